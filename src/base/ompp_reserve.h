@@ -1,7 +1,7 @@
 /**
  * \file
  * Addresses by the gigabyte, of which little is ever backed by memory. One table of them in the process, that of
- * libompp: who locks memory (src/runtime/ompp_locked.c) must know those of all libraries.
+ * libompp: who locks memory (src/process/ompp_locked.c) must know those of all libraries.
  */
 #ifndef OMPP_RESERVE_H
 #define OMPP_RESERVE_H

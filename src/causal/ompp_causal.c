@@ -7,8 +7,8 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_prefault.h"
+#include "causal/experiment/ompp_progress_priv.h"
 #include "causal/ompp_causal_priv.h"
-#include "causal/ompp_progress_priv.h"
 #include "runtime/ompp_whatif_record.h"
 
 #include <errno.h>

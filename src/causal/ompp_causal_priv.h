@@ -5,11 +5,11 @@
 #ifndef OMPP_CAUSAL_PRIV_H
 #define OMPP_CAUSAL_PRIV_H
 
-#include "causal/ompp_causal_latency.h"
+#include "causal/clock/ompp_clocks.h"
+#include "causal/experiment/ompp_steady.h"
+#include "causal/experiment/ompp_unsynchronised.h"
 #include "causal/ompp_causal_ranks.h"
-#include "causal/ompp_clocks.h"
-#include "causal/ompp_steady.h"
-#include "causal/ompp_unsynchronised.h"
+#include "causal/result/ompp_causal_latency.h"
 #include "model/ompp_layout.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_meter.h"

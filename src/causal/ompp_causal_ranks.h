@@ -7,7 +7,7 @@
 #ifndef OMPP_CAUSAL_RANKS_H
 #define OMPP_CAUSAL_RANKS_H
 
-#include "causal/ompp_clocks.h"
+#include "causal/clock/ompp_clocks.h"
 
 #include "runtime/ompp_sync.h"
 

@@ -4,7 +4,7 @@
 #include "function/ompp_function_priv.h"
 
 #include "model/ompp_profile.h"
-#include "runtime/ompp_lifecycle.h"
+#include "process/ompp_lifecycle.h"
 
 #include <errno.h>
 

@@ -20,7 +20,7 @@
 #ifndef OMPP_GOMP_PRIV_H
 #define OMPP_GOMP_PRIV_H
 
-#include "model/ompp_whatif.h"
+#include "model/ompp_whatif_profile.h"
 #include "runtime/ompp_event.h"
 
 #include <stdbool.h>

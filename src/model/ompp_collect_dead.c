@@ -5,7 +5,7 @@
 #include "model/ompp_collect.h"
 
 #include "base/ompp_error.h"
-#include "base/ompp_proc.h"
+#include "image/ompp_proc.h"
 #include "model/ompp_collect_priv.h"
 
 #include <errno.h>

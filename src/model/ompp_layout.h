@@ -13,7 +13,7 @@
 #include "base/ompp_arena.h"
 #include "model/ompp_counted.h"
 #include "model/ompp_tables.h"
-#include "model/ompp_whatif.h"
+#include "model/ompp_whatif_profile.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 
 #include "base/ompp_error.h"
 #include "model/ompp_combine_priv.h"
-#include "model/ompp_map_priv.h"
+#include "model/ompp_key_map_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

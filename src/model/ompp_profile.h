@@ -22,7 +22,7 @@
 #define OMPP_PROFILE_H
 
 #include "model/ompp_tables.h"
-#include "model/ompp_whatif.h"
+#include "model/ompp_whatif_profile.h"
 
 #include <stdbool.h>
 #include <stddef.h>

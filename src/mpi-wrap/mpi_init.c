@@ -4,7 +4,7 @@
  */
 #include "mpi-wrap/mpi_wrap_priv.h"
 
-#include "runtime/ompp_lifecycle.h"
+#include "process/ompp_lifecycle.h"
 
 #include <pthread.h>
 

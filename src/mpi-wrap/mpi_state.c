@@ -7,7 +7,7 @@
 
 #include "base/ompp_env.h"
 #include "model/ompp_profile.h"
-#include "runtime/ompp_lifecycle.h"
+#include "process/ompp_lifecycle.h"
 
 #include <pthread.h>
 

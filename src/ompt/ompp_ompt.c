@@ -24,7 +24,7 @@
 #include "runtime/ompp_event.h"
 
 #include "model/ompp_profile.h"
-#include "model/ompp_whatif.h"
+#include "model/ompp_whatif_profile.h"
 #include "ompt/ompp_ompt_code.h"
 
 #include <dlfcn.h>

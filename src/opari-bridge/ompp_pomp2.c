@@ -9,7 +9,7 @@
 #include "opari-bridge/ompp_pomp2_priv.h"
 
 #include "model/ompp_profile.h"
-#include "runtime/ompp_lifecycle.h"
+#include "process/ompp_lifecycle.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -9,7 +9,7 @@
 #define OMPP_IMPLEMENTATION
 #include "ompp.h"
 
-#include "runtime/ompp_data.h"
+#include "data/ompp_data.h"
 
 #include <limits.h>
 #include <stdint.h>

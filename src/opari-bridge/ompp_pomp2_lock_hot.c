@@ -6,7 +6,7 @@
 #include "opari-bridge/ompp_fortran_priv.h"
 #include "opari-bridge/ompp_pomp2_priv.h"
 
-#include "model/ompp_whatif.h"
+#include "model/ompp_whatif_profile.h"
 
 static inline void init_lock(const ompp_pomp2_locks_t *omp, void *lock)
 {

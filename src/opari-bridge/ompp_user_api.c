@@ -7,10 +7,10 @@
 
 #include "opari-bridge/ompp_user_api_priv.h"
 
+#include "data/ompp_data.h"
 #include "model/ompp_profile.h"
-#include "runtime/ompp_data.h"
+#include "process/ompp_lifecycle.h"
 #include "runtime/ompp_event.h"
-#include "runtime/ompp_lifecycle.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef OMPP_DECIMAL_H
 #define OMPP_DECIMAL_H
 
-#include "report/ompp_layout.h"
+#include "report/ompp_text_layout.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 
 #include "model/ompp_tables.h"
 #include "reader/ompp_decimal.h"
-#include "report/ompp_layout.h"
+#include "report/ompp_text_layout.h"
 
 #include <stdio.h>
 

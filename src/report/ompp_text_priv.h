@@ -9,7 +9,7 @@
 #include "analysis/ompp_eval.h"
 #include "analysis/ompp_values.h"
 #include "model/ompp_profile.h"
-#include "report/ompp_layout.h"
+#include "report/ompp_text_layout.h"
 
 #include <stdio.h>
 

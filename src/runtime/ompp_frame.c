@@ -3,7 +3,7 @@
  */
 #include "runtime/ompp_frame_priv.h"
 
-#include "runtime/ompp_dump_priv.h"
+#include "process/ompp_dump_priv.h"
 
 /* When the frame ended or has to end, seen at t: LEFT frames of a team end with the team's join. */
 static ompp_time_t end_of(const ompp_thread_t *thread, const ompp_a_frame_t *frame, ompp_time_t t)

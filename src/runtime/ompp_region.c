@@ -7,9 +7,9 @@
 #include "runtime/ompp_region_priv.h"
 
 #include "model/ompp_profile.h"
-#include "runtime/ompp_lifecycle.h"
+#include "process/ompp_lifecycle.h"
+#include "process/ompp_process_priv.h"
 #include "runtime/ompp_metric.h"
-#include "runtime/ompp_process_priv.h"
 
 #include <elf.h>
 #include <errno.h>

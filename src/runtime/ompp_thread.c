@@ -6,10 +6,10 @@
 #include "runtime/ompp_thread_priv.h"
 
 #include "model/ompp_profile.h"
+#include "process/ompp_lifecycle.h"
+#include "process/ompp_plugin.h"
 #include "runtime/ompp_frame_priv.h"
-#include "runtime/ompp_lifecycle.h"
 #include "runtime/ompp_meter_priv.h"
-#include "runtime/ompp_plugin.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * say when it means several or none. The function that libompp-names.so exports.
  */
 #define _GNU_SOURCE
-#include "model/ompp_locate.h"
+#include "model/ompp_located.h"
 
 #include "base/ompp_nearest.h"
 #include "base/ompp_path.h"

@@ -6,8 +6,8 @@
 #include "ompp.h"
 
 #include "model/ompp_profile.h"
+#include "process/ompp_lifecycle.h"
 #include "runtime/ompp_event.h"
-#include "runtime/ompp_lifecycle.h"
 
 #include <stdio.h>
 #include <stdlib.h>

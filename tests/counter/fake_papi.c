@@ -10,7 +10,7 @@
  * the kernel binds to it; so a program that changes processors knows for which share of its time each was counted.
  */
 #define _GNU_SOURCE
-#include "memory/ompp_perf_priv.h"
+#include "perf/ompp_perf_priv.h"
 
 #include <papi.h>
 #include <pthread.h>

@@ -4,8 +4,8 @@
  * unmeasured.
  */
 #include "base/ompp_env.h"
+#include "process/ompp_lifecycle.h"
 #include "runtime/ompp_event.h"
-#include "runtime/ompp_lifecycle.h"
 
 #include <pthread.h>
 #include <stdio.h>

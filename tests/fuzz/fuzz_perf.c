@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "memory/ompp_perf_record.h"
+#include "perf/ompp_perf_record.h"
 
 #include <linux/perf_event.h>
 #include <string.h>

@@ -9,8 +9,8 @@ sanitized=
 src=$abs_top_srcdir
 # The tool once more under sanitizers, where the compiler has them.
 ${CC:-cc} -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -I"$src/src" -I"$src" -I"$abs_top_builddir" \
-    $XML2_CFLAGS $DWARF_CFLAGS -o "$work/report_sanitized" "$src"/tools/ompp-report*.c "$src"/src/report/*.c "$src"/src/reader/*.c "$src"/src/analysis/*.c \
-    "$src"/src/structure/*.c "$src"/src/model/*.c "$src"/src/base/*.c $XML2_LIBS $DWARF_LIBS -lm 2> "$work/cc.log" &&
+    $XML2_CFLAGS $DWARF_CFLAGS -o "$work/report_sanitized" "$src"/tools/report/*.c "$src"/src/report/*.c "$src"/src/reader/*.c "$src"/src/analysis/*.c \
+    "$src"/src/structure/*.c "$src"/src/model/*.c "$src"/src/image/*.c "$src"/src/base/*.c $XML2_LIBS $DWARF_LIBS -lm 2> "$work/cc.log" &&
     sanitized=$work/report_sanitized
 export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 

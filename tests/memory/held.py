@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 import memory
 from memory import harness
 
-HELD = 4608  # accesses per load or store in the code: MOST_HELD + MOST_FREE of src/memory/ompp_gcc.cc; ompp_clang.cc has less
+HELD = 4608  # accesses per load or store in the code: MOST_HELD + MOST_FREE of src/hooks/ompp_gcc.cc; ompp_clang.cc has less
 HOOKS = {"nest": 1, "known": 1, "stays": 1, "jumps": 3}  # loads of "a" in the code
 REGISTERS = ("nest", "known", "stays")
 

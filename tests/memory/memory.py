@@ -45,7 +45,7 @@ def has_plugin(compiler):
 
 
 def counts_in_registers(program, function):
-    """Whether a function has code that counts in registers: it hands over by symbols of its own (src/memory/ompp_inline_priv.h)."""
+    """Whether a function has code that counts in registers: it hands over by symbols of its own (src/data/ompp_map_layout.h)."""
     code = harness.execute(["objdump", "-d", "--disassemble=" + function, program], os.path.dirname(program)).out
     return "ompp_memory_turn_" in code or "ompp_memory_run_" in code
 

@@ -5,7 +5,7 @@ build=$abs_top_builddir
 failed=0
 bad() { echo "FAIL: $*"; failed=1; }
 # shellcheck disable=SC1091
-. "$abs_top_srcdir/tools/ompp-completion.bash" || exit 1
+. "$abs_top_srcdir/tools/common/ompp-completion.bash" || exit 1
 compopt() { :; } # outside of a completion it only complains
 
 # offered WORD...: completes the last word

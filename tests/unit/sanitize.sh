@@ -21,7 +21,7 @@ if ! $CC $flags probe.c -o probe 2>probe.log || ! ./probe 2>>probe.log; then
 fi
 
 # One archive of everything under test, then one program per test.
-for file in "$src"/src/base/*.c "$src"/src/model/*.c "$src"/tests/unit/model/profile_tools.c; do
+for file in "$src"/src/image/*.c "$src"/src/base/*.c "$src"/src/model/*.c "$src"/tests/unit/model/profile_tools.c; do
     # shellcheck disable=SC2086
     $CC $flags -c "$file" -o "$(basename "$file" .c).o" || exit 1
 done

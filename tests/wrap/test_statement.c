@@ -1,5 +1,5 @@
 /* Where a statement of C or C++ ends: each text has an @ there. */
-#include "tools/kinst-ompp-source.h"
+#include "tools/kinst/kinst-ompp-source.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

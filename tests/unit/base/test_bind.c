@@ -1,5 +1,5 @@
 /* What launchers' lines say of processors, in each spelling, and what looks like it. */
-#include "base/ompp_bind.h"
+#include "image/ompp_bind.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,7 +12,7 @@
 /* after those: */
 #include <cmocka.h>
 
-#include "causal/ompp_farm.h"
+#include "causal/replay/ompp_farm.h"
 #include "tests/unit/causal/random.h"
 
 #define PROGRAMS 200

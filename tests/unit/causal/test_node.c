@@ -1,7 +1,7 @@
 /* What ranks of a node make of an experiment together: its time from the rank that was last, and units of work only of
  * one point. */
+#include "causal/experiment/ompp_progress_priv.h"
 #include "causal/ompp_causal_priv.h"
-#include "causal/ompp_progress_priv.h"
 #include "runtime/ompp_whatif_record.h"
 
 #include <setjmp.h>

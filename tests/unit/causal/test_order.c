@@ -12,7 +12,7 @@
 /* after those: */
 #include <cmocka.h>
 
-#include "causal/ompp_replay.h"
+#include "causal/replay/ompp_replay.h"
 #include "tests/unit/causal/random.h"
 
 #define PROGRAMS 200

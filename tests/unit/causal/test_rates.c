@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "analysis/ompp_whatif_priv.h"
-#include "causal/ompp_clocks.h"
+#include "causal/clock/ompp_clocks.h"
 #include "tests/unit/causal/random.h"
 
 #define PROGRAMS 60

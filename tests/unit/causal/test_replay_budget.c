@@ -8,7 +8,7 @@
 /* after those: */
 #include <cmocka.h>
 
-#include "causal/ompp_replay_budget.h"
+#include "causal/replay/ompp_replay_budget.h"
 
 #define INTERVALS 20000u
 #define LOOPS 2u

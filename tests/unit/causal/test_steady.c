@@ -12,7 +12,7 @@
 /* after those: */
 #include <cmocka.h>
 
-#include "causal/ompp_steady.h"
+#include "causal/experiment/ompp_steady.h"
 
 enum { MAKE, TAKE, MAKE_NS = 3000, TAKE_NS = 4000, WARM = 5, MEASURED = 6, LONGEST = 4096 };
 

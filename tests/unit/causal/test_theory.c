@@ -14,7 +14,7 @@
 /* after those: */
 #include <cmocka.h>
 
-#include "causal/ompp_clocks.h"
+#include "causal/clock/ompp_clocks.h"
 #include "tests/unit/causal/random.h"
 
 #define PROGRAMS 200

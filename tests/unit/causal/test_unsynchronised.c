@@ -1,6 +1,6 @@
 /* Experiments that ranks begin at different moments: what is said of a region does not depend on which of them came
  * last. */
-#include "causal/ompp_unsynchronised.h"
+#include "causal/experiment/ompp_unsynchronised.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
  * The decoder of samples, on streams made from the kernel's struct definitions, as a ring would hold them; and the
  * search for events and the judgement of the self-check on descriptions of processors that are not here.
  */
-#include "memory/ompp_perf_record.h"
-#include "memory/ompp_samples_priv.h"
+#include "perf/ompp_perf_record.h"
+#include "perf/ompp_samples_priv.h"
 
 #include <linux/perf_event.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /*
  * The index of ranges against a list that is gone through.
  */
-#include "runtime/ompp_data_ranges_priv.h"
+#include "data/ompp_data_ranges_priv.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Profiles of threads that are at work: each thread's numbers are those of one moment, so that they add up to the
  * nanosecond. */
-#include "runtime/ompp_dump_priv.h"
-#include "runtime/ompp_lifecycle.h"
+#include "process/ompp_dump_priv.h"
+#include "process/ompp_lifecycle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Names of jobs: Slurm is at the other end of PMI's socket, too, and has no proxy's port; its variables tell the job
  * then. */
-#include "runtime/ompp_launch.h"
+#include "preload/ompp_launch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

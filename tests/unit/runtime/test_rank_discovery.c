@@ -2,7 +2,7 @@
  * Processes that meet in a directory: all of them, some, too late, with ranks of several at once, and where killed ones
  * have been; they all think the same.
  */
-#include "runtime/ompp_rank_discovery.h"
+#include "process/ompp_rank_discovery.h"
 
 #include <setjmp.h>
 #include <signal.h>

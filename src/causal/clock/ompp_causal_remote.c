@@ -1,0 +1,673 @@
+/*
+ * Clock vectors for other processes: the clocks by the keys of their regions, in terms of the common clock. What a
+ * clock vector does not name has never been made faster on the way here: its virtual time is the real one.
+ */
+#include "causal/experiment/ompp_progress_priv.h"
+#include "causal/ompp_causal_priv.h"
+
+#include "runtime/ompp_whatif_record.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define SPEEDUPS OMPP_WHATIF_SPEEDUPS
+#define MANY UINT64_MAX
+#define FARMS 4u          /* that can at one meeting */
+#define STALLED_PART 100u /* one part in so many of the time is too much */
+#define STALLED_OFTEN 3u  /* so many times, before others are told, ... */
+/* and so much: what others have heard stays, and the first calls of a run take longer than others */
+#define STALLED_NS 2000000u
+#define OPEN 16u /* bits of flags from there on: they hold if what was told of farms does not */
+
+_Static_assert(OMPP_WHATIF_FLAG_NUM <= OPEN, "flags have room twice");
+
+/* The set of regions that comes next. */
+typedef struct {
+    uint64_t number, keys[OMPP_CLOCKS_SLOTS];
+} next_set_t;
+
+/* Aligned to 8 only: it lies in buffers of MPI. All zero bytes: nothing. */
+typedef struct {
+    ompp_fine_t t, debt;
+    /* of regions; with delays: experiment that offsets began with. Two of them say nothing to each other */
+    uint64_t set;
+    uint64_t experiment;            /* with delays: number of the present one */
+    uint64_t key, percent, settles; /* with delays: its region and speed-up, ... */
+    uint64_t from;                  /* number of the rank, from 1; MANY = of several */
+    /* at a meeting: ranks that can say more than their clocks (ompp_causal_farm.c), the largest first; 0 = none */
+    uint64_t farms[FARMS];
+    uint64_t role;   /* ompp_causal_farm_role() */
+    uint64_t serves; /* at a meeting: the rank's clocks say nothing, for that one tells of them */
+    /* at a meeting: a rank that had work of another one keeps the measured order, or what a farm tells is a hint */
+    uint64_t astray;
+    uint64_t late;        /* ... but for what it has done since its last message: all exchange theirs a third time */
+    ompp_fine_t reported; /* ... when that one came to it */
+    ompp_fine_t served;   /* ... when the last of those that say nothing did */
+    uint64_t used;        /* without delays: clocks that are there; the others stand at t */
+    uint64_t keys[OMPP_CLOCKS_SLOTS];  /* 0 = free */
+    uint32_t flags[OMPP_CLOCKS_SLOTS]; /* OMPP_WHATIF_F_*, seen where the region may never run; the same << OPEN */
+    next_set_t turn; /* without delays: the set that begins where this clock vector comes to all; number 0 = none */
+    union {
+        ompp_fine_t v[OMPP_CLOCKS];
+        struct {
+            ompp_fine_t v[2];                 /* EXPERIMENT, BASELINE */
+            uint64_t work[OMPP_CLOCKS_SLOTS]; /* ns in each region, of the rank with the most: rank 0 chooses by that */
+            uint64_t visits;                  /* of the progress point, as rank 0 comes to it */
+            struct {
+                uint64_t number, key, percent;
+            } next; /* begins where this clock vector comes to all; number 0 = nothing */
+        } delays;
+    };
+} remote_t;
+
+/* Of another size in the other mode: so ranks notice that they have not the same. */
+size_t ompp_causal_clock_vector_size(void)
+{
+    return sizeof(remote_t) + (ompp_causal.rule.delays ? sizeof(uint64_t) : 0);
+}
+
+/* The first word of other ranks: messages are about to come. */
+void ompp_causal_clock(const ompp_sync_clock_t *clock)
+{
+    ompp_causal_farm_prefault();
+    ompp_causal.clock = *clock;
+    if (clock->error_ns) atomic_fetch_or(&ompp_causal.flags, OMPP_WHATIF_F_CLOCK);
+}
+
+/* Common time less the process's own at t, 1/100 ns. */
+static ompp_fine_t shift_at(ompp_fine_t t)
+{
+    const double shift = (double)ompp_causal.clock.offset_ns * OMPP_FINE + t * ompp_causal.clock.drift;
+
+    return (ompp_fine_t)(int64_t)shift;
+}
+
+int64_t ompp_causal_common(ompp_time_t t)
+{
+    return (int64_t)t + (int64_t)(shift_at((ompp_fine_t)t * OMPP_FINE) / OMPP_FINE);
+}
+
+static uint64_t present_set(void)
+{
+    return ompp_causal.rule.delays ? ompp_causal_origin()
+                                   : atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
+}
+
+static void put_experiment(remote_t *remote)
+{
+    remote->experiment = ompp_causal_experiment.number;
+    remote->key = ompp_causal_experiment.slot >= 0 ? ompp_causal_key((unsigned)ompp_causal_experiment.slot) : 0;
+    remote->percent = ompp_causal_experiment.percent;
+    remote->settles = ompp_causal_experiment.settles;
+}
+
+static void put_delays(remote_t *remote, const ompp_clock_vector_t *own, ompp_fine_t shift, ompp_time_t t)
+{
+    ompp_causal_experiment_t next;
+
+    put_experiment(remote);
+    for (unsigned i = 0; i < 2; i++) remote->delays.v[i] = own->v[i] + shift;
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        remote->delays.work[s] = remote->keys[s] ? ompp_causal_work(s) : 0;
+        if (remote->delays.work[s]) ompp_causal_node_tell(remote->keys[s], remote->delays.work[s]);
+    }
+    remote->delays.visits = ompp_whatif_rank() == 0 ? ompp_progress_visits(t) : 0;
+    if (!ompp_causal_propose(remote->delays.visits, t, &next)) return;
+    remote->delays.next.number = next.number;
+    remote->delays.next.key = next.slot >= 0 ? ompp_causal_key((unsigned)next.slot) : 0;
+    remote->delays.next.percent = next.percent;
+}
+
+static void put_clocks(remote_t *remote, const ompp_clock_vector_t *own, ompp_fine_t shift)
+{
+    remote->used = own->used;
+    for (unsigned i = 0; i < own->used; i++) remote->v[i] = own->v[i] + shift;
+}
+
+bool ompp_causal_suspension(void)
+{
+    const uint64_t suspension = atomic_load_explicit(&ompp_causal.suspension, memory_order_relaxed);
+
+    return suspension && suspension == atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
+}
+
+/* While clocks are suspended: the number of the set says that they do, and that others may begin again. */
+static size_t put_rest(remote_t *remote, ompp_time_t t)
+{
+    const ompp_fine_t now = (ompp_fine_t)t * OMPP_FINE;
+
+    remote->t = now + shift_at(now);
+    remote->set = present_set();
+    return offsetof(remote_t, keys); /* turns are for meetings, which get all of it */
+}
+
+static void put_flags(remote_t *remote)
+{
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS && ompp_causal_any_flags(); s++)
+        remote->flags[s] = remote->keys[s] ? ompp_causal_result_flags(s) : 0;
+}
+
+size_t ompp_causal_clock_vector(void *vector, ompp_time_t t)
+{
+    ompp_causal_thread_t *self = ompp_causal_enter();
+    remote_t *remote = vector;
+
+    memset(remote, 0, ompp_causal_clock_vector_size());
+    if (!self) return 0;
+    ompp_causal_settle(self);
+    self->syncs++;
+    if (!ompp_causal.rule.delays) ompp_causal_propose_turn(self, &remote->turn.number, remote->turn.keys, t);
+    if (ompp_causal_is_suspended(self)) {
+        const size_t bytes = put_rest(remote, t);
+        ompp_causal_leave(self);
+        return bytes;
+    }
+    if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
+    if (ompp_causal.rule.delays) ompp_causal_note_message();
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    const ompp_fine_t shift = shift_at(self->own.t);
+    remote->t = self->own.t + shift;
+    remote->debt = self->own.debt;
+    remote->set = present_set();
+    remote->from = (uint64_t)(ompp_whatif_rank() + 1);
+    remote->role = ompp_causal.rule.delays ? 0 : ompp_causal_farm_role(self);
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) remote->keys[s] = ompp_causal_key(s);
+    put_flags(remote);
+    if (ompp_causal.rule.delays) put_delays(remote, &self->own, shift, t);
+    else put_clocks(remote, &self->own, shift);
+    ompp_causal_leave(self);
+    return ompp_causal.rule.delays ? ompp_causal_clock_vector_size()
+                                   : offsetof(remote_t, v) + remote->used * sizeof remote->v[0];
+}
+
+/* Before an exchange among all ranks. */
+bool ompp_causal_contribute(void *vector)
+{
+    ompp_causal_thread_t *self = ompp_causal.rule.delays ? NULL : ompp_causal_enter();
+    remote_t *remote = vector;
+
+    if (!self) return false;
+    if (!ompp_causal_is_suspended(self)) remote->farms[0] = ompp_causal_farm_contribute(self);
+    if (!remote->farms[0]) put_flags(remote); /* some were put by until now */
+    remote->reported = remote->farms[0] ? remote->t : 0;
+    ompp_causal_leave(self);
+    return remote->farms[0] != 0;
+}
+
+static void put_reported(remote_t *remote, const ompp_clock_vector_t *reported)
+{
+    const ompp_fine_t shift = shift_at(reported->t);
+
+    put_clocks(remote, reported, shift);
+    remote->reported = reported->t + shift;
+}
+
+static bool has_farm(const remote_t *all, uint64_t number)
+{
+    bool found = false;
+
+    for (unsigned i = 0; i < FARMS; i++) found |= number && all->farms[i] == number;
+    return found;
+}
+
+/* The first exchange said which ranks can tell more. */
+static void revise_first(ompp_causal_thread_t *self, remote_t *mine, const remote_t *all)
+{
+    const ompp_clock_vector_t *reported =
+        has_farm(all, (uint64_t)(ompp_whatif_rank() + 1)) ? ompp_causal_farm_reported(self) : NULL;
+    const bool same = !ompp_causal_is_suspended(self) && all->set == mine->set &&
+                      !ompp_causal_farm_misses(self, mine->t - all->reported);
+    bool late = false;
+
+    mine->reported = 0;
+    if (!reported) ompp_causal_farm_watch();
+    put_flags(mine);
+    for (unsigned s = 0; reported && s < OMPP_CLOCKS_SLOTS; s++)
+        mine->flags[s] |= (ompp_causal_result_open_flags(s) & OMPP_WHATIF_F_WILDCARD) << OPEN;
+    if (reported) put_reported(mine, reported);
+    else if (same && has_farm(all, self->serves.peer)) mine->serves = ompp_causal_farm_serves(self, &late);
+    if (late && all->farms[1]) mine->serves = late = false; /* what came is of several */
+    if (!reported && same && !mine->serves) mine->serves = ompp_causal_farm_only_waits(self);
+    mine->astray = reported ? ompp_causal_farm_hints(self)
+                            : !mine->serves && (has_farm(all, self->serves.peer) || ompp_causal_farm_depends());
+    mine->late = mine->serves && late;
+    mine->served = mine->serves && !late ? mine->t : 0;
+    self->serves.yields = reported || mine->serves;
+}
+
+static void translate(const ompp_causal_thread_t *self, const remote_t *remote, ompp_clock_vector_t *vector);
+
+static ompp_fine_t sooner(ompp_fine_t a, ompp_fine_t b) { return a < b ? a : b; }
+
+/* The second one what that is: this rank had got its last message as much earlier as it really did, and goes on from
+ * there. */
+static void revise_late(ompp_causal_thread_t *self, remote_t *mine, const remote_t *all)
+{
+    ompp_clock_vector_t *other = &self->other;
+    remote_t then = *all;
+
+    if (!mine->late) return;
+    mine->late = mine->serves = 0;
+    then.t = all->reported; /* where clocks are that nobody tells of */
+    then.served = 0;
+    translate(self, &then, other);
+    const ompp_fine_t shift = shift_at(self->own.t), earlier = other->t - self->served.t;
+    ompp_clock_vector_widen(&self->own, other->used);
+    for (unsigned i = 0; i < self->own.used; i++)
+        self->own.v[i] = sooner(
+            ompp_clock_vector(other, i) - earlier + self->own.v[i] - ompp_clock_vector(&self->served, i), self->own.t);
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) mine->keys[s] = ompp_causal_key(s); /* some may be new here */
+    put_clocks(mine, &self->own, shift);
+}
+
+/* After it, and after the second one. */
+bool ompp_causal_revise(void *mine, const void *all_bytes)
+{
+    const remote_t *all = all_bytes;
+    ompp_causal_thread_t *self = ompp_causal_enter();
+    remote_t *remote = mine;
+
+    memset(remote->farms, 0, sizeof remote->farms);
+    if (!self) {
+        remote->late = 0;
+        return false;
+    }
+    if (all->farms[0]) revise_first(self, remote, all);
+    else revise_late(self, remote, all);
+    ompp_causal_leave(self);
+    return remote->late;
+}
+
+static int position(const remote_t *vector, uint64_t key)
+{
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
+        if (vector->keys[s] == key) return (int)s;
+    return -1;
+}
+
+static ompp_fine_t later(ompp_fine_t a, ompp_fine_t b) { return a > b ? a : b; }
+
+static void combine_flags(remote_t *into, const remote_t *other)
+{
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        const int to = other->keys[s] && other->flags[s] ? position(into, other->keys[s]) : -1;
+        if (to >= 0) into->flags[to] |= other->flags[s];
+    }
+}
+
+static ompp_fine_t clock_of(const remote_t *vector, unsigned clock)
+{
+    return clock < vector->used ? vector->v[clock] : vector->t;
+}
+
+static void widen(remote_t *vector, uint64_t used)
+{
+    for (uint64_t i = vector->used; i < used; i++) vector->v[i] = vector->t;
+    if (used > vector->used) vector->used = used;
+}
+
+/* into has the keys of other, too, as far as there is room. */
+static void join_keys(remote_t *into, const remote_t *other)
+{
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        int to = other->keys[s] && position(into, other->keys[s]) < 0 ? position(into, 0) : -1;
+        if (to < 0) continue;
+        into->keys[to] = other->keys[s];
+        for (unsigned k = 0; k < SPEEDUPS; k++) into->v[(unsigned)to * SPEEDUPS + k] = into->t;
+    }
+}
+
+static void combine_by_key(remote_t *into, const remote_t *other)
+{
+    widen(into, OMPP_CLOCKS);
+    join_keys(into, other);
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        const int from = into->keys[s] ? position(other, into->keys[s]) : -1;
+        for (unsigned k = 0; k < SPEEDUPS; k++) {
+            ompp_fine_t *v = &into->v[s * SPEEDUPS + k];
+            *v = later(*v, from < 0 ? other->t : clock_of(other, (unsigned)from * SPEEDUPS + k));
+        }
+    }
+}
+
+static void combine_in_place(remote_t *into, const remote_t *other)
+{
+    widen(into, other->used);
+    for (unsigned i = 0; i < into->used; i++) into->v[i] = later(into->v[i], clock_of(other, i));
+}
+
+static void combine_work(remote_t *into, const remote_t *other)
+{
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        int to = other->keys[s] ? position(into, other->keys[s]) : -1;
+        if (to < 0 && other->keys[s]) to = position(into, 0);
+        if (to < 0) continue;
+        into->keys[to] = other->keys[s];
+        if (other->delays.work[s] > into->delays.work[to]) into->delays.work[to] = other->delays.work[s];
+    }
+}
+
+/* Of earlier offsets only the time is of use. */
+static void combine_delays(remote_t *into, const remote_t *other)
+{
+    remote_t before;
+
+    if (other->set > into->set || (other->set == into->set && other->experiment > into->experiment)) {
+        before = *into;
+        *into = *other;
+        other = &before;
+    }
+    const bool same = other->set == into->set;
+    for (unsigned i = 0; i < 2; i++) into->delays.v[i] = later(into->delays.v[i], same ? other->delays.v[i] : other->t);
+    if (same) into->debt = later(into->debt, other->debt);
+    into->t = later(into->t, other->t);
+    if (other->delays.visits > into->delays.visits) into->delays.visits = other->delays.visits;
+    if (other->delays.next.number > into->delays.next.number) into->delays.next = other->delays.next;
+    combine_work(into, other);
+    combine_flags(into, other);
+}
+
+static void combine_clocks(remote_t *into, const remote_t *other)
+{
+    if (into->serves != other->serves) { /* one of them says nothing but why a gain may be off */
+        const remote_t before = *into;
+        if (into->serves) *into = *other;
+        combine_flags(into, before.serves ? &before : other);
+        return;
+    }
+    if (into->set < other->set) {
+        const ompp_fine_t t = into->t;
+        *into = *other;
+        for (unsigned i = 0; i < into->used; i++) into->v[i] = later(into->v[i], t);
+        into->t = later(into->t, t);
+        return;
+    }
+    if (other->set < into->set) {
+        for (unsigned i = 0; i < into->used; i++) into->v[i] = later(into->v[i], other->t);
+    } else {
+        if (memcmp(into->keys, other->keys, sizeof into->keys) == 0) combine_in_place(into, other);
+        else combine_by_key(into, other);
+        combine_flags(into, other);
+        into->debt = later(into->debt, other->debt);
+    }
+    into->t = later(into->t, other->t);
+}
+
+/* The largest of both, each once. */
+static void combine_farms(const uint64_t *a, const uint64_t *b, uint64_t *into)
+{
+    for (unsigned i = 0, k = 0, n = 0; n < FARMS; n++) {
+        const uint64_t x = a[i] > b[k] ? a[i] : b[k];
+        into[n] = x;
+        if (i < FARMS - 1 && a[i] == x) i++;
+        if (k < FARMS - 1 && b[k] == x) k++;
+    }
+}
+
+void ompp_causal_combine(void *into_bytes, const void *other_bytes)
+{
+    remote_t *into = into_bytes;
+    const remote_t *other = other_bytes;
+
+    if (other->t == 0) return;
+    if (into->t == 0) {
+        *into = *other;
+    } else if (ompp_causal.rule.delays) {
+        combine_delays(into, other);
+    } else {
+        const next_set_t turn = other->turn.number > into->turn.number ? other->turn : into->turn;
+        const uint64_t from = into->from == other->from ? into->from : MANY;
+        uint64_t farms[FARMS];
+        const uint64_t astray = into->astray | other->astray, role = into->role | other->role;
+        const ompp_fine_t reported = later(into->reported, other->reported),
+                          served = later(into->served, other->served);
+        combine_farms(into->farms, other->farms, farms);
+        combine_clocks(into, other);
+        into->turn = turn;
+        into->from = from;
+        memcpy(into->farms, farms, sizeof farms);
+        into->astray = astray;
+        into->role = role;
+        into->reported = reported;
+        into->served = served;
+    }
+}
+
+/* Ranks mostly have the same regions in the same slots. */
+static int slot_of(unsigned there, uint64_t key)
+{
+    return ompp_causal_key(there) == key ? (int)there : ompp_causal_slot_of(key);
+}
+
+/* Later by so much, but not behind t that is not so already. */
+static ompp_fine_t put_back(ompp_fine_t v, ompp_fine_t by, ompp_fine_t t) { return later(v, v + by < t ? v + by : t); }
+
+/* The clock vector in terms of this process: its clock, its slots. */
+static void translate(const ompp_causal_thread_t *self, const remote_t *remote, ompp_clock_vector_t *vector)
+{
+    /* Workers come a little later than their manager, on all clocks. */
+    const ompp_fine_t behind =
+        remote->reported > 0 && remote->served > remote->reported ? remote->served - remote->reported : 0;
+    const ompp_fine_t about = remote->t - (ompp_fine_t)ompp_causal.clock.offset_ns * OMPP_FINE;
+    const ompp_fine_t shift = shift_at(about);
+
+    vector->t = later(remote->t, remote->served) - shift;
+    vector->debt = remote->debt;
+    vector->set = remote->set && remote->set == present_set() ? self->clocks.set : 0;
+    vector->used = 0;
+    if (ompp_causal.rule.delays) {
+        vector->used = SPEEDUPS;
+        for (unsigned i = 0; i < SPEEDUPS; i++) vector->v[i] = vector->t;
+        vector->v[OMPP_CLOCKS_EXPERIMENT] = remote->delays.v[OMPP_CLOCKS_EXPERIMENT] - shift;
+        vector->v[OMPP_CLOCKS_BASELINE] = remote->delays.v[OMPP_CLOCKS_BASELINE] - shift;
+        return;
+    }
+    for (unsigned s = 0; s < remote->used / SPEEDUPS; s++) {
+        const int to = remote->keys[s] ? slot_of(s, remote->keys[s]) : -1;
+        if (to < 0) continue;
+        ompp_clock_vector_widen(vector, (uint64_t)(to + 1) * SPEEDUPS);
+        for (unsigned k = 0; k < SPEEDUPS; k++)
+            vector->v[(unsigned)to * SPEEDUPS + k] =
+                put_back(remote->v[s * SPEEDUPS + k], behind, vector->t + shift) - shift;
+    }
+}
+
+static bool differ(ompp_fine_t a, ompp_fine_t b)
+{
+    return a - b > OMPP_CAUSAL_TOLERANCE * OMPP_FINE || b - a > OMPP_CAUSAL_TOLERANCE * OMPP_FINE;
+}
+
+/* In the optimised program it would have come before the one that was received before it. */
+static bool overtakes(const ompp_clock_vector_t *before, const ompp_clock_vector_t *other, unsigned clock)
+{
+    return before->set == other->set && before->t > 0 &&
+           ompp_clock_vector(other, clock) + OMPP_CAUSAL_TOLERANCE * OMPP_FINE < ompp_clock_vector(before, clock);
+}
+
+/* With delays, where ranks have kept up with each other: without them messages would have come in another order. */
+static void watch_baseline(const ompp_causal_thread_t *self)
+{
+    const int slot = ompp_causal_experiment.slot;
+
+    if (slot >= 0 && self->percent > 0)
+        ompp_causal_watch(OMPP_WHATIF_BIT_BASELINE,
+                          overtakes(&self->before, &self->other, OMPP_CLOCKS_BASELINE) ? 1u << slot : 0);
+}
+
+/*
+ * What happens first is open, and a region matters if it moves the receiver and what it receives against each other, or
+ * that and what it received before.
+ */
+static void watch_flags(ompp_causal_thread_t *self, unsigned flags, bool may_put_by)
+{
+    const ompp_clock_vector_t *other = &self->other;
+    const unsigned clocks = ompp_causal.rule.delays ? 1 : OMPP_CLOCKS;
+    unsigned slots = 0;
+
+    for (unsigned i = 0; i < clocks && other->t > 0; i++) {
+        const bool moves =
+            differ(other->t - ompp_clock_vector(other, i), ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i));
+        if (moves || overtakes(&self->before, other, i)) slots |= 1u << i / SPEEDUPS;
+    }
+    if (flags & OMPP_WHATIF_F_WILDCARD && ompp_causal_races()) watch_baseline(self);
+    if (ompp_causal.rule.delays)
+        slots = slots && ompp_causal_experiment.slot >= 0 ? 1u << ompp_causal_experiment.slot : 0;
+    if (other->t > 0) ompp_clock_vector_copy(&self->before, other);
+    for (; flags; flags &= flags - 1) {
+        const unsigned f = (unsigned)__builtin_ctz(flags);
+        if (f != OMPP_WHATIF_BIT_WILDCARD || !may_put_by || !ompp_causal_farm_puts_by(self, slots))
+            ompp_causal_watch(f, slots);
+    }
+}
+
+static void hear_flags(const remote_t *remote)
+{
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        const uint32_t flags =
+            (remote->flags[s] & ((1u << OPEN) - 1)) | (remote->astray ? remote->flags[s] >> OPEN : 0);
+        const int slot = remote->keys[s] && flags ? slot_of(s, remote->keys[s]) : -1;
+        if (slot >= 0) ompp_causal_result_heard((unsigned)slot, flags);
+    }
+}
+
+static void learn(ompp_causal_thread_t *self, const remote_t *remote, ompp_sync_remote_t kind)
+{
+    const bool unsynchronised = kind != OMPP_SYNC_ALL || !remote->delays.next.number;
+
+    ompp_causal_take_origin(self, remote->set);
+    ompp_causal_note_message();
+    self->proposed.unsynchronised = unsynchronised;
+    self->proposed.visits = remote->delays.visits;
+    self->proposed.number = unsynchronised ? remote->experiment : remote->delays.next.number;
+    self->proposed.key = unsynchronised ? remote->key : remote->delays.next.key;
+    self->proposed.settles = unsynchronised && remote->settles;
+    self->proposed.percent = unsynchronised ? remote->percent : remote->delays.next.percent;
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
+        const int slot = remote->keys[s] && remote->delays.work[s] ? ompp_causal_slot_of(remote->keys[s]) : -1;
+        if (slot >= 0) ompp_causal_heard_of((unsigned)slot, remote->delays.work[s]);
+    }
+}
+
+void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    if (ompp_causal.rule.delays) ompp_causal_follow(self, t);
+    if (ompp_causal.rule.delays && self->met_all) ompp_causal_all_met(self->proposed.visits);
+    if (self->met_some && !self->met_all) ompp_progress_candidate(ompp_meter_region(ompp_causal_place(self)), false, t);
+    if (self->met_all) ompp_causal_at_join(self, ompp_meter_region(ompp_causal_place(self)), t);
+    else if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
+    self->met_all = self->met_some = false;
+}
+
+/* Whom it has met, and in what way. */
+static void note_meeting(ompp_causal_thread_t *self, ompp_sync_remote_t kind)
+{
+    self->met_all = kind == OMPP_SYNC_ALL || (kind == OMPP_SYNC_GROUP && !ompp_causal.rule.delays);
+    self->met_some = kind == OMPP_SYNC_GROUP;
+}
+
+/* All ranks go on with another set of regions together. */
+static void begin_turn(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
+{
+    if (wait->kind != OMPP_SYNC_ALL) return;
+    if (remote) ompp_causal_collective(wait->end);
+    if (ompp_causal.rule.delays) return;
+    if (remote && remote->turn.number > present_set())
+        ompp_causal_follow_turn(self, remote->turn.number, remote->turn.keys, wait->end);
+}
+
+static void stay_suspended(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
+{
+    ompp_causal_pass(self, wait->end);
+    ompp_causal_farm_go_on(self, wait, false);
+    begin_turn(self, remote, wait);
+    note_meeting(self, wait->kind);
+    ompp_causal_met(self, wait->end);
+    ompp_causal_leave(self);
+}
+
+static struct {
+    _Atomic uint64_t times, ns;
+    _Atomic bool much;
+} stalled;
+
+bool ompp_causal_stalled(ompp_time_t t, uint64_t *times, uint64_t *ns)
+{
+    *times = atomic_load_explicit(&stalled.times, memory_order_relaxed);
+    *ns = atomic_load_explicit(&stalled.ns, memory_order_relaxed);
+    const bool much = *ns * STALLED_PART > ompp_causal_result_observed(t);
+    atomic_store_explicit(&stalled.much, much && *times >= STALLED_OFTEN && *ns >= STALLED_NS, memory_order_relaxed);
+    return much;
+}
+
+bool ompp_causal_stalled_much(void) { return atomic_load_explicit(&stalled.much, memory_order_relaxed); }
+
+static void hold(ompp_time_t begin, ompp_time_t end)
+{
+    uint64_t times, ns;
+
+    atomic_fetch_add_explicit(&stalled.times, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&stalled.ns, end - begin, memory_order_relaxed);
+    ompp_causal_stalled(end, &times, &ns);
+    if (ompp_causal_stalled_much()) atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
+}
+
+/* What it waited for came at arrived; it may have waited for something else after that, and who gains by what is not
+ * known then. */
+static void count_rest(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait, ompp_fine_t arrived)
+{
+    const ompp_time_t since = arrived > (ompp_fine_t)wait->begin ? (ompp_time_t)arrived : wait->begin;
+    const bool waited = wait->limit && arrived < (ompp_fine_t)wait->end && wait->end - since > wait->limit;
+
+    if (waited) {
+        hold(since + wait->limit, wait->end);
+    } else if (arrived < (ompp_fine_t)wait->end) {
+        self->clocks.since = since;
+        ompp_clocks_count(&self->clocks, wait->end);
+    }
+}
+
+ompp_time_t ompp_causal_join_clock(const void *bytes, const ompp_sync_wait_t *wait)
+{
+    ompp_causal_thread_t *self = ompp_causal_enter();
+    const remote_t *remote = bytes;
+    ompp_time_t pause;
+
+    if (!self) return 0;
+    ompp_causal_settle(self);
+    self->syncs++;
+    self->other.t = 0;
+    self->proposed.number = self->proposed.visits = 0;
+    if (remote && remote->set > present_set() && !ompp_causal.rule.delays)
+        ompp_causal_follow_turn(self, remote->set, remote->keys, wait->begin);
+    if (ompp_causal_is_suspended(self)) {
+        stay_suspended(self, remote, wait);
+        return 0;
+    }
+    if (remote && remote->t > 0 && ompp_causal.rule.delays) learn(self, remote, wait->kind);
+    if (remote && remote->t > 0) {
+        translate(self, remote, &self->other);
+        hear_flags(remote);
+    } else if (!wait->limit) {
+        self->lost++;
+    } else if (wait->end - wait->begin > wait->limit) {
+        hold(wait->begin + wait->limit, wait->end);
+    }
+    ompp_clocks_wait(&self->clocks, wait->begin);
+    if (ompp_causal.rule.delays) self->arrival = ompp_causal_here(self, self->clocks.since);
+    if (wait->flags) watch_flags(self, wait->flags, wait->kind == OMPP_SYNC_MESSAGE);
+    ompp_causal_farm_wait(self, self->other.t > 0 ? remote->from : 0, remote ? remote->role : 0, wait);
+    if (self->serves.yields && wait->kind == OMPP_SYNC_ALL) ompp_clocks_yield(&self->clocks, &self->other);
+    /* It waited until what it waited for was there; the rest of the call is work. */
+    pause = ompp_clocks_join(&ompp_causal.rule, &self->clocks, &self->other, wait->cost, wait->end);
+    if (self->other.t > 0) count_rest(self, wait, self->other.t / OMPP_FINE + (ompp_fine_t)wait->cost);
+    ompp_causal_farm_go_on(self, wait, remote && remote->astray);
+    if (ompp_causal.rule.delays) {
+        if (wait->flags & OMPP_WHATIF_F_WILDCARD) ompp_causal_race_begin();
+        ompp_causal_race_tell(self);
+    }
+    begin_turn(self, remote, wait);
+    note_meeting(self, wait->kind);
+    if (!pause) ompp_causal_met(self, wait->end);
+    ompp_causal_leave(self);
+    return pause ? wait->end + pause : 0;
+}

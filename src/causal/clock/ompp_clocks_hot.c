@@ -1,0 +1,200 @@
+/*
+ * The rules. Loops are over the clocks that are in use, slot by slot.
+ */
+#include "causal/clock/ompp_clocks.h"
+
+#include <string.h>
+
+static inline ompp_fine_t fine(ompp_time_t t) { return (ompp_fine_t)(int64_t)t * OMPP_FINE; }
+
+/* The clocks of one slot: loops of constant length, of which compilers make vector code. */
+#define SPEEDUPS OMPP_WHATIF_SPEEDUPS
+
+static inline ompp_fine_t later(ompp_fine_t a, ompp_fine_t b) { return a > b ? a : b; }
+
+static inline void become_later(ompp_fine_t *restrict v, const ompp_fine_t *restrict other)
+{
+    for (unsigned k = 0; k < SPEEDUPS; k++) v[k] = later(v[k], other[k]);
+}
+
+static inline void subtract(ompp_fine_t *restrict to, ompp_fine_t a, const ompp_fine_t *restrict b)
+{
+    for (unsigned k = 0; k < SPEEDUPS; k++) to[k] = a - b[k];
+}
+
+static inline void go_on(ompp_fine_t *restrict o, ompp_fine_t last, ompp_fine_t begin, const ompp_fine_t *restrict v,
+                         ompp_fine_t cost)
+{
+    for (unsigned k = 0; k < SPEEDUPS; k++) o[k] = last - later(begin - o[k], v[k] + cost);
+}
+
+ompp_fine_t ompp_clocks_offset(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, unsigned clock)
+{
+    return c->o[clock] +
+           rule->percent[clock % OMPP_WHATIF_SPEEDUPS] * (ompp_fine_t)c->work[clock / OMPP_WHATIF_SPEEDUPS];
+}
+
+void ompp_clocks_book(const ompp_clocks_rule_t *rule, ompp_clocks_t *c)
+{
+    if (rule->delays) ompp_clocks_use(c, 1);
+    for (unsigned s = 0; s < c->used / SPEEDUPS; s++) {
+        if (!c->work[s]) continue;
+        const ompp_fine_t work = (ompp_fine_t)c->work[s];
+        for (unsigned k = 0; k < SPEEDUPS; k++) c->o[s * SPEEDUPS + k] += rule->percent[k] * work;
+        c->total[s] += c->work[s];
+        c->spans[s]++;
+        c->work[s] = 0;
+    }
+}
+
+/* It will be counted again from t on. */
+static void uncount(ompp_clocks_t *c, ompp_time_t t)
+{
+    const ompp_time_t again = t && t < c->since && !c->idle && !c->waiting ? c->since - t : 0;
+
+    c->worked[c->where] -= again < c->worked[c->where] ? again : c->worked[c->where];
+}
+
+void ompp_clocks_reset(ompp_clocks_t *c, uint64_t set, ompp_time_t t)
+{
+    uncount(c, t);
+    if (c->where != OMPP_CLOCKS_OUTSIDE) ompp_clocks_count(c, t);
+    memset(c->o, 0, sizeof c->o);
+    memset(c->work, 0, sizeof c->work);
+    memset(c->total, 0, sizeof c->total);
+    memset(c->spans, 0, sizeof c->spans);
+    memset(c->visits, 0, sizeof c->visits);
+    c->set = set;
+    c->used = 0;
+    c->mask = 0;
+    c->since = t;
+}
+
+void ompp_clocks_vector(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, ompp_clock_vector_t *vector, ompp_time_t t)
+{
+    ompp_clocks_count(c, t);
+    ompp_clocks_book(rule, c);
+    const ompp_fine_t now = fine(t);
+    vector->t = now;
+    vector->debt = c->o[OMPP_CLOCKS_EXPERIMENT];
+    vector->set = c->set;
+    vector->used = c->used;
+    for (unsigned i = 0; i < c->used; i += SPEEDUPS) subtract(vector->v + i, now, c->o + i);
+}
+
+static void without_set(ompp_clock_vector_t *vector, uint64_t set)
+{
+    vector->used = 0;
+    vector->debt = 0;
+    vector->set = set;
+}
+
+void ompp_clocks_combine(ompp_clock_vector_t *into, const ompp_clock_vector_t *other)
+{
+    if (other->t == 0) return;
+    if (into->t == 0) {
+        ompp_clock_vector_copy(into, other);
+        return;
+    }
+    if (into->set < other->set) without_set(into, other->set);
+    const bool same = into->set == other->set;
+    const uint64_t there = same ? other->used : 0;
+    ompp_clock_vector_widen(into, there);
+    for (uint64_t i = 0; i < there; i += SPEEDUPS) become_later(into->v + i, other->v + i);
+    for (uint64_t i = there; i < into->used; i++) into->v[i] = later(into->v[i], other->t);
+    if (same) into->debt = later(into->debt, other->debt);
+    into->t = later(into->t, other->t);
+}
+
+static inline void use_rule(ompp_clocks_t *c, ompp_fine_t begin, ompp_fine_t arrival, const ompp_clock_vector_t *vector,
+                            ompp_fine_t cost)
+{
+    const ompp_fine_t last = later(begin, arrival);
+    const unsigned there = (unsigned)vector->used;
+
+    if (there > c->used) c->used = there;
+    for (unsigned i = 0; i < there; i += SPEEDUPS) go_on(c->o + i, last, begin, vector->v + i, cost);
+    for (unsigned i = there; i < c->used; i++) c->o[i] = last - later(begin - c->o[i], arrival);
+}
+
+ompp_time_t ompp_clocks_join(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_clock_vector_t *vector,
+                             ompp_time_t cost, ompp_time_t t)
+{
+    const ompp_time_t begin = c->waiting ? c->waiting : t;
+
+    ompp_clocks_count(c, begin);
+    ompp_clocks_book(rule, c);
+    if (vector && vector->t > 0 && vector->set == c->set) {
+        const ompp_fine_t o = c->o[OMPP_CLOCKS_EXPERIMENT];
+        ompp_fine_t extra = fine(cost);
+        /* What is told late, or takes longer than it can have taken: it was there by now. */
+        if (vector->t + extra > fine(t)) extra = fine(t) - vector->t;
+        use_rule(c, fine(begin), vector->t + extra, vector, extra);
+        c->debt = later(o, vector->debt) - c->o[OMPP_CLOCKS_EXPERIMENT];
+    } else {
+        c->debt = 0;
+    }
+    if (t > c->since) c->since = t;
+    c->waiting = 0;
+    return rule->delays && c->debt > 0 ? (ompp_time_t)(c->debt / OMPP_FINE) : 0;
+}
+
+void ompp_clocks_yield(ompp_clocks_t *c, const ompp_clock_vector_t *vector)
+{
+    if (vector->t == 0 || vector->set != c->set) return;
+    if (vector->used > c->used) c->used = (unsigned)vector->used;
+    for (unsigned i = 0; i < c->used; i++) c->o[i] = vector->t; /* it is at 0 on all clocks */
+}
+
+void ompp_clocks_paid(ompp_clocks_t *c, ompp_time_t t)
+{
+    if (t <= c->since) return;
+    c->o[OMPP_CLOCKS_EXPERIMENT] += fine(t - c->since);
+    c->o[OMPP_CLOCKS_BASELINE] += fine(t - c->since);
+    c->since = t;
+    c->debt = 0;
+}
+
+void ompp_clocks_start(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_clock_vector_t *vector,
+                       ompp_time_t t)
+{
+    if (c->where != OMPP_CLOCKS_OUTSIDE) ompp_clocks_count(c, t); /* outside, it was waiting to be begun */
+    ompp_clocks_book(rule, c);
+    const bool known = vector->set == c->set;
+    const unsigned there = known ? (unsigned)vector->used : 0;
+    for (unsigned i = 0; i < there; i += SPEEDUPS) subtract(c->o + i, vector->t, vector->v + i);
+    for (unsigned i = there; i < c->used; i++) c->o[i] = 0;
+    if (there > c->used) c->used = there;
+    c->since = t;
+    c->waiting = 0;
+    c->debt = 0;
+}
+
+uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c,
+                               const ompp_clock_vector_t *before, ompp_time_t tolerance)
+{
+    const ompp_time_t begin = c->waiting ? c->waiting : c->since;
+    const ompp_fine_t limit = fine(begin) + fine(tolerance);
+    const unsigned used = before->used > c->used ? (unsigned)before->used : c->used;
+    unsigned slots = 0;
+
+    if (before->t == 0 || before->set != c->set) return 0;
+    for (unsigned s = 0; s < used / SPEEDUPS; s++) {
+        unsigned any = 0;
+        for (unsigned k = 0; k < SPEEDUPS; k++) {
+            const unsigned i = s * SPEEDUPS + k;
+            any |= limit - ompp_clocks_offset(rule, c, i) < ompp_clock_vector(before, i);
+        }
+        slots |= any << s;
+    }
+    return (uint16_t)slots;
+}
+
+bool ompp_clocks_overtaken_on(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_clock_vector_t *before,
+                              unsigned clock, ompp_time_t tolerance)
+{
+    const ompp_time_t begin = c->waiting ? c->waiting : c->since;
+
+    if (before->t == 0 || before->set != c->set) return false;
+    return fine(begin) + fine(tolerance) - ompp_clocks_offset(rule, c, clock) < ompp_clock_vector(before, clock);
+}

@@ -1,0 +1,681 @@
+/*
+ * What threads of the process wait for: teams, locks, condition variables; what it means for their clocks. Records:
+ * ompp_causal_object.h.
+ */
+#include "causal/replay/ompp_causal_object.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define REPLAYS 64u /* teams whose intervals can be gone through again */
+/* who tells so late that it waits for a lock has it by now: others are not to wait while it pauses */
+#define REPORTED_LATE_NS 20000u
+#define SPARSE 16u /* times as long until a thread is looked at again, in one that is not */
+
+/* ---- Barriers ---------------------------------------------------------------------------------------------------- */
+
+/* The thread's count of barriers of a team. */
+static uint32_t *generation_of(ompp_causal_thread_t *self, uint64_t team)
+{
+    unsigned i = 0;
+
+    while (i < OMPP_CAUSAL_BARRIERS && self->barriers[i].team != team) i++;
+    if (i == OMPP_CAUSAL_BARRIERS) {
+        i = self->next_barrier++ % OMPP_CAUSAL_BARRIERS;
+        self->barriers[i].team = team;
+        self->barriers[i].generation = 0;
+    }
+    return &self->barriers[i].generation;
+}
+
+/* ---- Where order is decided as it goes --------------------------------------------------------------------------- */
+
+static _Atomic unsigned nreplays;
+
+/* There is no time for the interval that begins now: it keeps its order. */
+static void keep(const ompp_causal_thread_t *self, ompp_causal_object_t *o, uint32_t generation)
+{
+    o->spoiled = o->kept = generation + 1;
+    o->began = self->own.t;
+    memset(o->overtaken, 0, sizeof o->overtaken);
+}
+
+static ompp_replay_t *replay_of(ompp_causal_object_t *o)
+{
+    if (o->replay || atomic_fetch_add(&nreplays, 1) >= REPLAYS) return o->replay;
+    void *replay =
+        mmap(NULL, sizeof *o->replay, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    o->replay = replay == MAP_FAILED ? NULL : replay;
+    return o->replay;
+}
+
+static bool takes_part(const ompp_causal_thread_t *self, const ompp_causal_object_t *o, uint32_t generation)
+{
+    return o->replayed == generation + 1 && self->part.team == o->object && self->part.generation == generation;
+}
+
+/* The interval before the team's next barrier, which this thread takes part in from now on. NULL = none. */
+static ompp_replay_t *interval_of(ompp_causal_thread_t *self, ompp_causal_object_t *o, uint32_t generation)
+{
+    ompp_replay_t *r = replay_of(o);
+
+    if (!r) return NULL;
+    if (o->replayed != generation + 1) {
+        const double drawn = ompp_causal_afford(self->own.t);
+        if (drawn <= 0) {
+            keep(self, o, generation);
+            return NULL;
+        }
+        ompp_replay_reset(r, self->clocks.set);
+        r->drawn = drawn;
+        memset(o->overtaken, 0, sizeof o->overtaken);
+        o->replayed = generation + 1;
+        o->kept = 0;
+    }
+    if (!takes_part(self, o, generation)) {
+        const int member = ompp_replay_join(r, &self->own);
+        if (member < 0) return NULL;
+        self->part = (ompp_causal_part_t){o->object, generation, false, (unsigned)member, r};
+    }
+    return r;
+}
+
+/* What the thread is in: the interval before its team's next barrier, or that of the task it runs, which may have made
+ * it wait there. */
+static bool place_of(ompp_causal_thread_t *self, uint64_t *team, uint32_t *generation)
+{
+    *team = (uint64_t)(uintptr_t)ompp_event_team();
+    if (!*team) return false;
+    *generation = self->task ? self->flow.generation : *generation_of(self, *team);
+    return !self->task || self->flow.team == *team;
+}
+
+/* The record of the interval, locked, and in *interval what is noted of it; NULL = nothing is. */
+static ompp_causal_object_t *open_interval(ompp_causal_thread_t *self, ompp_replay_t **interval)
+{
+    uint64_t team;
+    uint32_t generation;
+    ompp_causal_object_t *o =
+        place_of(self, &team, &generation) ? ompp_causal_object(OMPP_SYNC_BARRIER, team, true) : NULL;
+
+    *interval =
+        o && o->spoiled != generation + 1 && !ompp_causal_is_suspended(self) ? interval_of(self, o, generation) : NULL;
+    if (!*interval && self->part.team != OMPP_CAUSAL_THREAD_GROUP) self->part.team = 0;
+    return o;
+}
+
+static void close_interval(ompp_causal_object_t *o)
+{
+    if (o) ompp_causal_unlock(&o->lock);
+}
+
+static unsigned flow_of(const ompp_causal_thread_t *self) { return self->task ? self->flow.flow : self->part.member; }
+
+/*
+ * What the thread does, at the time of self->own. flag_bit: what would be another order, for these slots: that says
+ * something only when the interval cannot be gone through again.
+ */
+static void note(ompp_causal_thread_t *self, ompp_replay_op_t op, uint64_t object, unsigned flag_bit, uint16_t slots)
+{
+    ompp_replay_t *r;
+    ompp_causal_object_t *o = open_interval(self, &r);
+
+    if (r) ompp_replay_note(r, flow_of(self), op, object, &self->own);
+    const bool reported = r || (o && o->kept);
+    if (reported) o->overtaken[flag_bit] |= slots;
+    self->unit.kept = o && o->kept;
+    close_interval(o);
+    if (reported) return;
+    if (!o && ompp_causal_thread_group_note(self, op, object, slots)) return;
+    if (op != OMPP_REPLAY_UNLOCK) ompp_causal_watch(flag_bit, slots);
+}
+
+/* What it has waited for is no work. */
+static void go_on_in_interval(ompp_causal_thread_t *self)
+{
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
+    ompp_replay_go_on(self->part.interval, flow_of(self), &self->own);
+}
+
+/* One that is kept to save time is not noted either. */
+static void spoil(ompp_causal_object_t *o, uint32_t generation)
+{
+    if (o->kept != generation + 1) o->spoiled = generation + 1;
+}
+
+void ompp_causal_spoil_order(ompp_causal_thread_t *self)
+{
+    uint64_t team;
+    uint32_t generation;
+    const bool known = !ompp_causal.rule.delays && place_of(self, &team, &generation);
+    ompp_causal_object_t *o = known ? ompp_causal_object(OMPP_SYNC_BARRIER, team, true) : NULL;
+
+    if (!o) return;
+    spoil(o, generation);
+    ompp_causal_unlock(&o->lock);
+}
+
+/* ---- Tasks ------------------------------------------------------------------------------------------------------- */
+
+ompp_causal_flow_t ompp_causal_note_create(ompp_causal_thread_t *self)
+{
+    ompp_causal_flow_t made = {0, 0, 0};
+    ompp_replay_t *r;
+    ompp_causal_object_t *o = open_interval(self, &r);
+    const int flow = r ? ompp_replay_create(r, flow_of(self), &self->own) : -1;
+
+    if (flow >= 0) made = (ompp_causal_flow_t){o->object, self->part.generation, (uint32_t)flow};
+    close_interval(o);
+    return made;
+}
+
+void ompp_causal_note_arrived(ompp_causal_thread_t *self, const ompp_causal_flow_t *task)
+{
+    ompp_causal_object_t *o = task->team ? ompp_causal_object(OMPP_SYNC_BARRIER, task->team, true) : NULL;
+
+    if (o && o->replayed == task->generation + 1 && !takes_part(self, o, task->generation)) {
+        const int member = ompp_replay_join(o->replay, &self->own);
+        if (member >= 0) {
+            self->part = (ompp_causal_part_t){o->object, task->generation, true, (unsigned)member, o->replay};
+            ompp_replay_note(o->replay, (unsigned)member, OMPP_REPLAY_END, 0, &self->own);
+        }
+    }
+    close_interval(o);
+}
+
+/* It is of no interval that is noted. */
+static void watch_task(ompp_causal_thread_t *self, uint16_t slots)
+{
+    const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
+    ompp_causal_object_t *o = team ? ompp_causal_object(OMPP_SYNC_BARRIER, team, false) : NULL;
+    const bool kept = o && o->kept;
+
+    if (kept) o->overtaken[OMPP_WHATIF_BIT_TASK] |= slots;
+    close_interval(o);
+    if (kept) return;
+    ompp_causal_spoil_order(self);
+    ompp_causal_watch(OMPP_WHATIF_BIT_TASK, slots);
+}
+
+void ompp_causal_note_begin(ompp_causal_thread_t *self, int waiting, uint16_t slots)
+{
+    ompp_causal_object_t *o = self->flow.team ? ompp_causal_object(OMPP_SYNC_BARRIER, self->flow.team, true) : NULL;
+    const bool noted = o && takes_part(self, o, self->flow.generation);
+
+    if (noted) {
+        ompp_replay_begin(o->replay, self->flow.flow, waiting, &self->own);
+        o->overtaken[OMPP_WHATIF_BIT_TASK] |= slots;
+    } else if (o) {
+        spoil(o, self->flow.generation);
+    }
+    close_interval(o);
+    if (noted) return;
+    watch_task(self, slots);
+}
+
+int ompp_causal_flow_of(const ompp_causal_thread_t *self) { return (int)flow_of(self); }
+
+/* Nothing that does not belong to an interval begins one. */
+static bool is_noted(const ompp_causal_thread_t *self)
+{
+    return self->task ? self->flow.team != 0 : self->part.team && !self->part.arrived;
+}
+
+void ompp_causal_note_end(ompp_causal_thread_t *self)
+{
+    if (is_noted(self)) note(self, OMPP_REPLAY_END, 0, OMPP_WHATIF_BIT_TASK, 0);
+}
+
+void ompp_causal_note_wait(ompp_causal_thread_t *self)
+{
+    if (is_noted(self)) note(self, OMPP_REPLAY_WAIT, 0, OMPP_WHATIF_BIT_TASK, 0);
+}
+
+void ompp_causal_note_waited(ompp_causal_thread_t *self)
+{
+    if (is_noted(self) && self->part.team) go_on_in_interval(self);
+}
+
+/* ---- Barriers again ---------------------------------------------------------------------------------------------- */
+
+static void watch_order(const ompp_causal_object_t *o, bool ok)
+{
+    for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++)
+        if (f == OMPP_WHATIF_BIT_LOCK || f == OMPP_WHATIF_BIT_DYNAMIC || f == OMPP_WHATIF_BIT_TASK)
+            ompp_causal_watch(f, ok ? 0 : o->overtaken[f]);
+}
+
+/* Nobody took part in noting it. */
+static void estimate(ompp_causal_object_t *o, uint32_t generation)
+{
+    o->kept = 0;
+    o->settled = generation + 1;
+    watch_order(o, ompp_causal_estimate(&o->suspension[generation & 1], o->began));
+}
+
+/* All have come, and this is the first one that goes on. */
+static void go_through(ompp_causal_object_t *o, uint32_t generation)
+{
+    if (o->kept == generation + 1) estimate(o, generation);
+    if (o->replayed != generation + 1) return;
+    o->replayed = 0;
+    const bool spoiled = o->spoiled == generation + 1;
+    if (spoiled) ompp_causal_give_up(o->replay);
+    const bool right = !spoiled && ompp_causal_run_again(o->replay, &o->vector[generation & 1]);
+    if (right) o->settled = generation + 1;
+    watch_order(o, right && o->replay->fits);
+}
+
+/*
+ * Two generations are enough: who arrives at the next but one knows that all have left this one, but for workers whose
+ * leaving is told when they begin with another team, which gives them its clocks.
+ */
+static void arrive(ompp_causal_thread_t *self, uint64_t team, uint32_t generation, ompp_time_t t)
+{
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_BARRIER, team, true);
+    const unsigned side = generation & 1;
+
+    if (!o) return;
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    if (o->generation[side] != generation) o->vector[side].t = o->suspension[side].t = 0;
+    o->generation[side] = generation;
+    const bool part = takes_part(self, o, generation);
+    if (part && !self->part.arrived) ompp_replay_note(o->replay, self->part.member, OMPP_REPLAY_END, 0, &self->own);
+    if (part) self->part.arrived = true;
+    else self->part.team = 0;
+    ompp_clocks_combine(part ? &o->vector[side] : &o->suspension[side], &self->own);
+    o->used = t;
+    ompp_causal_unlock(&o->lock);
+}
+
+void ompp_causal_arrive_again(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    arrive(self, self->wait.object, self->wait.generation, t);
+}
+
+static bool left_barrier(ompp_causal_thread_t *self, uint64_t team)
+{
+    const uint32_t generation = self->wait.generation;
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_BARRIER, team, false);
+    const unsigned side = generation & 1;
+    const bool found = o && o->generation[side] == generation;
+
+    if (found) {
+        go_through(o, generation);
+        ompp_clock_vector_copy(&self->other, &o->vector[side]);
+        ompp_clocks_combine(&self->other, &o->suspension[side]);
+        if (o->settled == generation + 1) ompp_clocks_yield(&self->clocks, &self->other);
+    }
+    if (o) ompp_causal_unlock(&o->lock);
+    return found && self->other.t > 0;
+}
+
+/* ---- Barriers of threads that belong to no team ------------------------------------------------------------------ */
+
+/* Who comes there is up to the program; so it is the barrier that counts how often all have met. */
+static void come_to_meeting(ompp_causal_thread_t *self, uint64_t barrier, ompp_time_t t)
+{
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_POSIX_BARRIER, barrier, true);
+
+    if (!o) return;
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_combine(&o->vector[o->generation[0] & 1], &self->own);
+    self->wait.generation = o->generation[0];
+    o->used = t;
+    ompp_causal_unlock(&o->lock);
+}
+
+/* The first one that goes on has seen that all were there: whoever comes now comes to the next one. */
+static bool left_meeting(ompp_causal_thread_t *self, uint64_t barrier)
+{
+    const uint32_t generation = self->wait.generation;
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_POSIX_BARRIER, barrier, false);
+
+    if (o && o->generation[0] == generation) o->vector[++o->generation[0] & 1].t = 0;
+    const bool found = o && o->generation[0] == generation + 1 && o->vector[generation & 1].t > 0;
+    if (found) ompp_clock_vector_copy(&self->other, &o->vector[generation & 1]);
+    else self->lost++;
+    if (o) ompp_causal_unlock(&o->lock);
+    return found;
+}
+
+/* ---- Locks ------------------------------------------------------------------------------------------------------- */
+
+/* The holder of before has unlocked, and not told yet: its clocks as they are now. It may be at work, which is seen
+ * too. */
+static void stamp_of_holder(const ompp_causal_thread_t *holder, ompp_clock_vector_t *vector, ompp_time_t t)
+{
+    const ompp_clocks_t *c = &holder->clocks;
+    const ompp_time_t since = c->since, more = t > since && !c->waiting && !c->idle ? t - since : 0;
+
+    vector->t = (ompp_fine_t)(int64_t)t * OMPP_FINE;
+    vector->set = c->set;
+    vector->used = c->used < OMPP_CLOCKS ? c->used : OMPP_CLOCKS;
+    for (unsigned i = 0; i < vector->used; i++) {
+        const bool in_it = c->mask >> (i / OMPP_WHATIF_SPEEDUPS) & 1;
+        vector->v[i] = vector->t - ompp_clocks_offset(&ompp_causal.rule, c, i) -
+                       (in_it ? ompp_causal.rule.percent[i % OMPP_WHATIF_SPEEDUPS] * (ompp_fine_t)more : 0);
+    }
+    vector->debt = vector->t - ompp_clock_vector(vector, OMPP_CLOCKS_EXPERIMENT);
+}
+
+/*
+ * Who would come to the lock before one that was here already? Readers may come in any order. They pass writers that
+ * wait: one that came after a writer had the lock may come before that.
+ */
+static uint16_t come_to_lock(ompp_causal_thread_t *self, ompp_causal_object_t *o, bool reads, ompp_time_t t)
+{
+    const ompp_time_t begin = self->clocks.waiting ? self->clocks.waiting : t;
+    const bool passes = reads && o->had.t > 0 && (ompp_fine_t)begin * OMPP_FINE >= o->had.t;
+    const ompp_clock_vector_t *const before[] = {&o->vector[1], reads ? &o->had : &o->suspension[1]};
+    const unsigned n = reads ? passes ? 2 : 1 : o->suspension[1].t > 0 ? 2 : 1;
+    uint16_t slots = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        if (ompp_causal.rule.delays) ompp_causal_watch_order(self, before[i], OMPP_WHATIF_BIT_LOCK);
+        else slots |= ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, before[i], OMPP_CAUSAL_TOLERANCE);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, begin);
+    ompp_clocks_combine(reads ? &o->suspension[1] : &o->vector[1], &self->own);
+    return slots;
+}
+
+/* What the new owner goes on with, in self->other: readers wait for who had it alone, and are waited for by who has it
+ * alone next. */
+static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t mutex, ompp_time_t t)
+{
+    const bool reads = kind == OMPP_SYNC_READ;
+    ompp_causal_object_t *o = ompp_causal_object(reads ? OMPP_SYNC_MUTEX : kind, mutex, true);
+    const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
+    uint16_t slots = 0;
+
+    if (!o) return false;
+    const bool is_known = ompp_causal.rule.delays || o->stalled + 1 >= self->clocks.set;
+    if (o->holder && o->holder != self && is_known) stamp_of_holder(o->holder, &o->vector[0], t);
+    if (kind != OMPP_SYNC_ORDERED) slots = come_to_lock(self, o, reads, t);
+    ompp_clock_vector_copy(&self->other, &o->vector[0]);
+    if (!reads) ompp_clocks_combine(&self->other, &o->suspension[0]);
+    if (!reads && o->suspension[1].t > 0) {
+        ompp_clock_vector_copy(&o->had, &self->own);
+        ompp_clocks_combine(&o->had, &self->other);
+    }
+    const bool found = self->other.t > 0, foreign = o->team && o->team != team;
+    o->team = team;
+    o->holder = reads ? NULL : self;
+    o->stalled = self->clocks.set;
+    o->used = t;
+    ompp_causal_unlock(&o->lock);
+    if (ompp_causal.rule.delays) return found;
+    if (foreign || kind != OMPP_SYNC_MUTEX) ompp_causal_spoil_order(self);
+    if (reads) {
+        ompp_causal_thread_group_spoil(self);
+        ompp_causal_watch(OMPP_WHATIF_BIT_LOCK, slots);
+    }
+    if (kind == OMPP_SYNC_MUTEX) note(self, OMPP_REPLAY_LOCK, mutex, OMPP_WHATIF_BIT_LOCK, slots);
+    return found;
+}
+
+/* ---- Iterations -------------------------------------------------------------------------------------------------- */
+
+/* Iterations of before belong to the same piece. */
+static bool arrived_lately(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
+{
+    const ompp_causal_unit_t *last = &self->unit;
+
+    const ompp_time_t grain = (last->kept ? SPARSE : 1) * OMPP_REPLAY_GRAIN;
+
+    return last->team == team && t < last->t + grain && last->generation == *generation_of(self, team);
+}
+
+/* With delays: there are no more. Without them it may have come before the one that had the last. */
+static void find_none(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
+{
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_CHUNK, team, false);
+
+    if (!o) return;
+    ompp_clocks_count(&self->clocks, t);
+    ompp_causal_watch_order(self, &o->vector[0], OMPP_WHATIF_BIT_DYNAMIC);
+    ompp_causal_unlock(&o->lock);
+}
+
+/* The thread comes to a loop, or for more iterations, or has found that there are none: would it come before one that
+ * was here already? */
+static void come_for_more(ompp_causal_thread_t *self, ompp_replay_op_t op, ompp_time_t t)
+{
+    const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
+    uint16_t slots = 0;
+
+    if (ompp_causal.rule.delays) {
+        if (op == OMPP_REPLAY_LOOP_END) find_none(self, team, t);
+        return;
+    }
+    if (op == OMPP_REPLAY_CHUNK && arrived_lately(self, team, t)) return;
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_CHUNK, team, true);
+    if (o) {
+        slots = ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->vector[0], OMPP_CAUSAL_TOLERANCE);
+        ompp_clocks_combine(&o->vector[0], &self->own);
+        o->used = t;
+        ompp_causal_unlock(&o->lock);
+    }
+    note(self, op, 0, OMPP_WHATIF_BIT_DYNAMIC, slots);
+    self->unit = (ompp_causal_unit_t){team, *generation_of(self, team), self->unit.kept, t};
+}
+
+/* Who comes first executes a single construct, or gets the next section. Not gone through again, but it shows where it
+ * would be another. */
+static void come_to_single(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
+{
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_FIRST, team, true);
+
+    if (!o) return;
+    ompp_clocks_count(&self->clocks, t);
+    if (ompp_causal.rule.delays) ompp_causal_watch_order(self, &o->vector[0], OMPP_WHATIF_BIT_DYNAMIC);
+    else
+        ompp_causal_watch(OMPP_WHATIF_BIT_DYNAMIC, ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks,
+                                                                         &o->vector[0], OMPP_CAUSAL_TOLERANCE));
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_combine(&o->vector[0], &self->own);
+    o->used = t;
+    ompp_causal_unlock(&o->lock);
+}
+
+static void hand_out(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    if (!ompp_causal.rule.delays) {
+        come_for_more(self, OMPP_REPLAY_CHUNK, t);
+        return;
+    }
+    ompp_causal_chase(self);
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), true);
+    if (!o) return;
+    ompp_causal_watch_order(self, &o->vector[0], OMPP_WHATIF_BIT_DYNAMIC);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
+    ompp_clocks_combine(&o->vector[0], &self->own);
+    o->used = t;
+    ompp_causal_unlock(&o->lock);
+}
+
+/* ---- All --------------------------------------------------------------------------------------------------------- */
+
+static void put(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    ompp_causal_object_t *o = ompp_causal_object(kind == OMPP_SYNC_READ ? OMPP_SYNC_MUTEX : kind, object, true);
+
+    if (!o) return;
+    const bool reads = kind == OMPP_SYNC_READ && o->holder != self; /* whoever holds it writes */
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    if (reads || kind == OMPP_SYNC_EVENT) ompp_clocks_combine(reads ? &o->suspension[0] : &o->vector[0], &self->own);
+    else ompp_clock_vector_copy(&o->vector[0], &self->own);
+    if (kind == OMPP_SYNC_FORK) {
+        o->holder = self;
+        o->generation[0]++;
+    } else if (o->holder == self) {
+        o->holder = NULL;
+        o->suspension[0].t = 0; /* it has waited for readers of before */
+    }
+    o->used = t;
+    ompp_causal_unlock(&o->lock);
+}
+
+static __attribute__((noinline)) void publish(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object,
+                                              ompp_time_t t)
+{
+    if (kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_POSIX_BARRIER || kind == OMPP_SYNC_CHUNK) self->chases = false;
+    if (kind == OMPP_SYNC_BARRIER) arrive(self, object, (*generation_of(self, object))++, t);
+    else if (kind == OMPP_SYNC_POSIX_BARRIER) come_to_meeting(self, object, t);
+    else if (kind == OMPP_SYNC_CHUNK) come_for_more(self, OMPP_REPLAY_LOOP_END, t);
+    else if (kind == OMPP_SYNC_FIRST) come_to_single(self, object, t);
+    else if (kind == OMPP_SYNC_SEMAPHORE) ompp_causal_post(self, object, t);
+    else put(self, kind, object, t);
+    if (kind == OMPP_SYNC_MUTEX && !ompp_causal.rule.delays)
+        note(self, OMPP_REPLAY_UNLOCK, object, OMPP_WHATIF_BIT_LOCK, 0);
+    if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);
+}
+
+/* ---- While clocks are suspended ---------------------------------------------------------------------------------- */
+
+/* Threads that end say who has come to be joined, and barriers how often all have met, while clocks are suspended,
+ * too. */
+static bool is_let_pass(ompp_sync_object_t kind) { return kind != OMPP_SYNC_EVENT && kind != OMPP_SYNC_POSIX_BARRIER; }
+
+#define FORKED_SUSPENDED 0x8000u
+#define SUSPENSION_NUMBERS 0x7fffu
+
+/*
+ * All threads of a team count its barriers, and know them by the same number when clocks go on. Which number they begin
+ * with tells the team from others: of those that are forked during a suspension, only the last one is there when that
+ * ends.
+ */
+static inline void count_barriers(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, bool arrives)
+{
+    if (kind == OMPP_SYNC_FORK)
+        *generation_of(self, object) = (uint32_t)(FORKED_SUSPENDED | (self->clocks.set & SUSPENSION_NUMBERS)) << 16;
+    if (kind == OMPP_SYNC_BARRIER && arrives) (*generation_of(self, object))++;
+}
+
+/* \return whether that is all there is to do. A thread that is not settled yet has more to do. */
+static inline bool passes(const ompp_causal_thread_t *self, ompp_sync_object_t kind)
+{
+    return ompp_causal_stays_suspended(self) && is_let_pass(kind);
+}
+
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
+
+void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
+
+    if (!self) return;
+    const ompp_time_t begin = ompp_causal_time_event(self);
+    self->syncs++;
+    ompp_causal_settle(self);
+    if (passes(self, kind)) count_barriers(self, kind, object, true);
+    else publish(self, kind, object, t);
+    ompp_causal_timed(self, begin);
+    ompp_causal_leave(self);
+}
+
+static __attribute__((noinline)) void wait(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object,
+                                           ompp_time_t t)
+{
+    if (kind == OMPP_SYNC_CHUNK) {
+        self->chases = ompp_causal.rule.delays;
+        come_for_more(self, OMPP_REPLAY_LOOP, t);
+        return;
+    }
+    if ((kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_READ) && ompp_causal.rule.delays &&
+        ompp_event_now() < t + REPORTED_LATE_NS) {
+        ompp_causal_chase(self);
+        t = ompp_event_now();
+    }
+    ompp_clocks_wait(&self->clocks, t);
+    self->wait = (ompp_causal_wait_t){kind, object, kind == OMPP_SYNC_POSIX_BARRIER ? self->wait.generation : 0};
+    if (kind == OMPP_SYNC_BARRIER) self->wait.generation = *generation_of(self, object) - 1;
+    if (ompp_causal.rule.delays) ompp_causal_race_tell(self);
+}
+
+void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    if (ompp_causal_self && passes(ompp_causal_self, kind)) return;
+    ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
+    if (!self) return;
+    ompp_causal_settle(self);
+    if (!passes(self, kind)) wait(self, kind, object, t);
+    ompp_causal_leave(self);
+}
+
+/* A member of the team begins; the one that forked it goes on as it is. Generations of all teams are told apart by the
+ * fork's number. */
+static void begin_member(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
+{
+    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_FORK, team, false);
+
+    if (!o) {
+        self->lost++;
+        return;
+    }
+    *generation_of(self, team) = o->generation[0] << 16;
+    if (o->holder != self && o->vector[0].t > 0) {
+        ompp_clock_vector_copy(&self->other, &o->vector[0]);
+        self->depth = 0;
+        ompp_clocks_start(&ompp_causal.rule, &self->clocks, &self->other, t);
+    }
+    ompp_causal_unlock(&o->lock);
+}
+
+static bool found_vector(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    bool found = false;
+    ompp_causal_object_t *o;
+
+    switch (kind) {
+    case OMPP_SYNC_BARRIER: return left_barrier(self, object);
+    case OMPP_SYNC_POSIX_BARRIER: return left_meeting(self, object);
+    case OMPP_SYNC_MUTEX:
+    case OMPP_SYNC_READ:
+    case OMPP_SYNC_ORDERED: return locked(self, kind, object, t);
+    case OMPP_SYNC_SEMAPHORE: return ompp_causal_take(self, object, t);
+    default:
+        o = ompp_causal_object(kind, object, false);
+        found = o && o->vector[0].t > 0;
+        if (found) ompp_clock_vector_copy(&self->other, &o->vector[0]);
+        if (o) ompp_causal_unlock(&o->lock);
+        if (!found && kind == OMPP_SYNC_EVENT) self->lost++;
+        return (kind == OMPP_SYNC_EVENT && ompp_causal_thread_group_join(self, object, t)) || found;
+    }
+}
+
+static __attribute__((noinline)) void resume(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object,
+                                             ompp_time_t t)
+{
+    if (kind == OMPP_SYNC_FORK) begin_member(self, object, t);
+    else if (kind == OMPP_SYNC_CHUNK) hand_out(self, t);
+    else ompp_causal_go_on(self, found_vector(self, kind, object, t) ? &self->other : NULL, 0, t);
+    ompp_causal_settle(self);
+    if (kind == OMPP_SYNC_MUTEX && self->part.team) go_on_in_interval(self);
+    if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);
+    if (kind == OMPP_SYNC_POSIX_BARRIER || kind == OMPP_SYNC_SEMAPHORE) ompp_causal_thread_group_spoil(self);
+}
+
+void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    ompp_causal_thread_t *self = object ? ompp_causal_enter() : NULL;
+
+    if (!self) return;
+    const ompp_time_t begin = ompp_causal_time_event(self);
+    self->syncs++;
+    /* What was waited for belongs to the set of regions of before. */
+    if (kind == OMPP_SYNC_FORK) ompp_causal_settle(self);
+    if (passes(self, kind)) {
+        count_barriers(self, kind, object, false);
+        if (kind == OMPP_SYNC_FORK) self->depth = 0;
+        ompp_causal_pass(self, t);
+    } else {
+        resume(self, kind, object, t);
+        if (ompp_causal.rule.delays) ompp_causal_race_tell(self);
+    }
+    if ((kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_POSIX_BARRIER) && self->main)
+        ompp_causal_left_barrier(self, self->clocks.since);
+    ompp_causal_timed(self, begin);
+    ompp_causal_leave(self);
+}

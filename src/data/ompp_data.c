@@ -1,0 +1,574 @@
+/*
+ * The register of data structures. Ranges stand in an index (ompp_data_ranges.c), structures in a table of names; back
+ * ends keep whatever is fast for them.
+ */
+#define OMPP_LOG_DOMAIN "data"
+#include "data/ompp_data_priv.h"
+#include "data/ompp_data_ranges_priv.h"
+
+#include "base/ompp_env.h"
+#include "base/ompp_log.h"
+#include "model/ompp_profile.h"
+#include "process/ompp_lifecycle.h"
+#include "runtime/ompp_thread_priv.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MAX_BACKENDS 8
+#define MAX_NAME 256
+#define LOWEST_ADDRESS 0x10000u
+#define MAX_NOTED 1023 /* structures that are looked at when measurement ends */
+
+static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
+static const ompp_data_backend_t *backends[MAX_BACKENDS];
+static unsigned nbackends;
+
+static void tell(uint32_t object, uintptr_t begin, uintptr_t end)
+{
+    for (unsigned i = 0; i < nbackends; i++) backends[i]->put(object, begin, end);
+}
+
+bool ompp_data_has_backend(void) { return nbackends > 0 || ompp_data_has_offers(); }
+
+bool ompp_data_subscribe(const ompp_data_backend_t *backend)
+{
+    const ompp_data_entry_t *found;
+    bool room;
+
+    pthread_mutex_lock(&data_lock);
+    room = nbackends < MAX_BACKENDS;
+    if (room) backends[nbackends++] = backend;
+    for (size_t i = 0, n = ompp_data_ranges_over(0, UINTPTR_MAX, &found); room && i < n; i++)
+        backend->put(found[i].range.object, found[i].range.begin, found[i].range.end);
+    pthread_mutex_unlock(&data_lock);
+    return room;
+}
+
+void ompp_data_unsubscribe(const ompp_data_backend_t *backend)
+{
+    unsigned kept = 0;
+
+    pthread_mutex_lock(&data_lock);
+    for (unsigned i = 0; i < nbackends; i++)
+        if (backends[i] != backend) backends[kept++] = backends[i];
+    nbackends = kept;
+    pthread_mutex_unlock(&data_lock);
+}
+
+bool ompp_data_has(const char *backend)
+{
+    bool has = false;
+
+    pthread_mutex_lock(&data_lock);
+    for (unsigned i = 0; i < nbackends; i++) has |= backends[i]->name && strcmp(backends[i]->name, backend) == 0;
+    pthread_mutex_unlock(&data_lock);
+    return has;
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
+
+static void clean_name(char *clean, const char *name, const void *address)
+{
+    size_t n;
+
+    while (name && isspace((unsigned char)*name)) name++;
+    snprintf(clean, MAX_NAME, "%s", name ? name : "");
+    for (n = strlen(clean); n && isspace((unsigned char)clean[n - 1]);) clean[--n] = '\0';
+    if (!n) snprintf(clean, MAX_NAME, "%p", address);
+}
+
+static const char *text_of(ompp_off_t off)
+{
+    return off ? ((ompp_a_string_t *)(ompp_process.arena.base + off))->text : "";
+}
+
+/* Structures by their numbers, from 1; parts of the table stay where they are, for ompp_data_name() reads them without
+ * the lock. */
+#define PART 4096
+static ompp_a_object_t **parts[OMPP_DATA_MAX / PART + 1];
+static _Atomic uint32_t nobjects;
+
+/* By their names: numbers, 0 = free. One that was renamed stands under its former name, too. */
+static uint32_t *by_name;
+static size_t places, used_places; /* a power of two; at most half of it is used */
+
+static ompp_a_object_t *object_at(uint32_t object) { return parts[object / PART][object % PART]; }
+
+static const char *name_of(uint32_t object) { return text_of(object_at(object)->name); }
+
+/* Not from malloc: this may be called where the program has the allocator in its hands. */
+static void *fresh(size_t size)
+{
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static size_t place_of_name(const char *name)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+
+    for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    return (size_t)(hash ^ hash >> 32) & (places - 1);
+}
+
+static uint32_t find_name(const char *name)
+{
+    if (!places) return 0;
+    for (size_t at = place_of_name(name); by_name[at]; at = (at + 1) & (places - 1))
+        if (strcmp(name_of(by_name[at]), name) == 0) return by_name[at];
+    return 0;
+}
+
+static void enter_name(uint32_t object)
+{
+    size_t at = place_of_name(name_of(object));
+
+    while (by_name[at]) at = (at + 1) & (places - 1);
+    by_name[at] = object;
+    used_places++;
+}
+
+static bool room_for_name(void)
+{
+    size_t old = places;
+    uint32_t *former = by_name, *bigger;
+
+    if (2 * (used_places + 1) <= places) return true;
+    bigger = fresh((old ? 2 * old : PART) * sizeof *bigger);
+    if (!bigger) return false;
+    by_name = bigger;
+    places = old ? 2 * old : PART;
+    used_places = 0;
+    for (uint32_t object = 1; object <= nobjects; object++) enter_name(object);
+    if (former) munmap(former, old * sizeof *former);
+    return true;
+}
+
+static bool room_for_object(uint32_t object)
+{
+    if (object > OMPP_DATA_MAX || !room_for_name()) return false;
+    if (!parts[object / PART]) parts[object / PART] = fresh(PART * sizeof *parts[0]);
+    return parts[object / PART] != NULL;
+}
+
+/* Many structures have one origin. */
+static ompp_off_t origin_text(const char *origin)
+{
+    static ompp_off_t last;
+
+    if (!last || strcmp(text_of(last), origin) != 0) last = ompp_string_take(origin);
+    return last;
+}
+
+static uint32_t make_object(const char *name, const char *origin, const void *address, size_t size)
+{
+    ompp_a_header_t *header = ompp_process.header;
+    const uint32_t number = nobjects + 1;
+
+    if (!room_for_object(number)) {
+        ompp_event_coverage(OMPP_COVERAGE_DROPPED, "data structures",
+                            number > OMPP_DATA_MAX ? "there is room for 1048575" : "out of memory");
+        return 0;
+    }
+    const ompp_locked_t locked = ompp_lock();
+    const bool room = ompp_process.arena.used < ompp_process.arena.reserved / 2; /* regions and counts need some, too */
+    ompp_off_t off = room ? ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_object_t)) : 0;
+    ompp_off_t text = off ? ompp_string_take(name) : 0;
+    if (text) {
+        ompp_a_object_t *object = (ompp_a_object_t *)(ompp_process.arena.base + off);
+        *object = (ompp_a_object_t){.next = atomic_load_explicit(&header->objects, memory_order_relaxed),
+                                    .id = number,
+                                    .name = text,
+                                    .origin = origin_text(origin),
+                                    .address = (uintptr_t)address,
+                                    .size = size};
+        parts[number / PART][number % PART] = object;
+        atomic_store_explicit(&nobjects, number, memory_order_release);
+        atomic_store_explicit(&header->objects, off, memory_order_release);
+        enter_name(number);
+    }
+    ompp_unlock(locked);
+    if (!text)
+        ompp_event_coverage(
+            OMPP_COVERAGE_DROPPED, "data structures",
+            "half of the memory for the profile is taken (OMPP_MEMORY); these are counted as other data");
+    return text ? number : 0;
+}
+
+/* ---- Ranges ------------------------------------------------------------------------------------------------------ */
+
+static bool is_same(ompp_data_range_t range, uint32_t object, uintptr_t begin, uintptr_t end)
+{
+    return range.object == object && range.begin == begin && range.end == end;
+}
+
+/* Ranges of the structure that begin there and end no later: they say nothing beside a newer one, and would be released
+ * with it. */
+static void drop_covered(uint32_t object, uintptr_t begin, uintptr_t end)
+{
+    const ompp_data_entry_t *found;
+
+    for (size_t i = 0, n = ompp_data_ranges_over(begin, begin + 1, &found); i < n; i++)
+        if (found[i].range.object == object && found[i].range.begin == begin && found[i].range.end <= end)
+            ompp_data_ranges_remove(found[i]);
+}
+
+/* Named from outside the source. */
+static bool is_outside(const char *origin) { return strncmp(origin, "OMPP_DATA", 9) == 0; }
+
+static bool contains(ompp_data_range_t outer, ompp_data_range_t inner)
+{
+    return outer.begin <= inner.begin && inner.end <= outer.end;
+}
+
+static void note_hidden(uint32_t object, uint32_t by)
+{
+    char subject[MAX_NAME + 40], why[MAX_NAME + 80];
+
+    snprintf(subject, sizeof subject, "data structure %s", name_of(object));
+    snprintf(why, sizeof why, "its bytes were named %s later, and count for that from then on", name_of(by));
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, subject, why);
+}
+
+/* The newest range takes its bytes from older ones, but not from parts of it that were named from outside: these stay
+ * on top. */
+static void settle_newest(ompp_data_range_t range)
+{
+    const ompp_data_entry_t *found;
+
+    for (size_t i = 0, n = ompp_data_ranges_over(range.begin, range.end, &found); i < n; i++) {
+        const ompp_data_range_t older = found[i].range;
+        if (older.object == range.object || !contains(range, older)) continue;
+        if (!contains(older, range) && is_outside(text_of(object_at(older.object)->origin))) {
+            ompp_data_ranges_remove(found[i]);
+            ompp_data_ranges_add(older); /* in the place that is free now */
+            tell(older.object, older.begin, older.end);
+        } else if (atomic_load(&object_at(older.object)->nranges) == 1) {
+            note_hidden(older.object, range.object);
+        }
+    }
+}
+
+static void rename_outside(uint32_t object, const char *name)
+{
+    const ompp_locked_t locked = ompp_lock();
+    ompp_off_t off = ompp_string_take(name);
+    if (off && room_for_name()) {
+        object_at(object)->name = off;
+        enter_name(object);
+    }
+    ompp_unlock(locked);
+}
+
+/*
+ * What the source calls by a name and what that names from outside may be unlike things (a pointer, and what it points
+ * to): they are not summed, and the name is the source's. \return the structure, 0 = a new one. apart: the name of the
+ * one from outside.
+ */
+static uint32_t find_or_part(const char *name, const char *origin, ompp_data_range_t range, char apart[MAX_NAME + 16])
+{
+    const ompp_data_entry_t *found;
+    uint32_t object = find_name(name);
+    bool mine = is_outside(origin), other = object && is_outside(text_of(object_at(object)->origin)), same = false;
+
+    *apart = '\0';
+    if (!object || mine == other) return object;
+    for (size_t i = 0, n = ompp_data_ranges_over(range.begin, range.end, &found); i < n && !same; i++)
+        same = is_same(found[i].range, object, range.begin, range.end);
+    if (same) return object;
+    snprintf(apart, MAX_NAME + 16, "OMPP_DATA:%s", name);
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, apart,
+                        "the source calls other bytes by this name, too: those have it alone");
+    if (mine) return find_name(apart);
+    rename_outside(object, apart);
+    return 0;
+}
+
+static uint32_t add_locked(const void *address, size_t size, const char *name, const char *origin)
+{
+    uintptr_t begin = (uintptr_t)address, end = begin + size;
+    char apart[MAX_NAME + 16];
+    uint32_t object = find_or_part(name, origin, (ompp_data_range_t){0, begin, end}, apart);
+    ompp_data_range_t last;
+    bool covers = ompp_data_ranges_newest(begin, end, &last);
+
+    if (*apart && is_outside(origin)) name = apart;
+    if (object && covers && is_same(last, object, begin, end)) return object;
+    if (object && covers) drop_covered(object, begin, end);
+    if (!object) object = make_object(name, origin, address, size);
+    if (!object) return 0;
+    const ompp_data_range_t range = {object, begin, end};
+    if (!ompp_data_ranges_add(range)) {
+        ompp_event_coverage(OMPP_COVERAGE_DROPPED, "ranges of data structures", "out of memory");
+        return 0;
+    }
+    atomic_fetch_add_explicit(&object_at(object)->nranges, 1, memory_order_relaxed);
+    tell(object, begin, end);
+    if (covers) settle_newest(range);
+    return object;
+}
+
+/* The first pages of a process, which systems leave unmapped (vm.mmap_min_addr): no variable lies there, but NULL and
+ * small numbers. */
+static void refuse_address(const void *address, const char *name, const char *origin)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+
+    if (!atomic_flag_test_and_set(&said))
+        ompp_warn("%s: %s has the address %#lx, where no data can be; it is not counted", origin, name,
+                  (unsigned long)address);
+    ompp_event_coverage(OMPP_COVERAGE_REFUSED, name, "data was named whose address is NULL, or too small to be one");
+}
+
+uint32_t ompp_data_add(const void *address, size_t size, const char *name, const char *origin)
+{
+    int saved = errno;
+    uint32_t object = 0;
+    char clean[MAX_NAME];
+
+    if (size == 0 || (uintptr_t)address + size < (uintptr_t)address || !ompp_runtime_start()) return 0;
+    clean_name(clean, name, address);
+    if ((uintptr_t)address < LOWEST_ADDRESS) {
+        refuse_address(address, clean, origin);
+        errno = saved;
+        return 0;
+    }
+    pthread_mutex_lock(&data_lock);
+    object = add_locked(address, size, clean, origin);
+    pthread_mutex_unlock(&data_lock);
+    errno = saved;
+    return object;
+}
+
+/* The bytes belong to whom they belonged to before a range was there. */
+static void tell_what_is_left(uintptr_t begin, uintptr_t end)
+{
+    const ompp_data_entry_t *found;
+
+    tell(0, begin, end);
+    for (size_t i = 0, n = ompp_data_ranges_over(begin, end, &found); i < n; i++) {
+        const ompp_data_range_t range = found[i].range;
+        tell(range.object, range.begin > begin ? range.begin : begin, range.end < end ? range.end : end);
+    }
+}
+
+bool ompp_data_release(const void *address)
+{
+    const ompp_data_entry_t *found;
+    uintptr_t begin = (uintptr_t)address, end = begin;
+    int saved = errno;
+
+    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return false;
+    pthread_mutex_lock(&data_lock);
+    for (size_t i = 0, n = ompp_data_ranges_over(begin, begin + 1, &found); i < n; i++) {
+        if (found[i].range.begin != begin) continue;
+        if (found[i].range.end > end) end = found[i].range.end;
+        ompp_data_ranges_remove(found[i]);
+    }
+    if (end > begin) tell_what_is_left(begin, end);
+    pthread_mutex_unlock(&data_lock);
+    errno = saved;
+    return end > begin;
+}
+
+/* What is left of a range without the bytes begin..end: nothing, one or two ranges in its place. \return their
+ * number. */
+static size_t rest_of(ompp_data_range_t range, uintptr_t begin, uintptr_t end, ompp_data_range_t rest[2])
+{
+    size_t n = 0;
+
+    if (range.begin < begin)
+        rest[n++] = (ompp_data_range_t){range.object, range.begin, begin < range.end ? begin : range.end};
+    if (range.end > end)
+        rest[n++] = (ompp_data_range_t){range.object, end > range.begin ? end : range.begin, range.end};
+    return n;
+}
+
+bool ompp_data_overlaps(const void *address, size_t size)
+{
+    ompp_data_range_t newest;
+    uintptr_t begin = (uintptr_t)address;
+    bool some = false;
+
+    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return false;
+    pthread_mutex_lock(&data_lock);
+    some = ompp_data_ranges_newest(begin, begin + size, &newest);
+    pthread_mutex_unlock(&data_lock);
+    return some;
+}
+
+static ompp_data_piece_t piece_of(ompp_data_range_t range, uintptr_t begin, uintptr_t end)
+{
+    uintptr_t from = range.begin > begin ? range.begin : begin, to = range.end < end ? range.end : end;
+
+    return (ompp_data_piece_t){range.object, from - begin, to - from};
+}
+
+static size_t forget_locked(uintptr_t begin, uintptr_t end, ompp_data_piece_t *pieces, size_t max)
+{
+    const ompp_data_entry_t *found;
+    ompp_data_range_t rest[2];
+    const size_t n = ompp_data_ranges_over(begin, end, &found);
+
+    for (size_t i = 0; i < n; i++) {
+        const ompp_data_entry_t old = found[i];
+        const ompp_data_piece_t piece = piece_of(old.range, begin, end);
+        if (i < max) pieces[i] = piece;
+        /* what lies between may be more than can be walked over */
+        tell(0, begin + piece.offset, begin + piece.offset + piece.size);
+        ompp_data_ranges_remove(old);
+        for (size_t k = rest_of(old.range, begin, end, rest); k-- > 0;)
+            ompp_data_ranges_put((ompp_data_entry_t){rest[k], old.order});
+    }
+    return n < max ? n : max;
+}
+
+size_t ompp_data_forget(const void *address, size_t size, ompp_data_piece_t *pieces, size_t max)
+{
+    uintptr_t begin = (uintptr_t)address;
+    size_t n = 0;
+    int saved = errno;
+
+    if (size == 0 || atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return 0;
+    pthread_mutex_lock(&data_lock);
+    n = forget_locked(begin, begin + size, pieces, max);
+    pthread_mutex_unlock(&data_lock);
+    errno = saved;
+    return n;
+}
+
+void ompp_data_restore(const void *address, size_t size, const ompp_data_piece_t *pieces, size_t n)
+{
+    uintptr_t begin = (uintptr_t)address;
+    int saved = errno;
+
+    if (n == 0 || atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
+    pthread_mutex_lock(&data_lock);
+    for (size_t i = 0; i < n; i++) {
+        if (pieces[i].offset >= size) continue;
+        size_t rest = size - pieces[i].offset;
+        uintptr_t from = begin + pieces[i].offset, to = from + (pieces[i].size < rest ? pieces[i].size : rest);
+        if (ompp_data_ranges_add((ompp_data_range_t){pieces[i].object, from, to})) tell(pieces[i].object, from, to);
+    }
+    pthread_mutex_unlock(&data_lock);
+    errno = saved;
+}
+
+size_t ompp_data_ranges(ompp_data_range_t *to, size_t max)
+{
+    const ompp_data_entry_t *found;
+    size_t n = 0;
+
+    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return 0;
+    pthread_mutex_lock(&data_lock);
+    n = ompp_data_ranges_over(0, UINTPTR_MAX, &found);
+    for (size_t i = 0; i < n && i < max; i++) to[i] = found[i].range;
+    pthread_mutex_unlock(&data_lock);
+    return n;
+}
+
+const char *ompp_data_name(uint32_t object) { return object && object <= nobjects ? name_of(object) : ""; }
+
+uint32_t ompp_data_find(uintptr_t address)
+{
+    ompp_data_range_t newest;
+    uint32_t object = 0;
+
+    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return 0;
+    pthread_mutex_lock(&data_lock);
+    if (ompp_data_ranges_newest(address, address + 1, &newest)) object = newest.object;
+    pthread_mutex_unlock(&data_lock);
+    return object;
+}
+
+static void keep_largest(_Atomic uint64_t *value, uint64_t candidate)
+{
+    uint64_t old = atomic_load(value);
+
+    while (old < candidate && !atomic_compare_exchange_weak(value, &old, candidate)) continue;
+}
+
+void ompp_data_offsets(uint32_t object, uint64_t start, uint64_t end)
+{
+    if (object == 0 || object > nobjects) return;
+    keep_largest(&object_at(object)->start_offset, start);
+    keep_largest(&object_at(object)->end_offset, end);
+}
+
+/* ---- The user's variables ---------------------------------------------------------------------------------------- */
+
+static bool number(const char *name, const char *text, uint64_t *value)
+{
+    char *rest;
+
+    errno = 0;
+    *value = strtoull(text, &rest, 0);
+    if (isdigit((unsigned char)*text) && !*rest && errno == 0 && *value) return true;
+    ompp_warn_common("%s=%s is not a number above 0; no data range is set", name, text);
+    return false;
+}
+
+void ompp_data_from_environment(void)
+{
+    uint64_t address, size;
+
+    if (!*ompp_env.data_addr && !*ompp_env.data_size) return;
+    if (!*ompp_env.data_addr || !*ompp_env.data_size) {
+        ompp_warn_common("OMPP_DATA_ADDR and OMPP_DATA_SIZE belong together; no data range is set");
+        return;
+    }
+    if (!number("OMPP_DATA_ADDR", ompp_env.data_addr, &address) || !number("OMPP_DATA_SIZE", ompp_env.data_size, &size))
+        return;
+    if (address + size < address)
+        ompp_warn_common("OMPP_DATA_ADDR + OMPP_DATA_SIZE is beyond the end of memory; no data range is set");
+    else ompp_data_add((const void *)(uintptr_t)address, size, ompp_env.data_name, "OMPP_DATA_ADDR");
+}
+
+/* Whether newer ranges have all bytes of a structure's only range, which is still there, but none of them has it
+ * alone. */
+static bool is_covered(uint32_t object)
+{
+    const uintptr_t begin = object_at(object)->address, end = begin + object_at(object)->size;
+    const ompp_data_entry_t *found;
+    ompp_data_range_t newest;
+    bool there = false;
+
+    for (size_t i = 0, n = ompp_data_ranges_over(begin, begin + 1, &found); i < n; i++)
+        there |= is_same(found[i].range, object, begin, end);
+    if (!there || !ompp_data_ranges_newest(begin, begin + 1, &newest) || newest.end >= end) return false;
+    for (uintptr_t at = begin; at < end; at = newest.end)
+        if (!ompp_data_ranges_newest(at, at + 1, &newest) || newest.object == object) return false;
+    return true;
+}
+
+static void note_covered(void)
+{
+    char subject[MAX_NAME + 40];
+
+    pthread_mutex_lock(&data_lock);
+    for (uint32_t object = 1; object <= nobjects && object <= MAX_NOTED; object++) {
+        if (atomic_load(&object_at(object)->nranges) != 1 || !is_covered(object)) continue;
+        snprintf(subject, sizeof subject, "data structure %s", name_of(object));
+        ompp_event_coverage(OMPP_COVERAGE_NOTE, subject,
+                            "its parts were named by themselves, and count for those names");
+    }
+    pthread_mutex_unlock(&data_lock);
+}
+
+void ompp_data_finish(void)
+{
+    ompp_data_note_missing();
+    note_covered();
+    if (nbackends == 0 && (nobjects > 0 || *ompp_env.data))
+        ompp_event_coverage(OMPP_COVERAGE_NOTE, "data structures are named, but nothing counts for them",
+                            ompp_data_hooks_are_refused()
+                                ? "the program's hooks were refused"
+                                : "build the program with kinst-ompp --memory, or see OMPP_DATA_BACKEND");
+}

@@ -1,0 +1,138 @@
+/*
+ * Which back ends count for data structures: those that the user names, or the best one that works here.
+ */
+#define _GNU_SOURCE
+#define OMPP_LOG_DOMAIN "data"
+#include "data/ompp_data_priv.h"
+
+#include "base/ompp_env.h"
+#include "base/ompp_log.h"
+#include "model/ompp_profile.h"
+#include "process/ompp_lifecycle.h"
+#include "process/ompp_plugin.h"
+#include "runtime/ompp_event.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_OFFERS 8
+#define NOT_BUILT "the program was not built with kinst-ompp --memory"
+
+/* Best first. */
+static const char *const preference[] = {"hooks", "papi", "samples", "breakpoints", "page-faults"};
+
+static const ompp_data_backend_t *offers[MAX_OFFERS];
+static unsigned noffers;
+static char why_no_faults[480]; /* page faults cannot be counted */
+
+bool ompp_data_offer(const ompp_data_backend_t *backend)
+{
+    if (noffers == MAX_OFFERS) return false;
+    offers[noffers++] = backend;
+    return true;
+}
+
+bool ompp_data_has_offers(void) { return noffers > 0; }
+
+/* \return whether word stands in the list, between commas and blanks. */
+static bool listed(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *at = list; (at = strstr(at, word)); at += n)
+        if ((at == list || strchr(", ", at[-1])) && strchr(", ", at[n])) return true;
+    return false;
+}
+
+static bool is_auto(void) { return listed(ompp_env.data_backend, "auto"); }
+
+bool ompp_data_wants(const char *backend)
+{
+    ompp_runtime_start(); /* reads the environment, knowing which rank this is: one rank alone complains about it */
+    return is_auto() || listed(ompp_env.data_backend, backend);
+}
+
+bool ompp_data_may_choose(const char *backend)
+{
+    ompp_runtime_start();
+    if (!is_auto()) return listed(ompp_env.data_backend, backend);
+    return (*ompp_env.data || *ompp_env.data_addr) && !ompp_data_has("hooks");
+}
+
+static const ompp_data_backend_t *offered(const char *name)
+{
+    for (unsigned i = 0; i < noffers; i++)
+        if (strcmp(offers[i]->name, name) == 0) return offers[i];
+    return NULL;
+}
+
+/* Hooks that count subscribe by themselves; in their place comes an offer that is always refused. */
+bool ompp_data_hooks_are_refused(void) { return offered("hooks") != NULL; }
+
+static void refuse(const char *name, const char *why)
+{
+    char subject[80];
+
+    if (!is_auto()) ompp_warn_common("OMPP_DATA_BACKEND=%s: %s", name, why);
+    snprintf(subject, sizeof subject, "data structures through %s", name);
+    ompp_event_coverage(OMPP_COVERAGE_REFUSED, subject, why);
+}
+
+static const char *why_not_offered(const char *name)
+{
+    if (strcmp(name, "hooks") == 0) return NOT_BUILT;
+    if (strcmp(name, "papi") == 0 && ompp_env.counters.n == 0)
+        return "no counters are asked for (OMPP_CTR1=PAPI_LD_INS)";
+    if (strcmp(name, "papi") == 0 && ompp_plugin_has_counters())
+        return "no counter of OMPP_CTR is available here that PAPI could restrict to addresses";
+    return "this ompp was built without it, or its library is missing";
+}
+
+/* \return whether it counts now. */
+static bool start(const char *name)
+{
+    const ompp_data_backend_t *backend = offered(name);
+    char why[480] = "there are too many";
+
+    if (ompp_data_has(name)) return true;
+    if (!backend) {
+        refuse(name, why_not_offered(name));
+        return false;
+    }
+    if (ompp_data_subscribe(backend) && backend->start(why, sizeof why)) return true;
+    ompp_data_unsubscribe(backend);
+    if (strcmp(name, "page-faults") == 0) snprintf(why_no_faults, sizeof why_no_faults, "%s", why);
+    refuse(name, why);
+    return false;
+}
+
+/* Who names data expects loads and stores, and is to know before the run is over that there are none. */
+static void say_what_counts(bool any)
+{
+    const bool refused = ompp_data_hooks_are_refused();
+
+    if (!any)
+        ompp_warn_common("OMPP_DATA counts nothing: %s%s%s", refused ? "the program's hooks were refused" : NOT_BUILT,
+                         *why_no_faults ? ", and page faults cannot be counted: " : "", why_no_faults);
+    else if (ompp_data_has("page-faults"))
+        ompp_warn_common("OMPP_DATA counts page faults (first touches), no loads and stores: %s; "
+                         "OMPP_DATA_BACKEND=page-faults says that "
+                         "they are meant",
+                         refused ? "the program's hooks were refused"
+                                 : "for those build the program with kinst-ompp --memory");
+}
+
+void ompp_data_choose(void)
+{
+    const bool by_itself = is_auto(), named = *ompp_env.data || *ompp_env.data_addr;
+    bool any = false;
+
+    if (noffers) ompp_data_resolve(); /* what they are to watch is of importance to some */
+    /* Where the program's own code names structures, hooks have come by themselves. */
+    for (size_t i = 0; (named || !by_itself) && i < sizeof preference / sizeof preference[0]; i++) {
+        const bool counts = ompp_data_wants(preference[i]) && start(preference[i]);
+        any = any || counts;
+        if (counts && by_itself) break;
+    }
+    if (named && by_itself) say_what_counts(any);
+}

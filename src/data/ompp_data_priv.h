@@ -1,0 +1,48 @@
+/**
+ * \file
+ * Between the register of data structures and the search for names. Private to src/runtime.
+ */
+#ifndef OMPP_DATA_PRIV_H
+#define OMPP_DATA_PRIV_H
+
+#include "data/ompp_data.h"
+
+/** \brief Whether anybody counts for structures, or may soon. */
+bool ompp_data_has_backend(void);
+
+/** \brief Whether there are back ends that could count. */
+bool ompp_data_has_offers(void);
+
+/** \brief Notes names of OMPP_DATA that were never found, for Coverage. */
+void ompp_data_note_missing(void);
+
+/** \brief Takes it away again: it is told of nothing more. */
+void ompp_data_unsubscribe(const ompp_data_backend_t *backend);
+
+/** \brief Whether a back end counts. */
+bool ompp_data_has(const char *backend);
+
+/** \brief Whether the program has hooks that cannot count here. */
+bool ompp_data_hooks_are_refused(void);
+
+/**
+ * \brief Starts the back ends that the user names, or, with auto, the first one that works, in the order in which
+ *        OMPP_DATA_BACKEND lists them. Those that were tried and refused stand in the Coverage section, with the
+ *        reason.
+ */
+void ompp_data_choose(void);
+
+/**
+ * \brief Blocks that are allocated by code between begin and end, or by what that calls, are named so from now on.
+ * \param[in] name    borrowed for ever.
+ * \param[in] module  the bias of the module that the code is in.
+ */
+void ompp_data_site_add(const char *name, uintptr_t module, uintptr_t begin, uintptr_t end);
+
+/** \brief The module is closed. */
+void ompp_data_site_forget(const char *name, uintptr_t module);
+
+/** \brief Whether any block was allocated there so far. */
+bool ompp_data_site_was_used(const char *name);
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * Blocks of the heap that are named by the line which allocates them. The code of the lines stands in one small table,
+ * which is replaced as a whole when it changes, so that allocating threads read it without a lock.
+ */
+#define _GNU_SOURCE
+#include "data/ompp_data_priv.h"
+
+#include "runtime/ompp_thread_priv.h"
+
+#include <errno.h>
+#include <execinfo.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH 48 /* calls that are looked at */
+
+typedef struct {
+    uintptr_t begin, end, module;
+    const char *name;
+} site_t;
+
+typedef struct {
+    size_t n;
+    site_t sites[];
+} table_t;
+
+/* Whether there were blocks of this name; made with its first line, for no memory can be had inside an allocation. */
+typedef struct used {
+    const char *name;
+    _Atomic bool was;
+    struct used *next;
+} used_t;
+
+static _Atomic(table_t *) table;
+static _Atomic(used_t *) names;
+static __thread bool walking; /* what the unwinder allocates is its own */
+
+bool ompp_data_has_sites(void) { return atomic_load_explicit(&table, memory_order_relaxed) != NULL; }
+
+/* ---- The table: one caller at a time ----------------------------------------------------------------------------- */
+
+/* Without those of name in module; a former table may still be read, and is left. */
+static table_t *copy_without(const char *name, uintptr_t module, size_t more)
+{
+    const table_t *old = atomic_load(&table);
+    const size_t n = old ? old->n : 0;
+    table_t *copy = calloc(1, sizeof *copy + (n + more) * sizeof copy->sites[0]);
+
+    for (size_t i = 0; copy && i < n; i++)
+        if (!name || strcmp(old->sites[i].name, name) != 0 || old->sites[i].module != module)
+            copy->sites[copy->n++] = old->sites[i];
+    return copy;
+}
+
+static used_t *used_of(const char *name)
+{
+    used_t *u = atomic_load(&names);
+
+    while (u && strcmp(u->name, name) != 0) u = u->next;
+    return u;
+}
+
+static void add_name(const char *name)
+{
+    used_t *u = used_of(name) ? NULL : calloc(1, sizeof *u);
+
+    if (!u) return;
+    u->name = name;
+    u->next = atomic_load(&names);
+    atomic_store(&names, u);
+}
+
+void ompp_data_site_add(const char *name, uintptr_t module, uintptr_t begin, uintptr_t end)
+{
+    table_t *bigger = copy_without(NULL, 0, 1);
+    void *first[1];
+
+    if (!bigger) return;
+    add_name(name);
+    if (!ompp_data_has_sites()) backtrace(first, 1); /* loads what it needs, now and not inside an allocation */
+    bigger->sites[bigger->n++] = (site_t){begin, end, module, name};
+    atomic_store_explicit(&table, bigger, memory_order_release);
+}
+
+void ompp_data_site_forget(const char *name, uintptr_t module)
+{
+    table_t *smaller = copy_without(name, module, 0);
+
+    if (smaller) atomic_store_explicit(&table, smaller, memory_order_release);
+}
+
+bool ompp_data_site_was_used(const char *name)
+{
+    const used_t *u = used_of(name);
+
+    return u && atomic_load(&u->was);
+}
+
+static void note_used(const char *name)
+{
+    used_t *u = used_of(name);
+
+    if (u) atomic_store_explicit(&u->was, true, memory_order_relaxed);
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
+
+/* Of ranges inside each other (a line of a header inlined into one of the source) the smallest is meant. */
+static const char *name_at(const table_t *t, const void *returns)
+{
+    const uintptr_t call = (uintptr_t)returns - 1;
+    const site_t *best = NULL;
+
+    for (size_t i = 0; i < t->n; i++) {
+        const site_t *site = &t->sites[i];
+        if (site->begin <= call && call < site->end && (!best || site->end - site->begin < best->end - best->begin))
+            best = site;
+    }
+    return best ? best->name : NULL;
+}
+
+static const char *name_on_path(const table_t *t, const void *code)
+{
+    const char *name = name_at(t, code);
+    void *frames[DEPTH];
+    int n, i = 0;
+
+    if (name || walking) return name;
+    walking = true;
+    n = backtrace(frames, DEPTH);
+    walking = false;
+    while (i < n && frames[i] != code) i++; /* below are our own */
+    for (i++; i < n && !name; i++) name = name_at(t, frames[i]);
+    return name;
+}
+
+void ompp_data_allocated(const void *block, size_t size, const void *code, bool kept)
+{
+    const table_t *t = atomic_load_explicit(&table, memory_order_acquire);
+    int saved = errno;
+
+    if (!t || !block || size == 0 || walking || atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
+    const char *name = name_on_path(t, code);
+    /* What is there has another name now, or somebody has given it back whom nobody hears. */
+    if ((name || !kept) && ompp_data_overlaps(block, size)) ompp_data_forget(block, size, NULL, 0);
+    if (name) {
+        ompp_data_add(block, size, name, "OMPP_DATA");
+        note_used(name);
+    }
+    errno = saved;
+}

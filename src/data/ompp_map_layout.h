@@ -1,0 +1,38 @@
+/**
+ * \file
+ * What code that counts by itself knows of a thread's counter: numbers alone, for assembly and C. Private to
+ * src/memory.
+ *
+ * Objects of the user's program hold such code (ompp_inline.S, ompp_inline.c). When anything here changes, the number
+ * behind the names changes with it: an object of before is refused by the linker then, and does not count into the
+ * wrong place.
+ */
+#ifndef OMPP_MAP_LAYOUT_H
+#define OMPP_MAP_LAYOUT_H
+
+#define OMPP_INLINE_SELF ompp_memory_self_1   /* thread-local: address of the counter */
+#define OMPP_INLINE_LOAD ompp_memory_load_1   /* ompp_count_find_load() */
+#define OMPP_INLINE_STORE ompp_memory_store_1 /* ompp_count_find_store() */
+/* For code that gives all registers but two: ompp_found_hot.c. */
+#define OMPP_INLINE_AT_LOAD ompp_memory_at_load_1
+#define OMPP_INLINE_AT_STORE ompp_memory_at_store_1
+#define OMPP_INLINE_TURN_LOAD ompp_memory_turn_load_1
+#define OMPP_INLINE_TURN_STORE ompp_memory_turn_store_1
+#define OMPP_INLINE_RUN ompp_memory_run_1
+
+/* Offsets in the counter, in bytes. */
+#define OMPP_INLINE_TAG 0
+#define OMPP_INLINE_PAGES 8
+#define OMPP_INLINE_MASK 16
+#define OMPP_INLINE_COUNT 128 /* of structure 0; of structure n: n << OMPP_INLINE_COUNT_BITS further */
+#define OMPP_INLINE_COUNT_BITS 7
+#define OMPP_INLINE_FOREIGN 112 /* from a structure's count to the accesses to others' pages; 8 from loads to stores */
+#define OMPP_INLINE_FOREIGN_BIT 63 /* of a count's address, where it is kept: add to those, too */
+#define OMPP_INLINE_KIND 40        /* from loads to stores of a structure; 8 from size to size */
+
+/* The map. */
+#define OMPP_INLINE_PAGE_BITS 9
+/* less: the page is this thread's and one structure's, whose counts are so far from COUNT */
+#define OMPP_INLINE_LEADS 0x20000
+
+#endif

@@ -1,0 +1,644 @@
+/*
+ * Plugin for clang and clang++: turns calls of load/store hooks into code that counts where it stands. It does so in
+ * the second of the two steps in which kinst-ompp has clang make an object, on what the first one has optimised and put
+ * hooks into. In the first it sees to it that each access gets a hook: loops that the source wants vectorised are not,
+ * and sizes that clang has no hooks for get some.
+ *
+ * In innermost loops without calls, an access whose address advances by the same step each turn is no code of its own:
+ * the turns are counted, and from the last address, the step and their number the library's function counts all
+ * accesses, page by page, when the loop is left, and after MOST_HELD accesses. Other accesses look their page up; those
+ * of one basic block that are near each other do so together.
+ *
+ * Which addresses are counted where is as in ompp_count_priv.h; offsets and names are those of ompp_inline_priv.h.
+ * Without optimisation calls stay calls, of clang's copy of ompp_inline.c. Code here runs inside of the compiler, not
+ * in the program.
+ */
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Analysis/CFG.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/PassPlugin.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+
+#include <map>
+#include <optional>
+
+#include "data/ompp_map_layout.h"
+
+using namespace llvm;
+
+#define TEXT_OF(name) #name
+#define TEXT(name) TEXT_OF(name)
+
+static const unsigned MOST_HELD = 4096; /* accesses of a loop: then they are handed over, see docs/data.md */
+/* of a loop, when their number is known: else accesses are counted each by itself */
+static const unsigned LEAST_TURNS = 4;
+static const unsigned MOST_RUNS = 16;   /* sequences of a loop, each of which is handed over by code of its own */
+static const unsigned MOST_ALIKE = 64;  /* accesses of a loop that are looked through for those of one sequence */
+static const unsigned MOST_GROUPS = 16; /* of accesses that are near each other, of a block, that are looked through */
+static const int64_t PAGE = 1 << OMPP_INLINE_PAGE_BITS;
+
+namespace
+{
+
+/* A hook that the compiler has put in. */
+struct hook_t {
+    CallInst *call;
+    bool store;
+    unsigned slot; /* its count, from a structure's first one */
+    Value *address() const { return call->getArgOperand(0); }
+};
+
+/* Accesses of one block, so many bytes from the first. */
+struct group_t {
+    std::vector<std::pair<hook_t, int64_t>> members;
+    int64_t low, high;
+};
+
+/* Accesses of a loop that are one sequence of addresses: in each turn as many as there are hooks. */
+struct run_t {
+    std::vector<hook_t> hooks; /* of one block, kind and size */
+    Value *last;               /* address of a turn's last access */
+    int64_t step;              /* bytes from one access to the next */
+    std::vector<bool> passed;  /* shape [exit]: is before it, in the last turn */
+    PHINode *before;           /* what last was in the turn before; NULL = of no use */
+};
+
+/* What becomes of a loop. */
+struct plan_t {
+    BasicBlock *header, *preheader, *latch;
+    SmallVector<std::pair<BasicBlock *, BasicBlock *>, 4> exits;
+    std::vector<run_t> runs;
+    unsigned turns; /* with as many it has made MOST_HELD accesses; 0 = there are never so many */
+};
+
+class counting_t
+{
+    Function &in;
+    DominatorTree &dominators;
+    LoopInfo &loops;
+    ScalarEvolution &evolution;
+    LLVMContext &context;
+    IntegerType *word, *half;
+    MDNode *own; /* what counters and the map are: no data of the program shares it */
+    std::vector<plan_t> plans;
+    std::vector<group_t> groups;
+    SmallPtrSet<const Instruction *, 16> taken; /* hooks of plans */
+
+    MDNode *own_data();
+    bool is_quiet(const Instruction &instruction) const;
+    bool is_quiet(const Loop &loop) const;
+    CallInst *call_library(IRBuilder<> &code, const char *text, ArrayRef<Value *> values, const char *constraints);
+    LoadInst *load(IRBuilder<> &code, Type *type, Value *from, uint64_t offset);
+    void add(IRBuilder<> &code, Value *base, uint64_t offset, uint64_t number);
+    void count_one(IRBuilder<> &code, Value *address, unsigned slot);
+    void count_run(IRBuilder<> &code, Value *first, int64_t step, Value *number, unsigned slot);
+    void count_seldom(IRBuilder<> &code, const group_t &group, Value *address);
+    std::optional<int64_t> constant(const SCEV *value);
+    std::optional<int64_t> distance(Value *from, Value *to);
+    bool joins(size_t from, const hook_t &hook);
+    void find_groups(BasicBlock &block);
+    void count(group_t &group);
+    std::optional<int64_t> step_of(const Loop &loop, const hook_t &hook);
+    std::vector<run_t> runs_of(const Loop &loop);
+    std::optional<int64_t> between(const run_t &from, const run_t &to);
+    bool merge_some(std::vector<run_t> &runs, std::vector<std::pair<int64_t, size_t>> &alike, int64_t step);
+    void merge(std::vector<run_t> &runs);
+    bool has_turns(Loop &loop);
+    void plan(Loop &loop);
+    void hand_over(Instruction *before, const run_t &run, Value *last, Value *turns);
+    Value *bound(const plan_t &plan, Value *turns, BasicBlock **back);
+    void count(plan_t &plan);
+
+  public:
+    counting_t(Function &in, FunctionAnalysisManager &manager)
+        : in(in), dominators(manager.getResult<DominatorTreeAnalysis>(in)), loops(manager.getResult<LoopAnalysis>(in)),
+          evolution(manager.getResult<ScalarEvolutionAnalysis>(in)), context(in.getContext()),
+          word(Type::getInt64Ty(context)), half(Type::getInt32Ty(context)), own(own_data())
+    {
+    }
+    bool run();
+};
+
+/* ---- What stands in the function --------------------------------------------------------------------------------- */
+
+bool is_hook(const Instruction &instruction, hook_t *hook)
+{
+    const CallInst *call = dyn_cast<CallInst>(&instruction);
+    const Function *callee = call ? call->getCalledFunction() : NULL;
+    StringRef name = callee ? callee->getName() : "";
+    unsigned size;
+
+    if (!name.consume_front("__sanitizer_cov_")) return false;
+    hook->store = name.consume_front("store");
+    if ((!hook->store && !name.consume_front("load")) || name.getAsInteger(10, size) || size > 16) return false;
+    hook->call = const_cast<CallInst *>(call);
+    hook->slot = hook->store * OMPP_INLINE_KIND + 8 * Log2_32(size);
+    return true;
+}
+
+/* Nothing that could look at counts, change what belongs to whom, or wait for another thread that does. */
+bool counting_t::is_quiet(const Instruction &instruction) const
+{
+    const CallBase *call = dyn_cast<CallBase>(&instruction);
+    hook_t hook;
+
+    if (isa<DbgInfoIntrinsic>(instruction) || isa<LifetimeIntrinsic>(instruction) || isa<AssumeInst>(instruction))
+        return true;
+    if (call && is_hook(instruction, &hook)) return true;
+    if (call) return call->doesNotAccessMemory() && call->doesNotThrow() && call->willReturn() && !call->isInlineAsm();
+    return !instruction.isAtomic() && !instruction.isVolatile() && !instruction.isEHPad();
+}
+
+bool counting_t::is_quiet(const Loop &loop) const
+{
+    for (BasicBlock *block : loop.blocks())
+        for (const Instruction &instruction : *block)
+            if (!is_quiet(instruction)) return false;
+    return true;
+}
+
+/* ---- Code that counts -------------------------------------------------------------------------------------------- */
+
+/* As a kind of data that is beside all those of the language, where these are told apart. */
+MDNode *counting_t::own_data()
+{
+    for (const Instruction &instruction : instructions(in)) {
+        const MDNode *tag = instruction.getMetadata(LLVMContext::MD_tbaa);
+        const MDNode *type = tag && tag->getNumOperands() > 1 ? dyn_cast<MDNode>(tag->getOperand(1)) : NULL;
+        while (type && type->getNumOperands() > 1 && isa<MDNode>(type->getOperand(1)))
+            type = cast<MDNode>(type->getOperand(1));
+        if (!type) continue;
+        MDBuilder builder(context);
+        MDNode *kind = builder.createTBAAScalarTypeNode("ompp", const_cast<MDNode *>(type));
+        return builder.createTBAAStructTagNode(kind, kind, 0);
+    }
+    return NULL;
+}
+
+/* The library's functions for what is rare: rax is an argument and the result, rdx leads back; all else is kept. */
+#define ELSEWHERE(name) "leaq 1f(%rip), %rdx\n\tjmp *" TEXT(name) "@GOTPCREL(%rip)\n1:"
+
+CallInst *counting_t::call_library(IRBuilder<> &code, const char *text, ArrayRef<Value *> values,
+                                   const char *constraints)
+{
+    std::vector<Type *> types(values.size(), word);
+    InlineAsm *assembly = InlineAsm::get(FunctionType::get(word, types, false), text, constraints, true);
+    CallInst *call = code.CreateCall(assembly, values);
+
+    call->setDoesNotThrow();
+    return call;
+}
+
+LoadInst *counting_t::load(IRBuilder<> &code, Type *type, Value *from, uint64_t offset)
+{
+    LoadInst *value = code.CreateLoad(type, code.CreateConstInBoundsGEP1_64(code.getInt8Ty(), from, offset));
+
+    value->setMetadata(LLVMContext::MD_tbaa, own);
+    return value;
+}
+
+/* One access, of which nothing is known but the address. */
+void counting_t::count_one(IRBuilder<> &code, Value *address, unsigned slot)
+{
+    const char *text = slot >= OMPP_INLINE_KIND ? ELSEWHERE(OMPP_INLINE_AT_STORE) : ELSEWHERE(OMPP_INLINE_AT_LOAD);
+    Value *found = call_library(code, text, {address}, "={ax},{ax},~{rdx},~{memory},~{dirflag},~{fpsr},~{flags}");
+
+    add(code, code.CreateIntToPtr(found, code.getPtrTy()), OMPP_INLINE_COUNT + slot, 1);
+}
+
+/* A sequence of accesses. */
+void counting_t::count_run(IRBuilder<> &code, Value *first, int64_t step, Value *number, unsigned slot)
+{
+    call_library(code, ELSEWHERE(OMPP_INLINE_RUN),
+                 {number, first, ConstantInt::getSigned(word, step), ConstantInt::get(word, slot)},
+                 "={ax},{ax},{di},{si},{cx},~{rdx},~{memory},~{dirflag},~{fpsr},~{flags}");
+}
+
+void counting_t::add(IRBuilder<> &code, Value *base, uint64_t offset, uint64_t number)
+{
+    LoadInst *value = load(code, word, base, offset);
+    StoreInst *more =
+        code.CreateStore(code.CreateAdd(value, ConstantInt::get(word, number)), value->getPointerOperand());
+
+    more->setMetadata(LLVMContext::MD_tbaa, own);
+}
+
+Value *self_variable(Module &module)
+{
+    static const char name[] = TEXT(OMPP_INLINE_SELF);
+
+    if (GlobalVariable *known = module.getNamedGlobal(name)) return known;
+    return new GlobalVariable(module, PointerType::getUnqual(module.getContext()), false, GlobalValue::ExternalLinkage,
+                              NULL, name, NULL, GlobalValue::InitialExecTLSModel);
+}
+
+/* ---- Accesses that are looked up --------------------------------------------------------------------------------- */
+
+/* Behind the first, which all of them can be before: nothing is called between them. */
+void counting_t::count(group_t &group)
+{
+    const hook_t first = group.members[0].first;
+    IRBuilder<> code(first.call);
+    Value *address = code.CreatePtrToInt(first.address(), word);
+    Value *low = code.CreateAdd(address, ConstantInt::getSigned(word, group.low));
+    Value *counter = load(code, code.getPtrTy(), self_variable(*in.getParent()), 0);
+    Value *mask = load(code, word, counter, OMPP_INLINE_MASK),
+          *pages = load(code, code.getPtrTy(), counter, OMPP_INLINE_PAGES);
+    Value *tag = load(code, half, counter, OMPP_INLINE_TAG);
+    Value *page = code.CreateAnd(code.CreateLShr(low, OMPP_INLINE_PAGE_BITS), mask);
+    LoadInst *owner = code.CreateAlignedLoad(half, code.CreateInBoundsGEP(half, pages, page), Align(4));
+    owner->setAtomic(AtomicOrdering::Monotonic); /* each time: another thread may register a structure there */
+    Value *lead = code.CreateXor(owner, tag), *unusual = lead;
+    if (group.low != group.high) {
+        Value *high = code.CreateAdd(address, ConstantInt::getSigned(word, group.high));
+        Value *leaves = code.CreateAnd(code.CreateTrunc(code.CreateXor(low, high), half), PAGE);
+        unusual = code.CreateOr(lead, code.CreateMul(leaves, ConstantInt::get(half, OMPP_INLINE_LEADS / PAGE)));
+    }
+    Value *seldom = code.CreateICmpUGE(unusual, ConstantInt::get(half, OMPP_INLINE_LEADS));
+    Instruction *otherwise, *usual;
+    SplitBlockAndInsertIfThenElse(seldom, first.call, &otherwise, &usual,
+                                  MDBuilder(context).createBranchWeights(1, 2000));
+
+    code.SetInsertPoint(usual);
+    Value *counts = code.CreateInBoundsGEP(code.getInt8Ty(), counter, code.CreateZExt(lead, word));
+    std::map<unsigned, unsigned> numbers;
+    for (auto &member : group.members) numbers[member.first.slot]++;
+    for (auto &[slot, number] : numbers) add(code, counts, OMPP_INLINE_COUNT + slot, number);
+
+    code.SetInsertPoint(otherwise);
+    count_seldom(code, group, address);
+    for (auto &member : group.members) member.first.call->eraseFromParent();
+}
+
+/* As sequences of accesses, where they are some: as few calls as can be. */
+void counting_t::count_seldom(IRBuilder<> &code, const group_t &group, Value *address)
+{
+    std::vector<std::pair<unsigned, int64_t>> all; /* slot, offset */
+
+    for (auto &[hook, offset] : group.members) all.push_back({hook.slot, offset});
+    std::sort(all.begin(), all.end());
+    for (size_t n = 0, number; n < all.size(); n += number) {
+        const auto [slot, offset] = all[n];
+        const int64_t step = n + 1 < all.size() && all[n + 1].first == slot ? all[n + 1].second - offset : 0;
+        for (number = 1;
+             n + number < all.size() && all[n + number] == std::pair(slot, offset + (int64_t)number * step);)
+            number++;
+        Value *first = code.CreateAdd(address, ConstantInt::getSigned(word, offset));
+        if (number > 1) count_run(code, first, step, ConstantInt::get(word, number), slot);
+        else count_one(code, first, slot);
+    }
+}
+
+std::optional<int64_t> counting_t::constant(const SCEV *value)
+{
+    const SCEVConstant *known = dyn_cast<SCEVConstant>(value);
+
+    if (!known || known->getAPInt().getSignificantBits() > 32) return {};
+    return known->getAPInt().getSExtValue();
+}
+
+std::optional<int64_t> counting_t::distance(Value *from, Value *to)
+{
+    return constant(evolution.getMinusSCEV(evolution.getSCEV(to), evolution.getSCEV(from)));
+}
+
+/* Puts a hook to one of those groups that it is near to, as seen by where addresses come from. */
+bool counting_t::joins(size_t from, const hook_t &hook)
+{
+    for (size_t n = groups.size(); n-- > from && groups.size() - n <= MOST_GROUPS;) {
+        group_t &group = groups[n];
+        const std::optional<int64_t> bytes = distance(group.members[0].first.address(), hook.address());
+        if (!bytes) continue;
+        const int64_t low = std::min(group.low, *bytes), high = std::max(group.high, *bytes);
+        if (high - low >= PAGE) continue;
+        group.low = low, group.high = high;
+        group.members.push_back({hook, *bytes});
+        return true;
+    }
+    return false;
+}
+
+void counting_t::find_groups(BasicBlock &block)
+{
+    size_t from = groups.size();
+    hook_t hook;
+
+    for (Instruction &instruction : block)
+        if (!is_quiet(instruction)) from = groups.size();
+        else if (is_hook(instruction, &hook) && !taken.contains(&instruction) && !joins(from, hook))
+            groups.push_back({{{hook, 0}}, 0, 0});
+}
+
+/* ---- Accesses of loops ------------------------------------------------------------------------------------------- */
+
+/* The step of addresses, 0 for one address; none when they do not advance so, or leave the page each time. */
+std::optional<int64_t> counting_t::step_of(const Loop &loop, const hook_t &hook)
+{
+    const SCEV *address = evolution.getSCEV(hook.address());
+    const SCEVAddRecExpr *advances = dyn_cast<SCEVAddRecExpr>(address);
+
+    if (evolution.isLoopInvariant(address, &loop)) return 0;
+    if (!advances || advances->getLoop() != &loop || !advances->isAffine()) return {};
+    std::optional<int64_t> step = constant(advances->getStepRecurrence(evolution));
+    return step && std::abs(*step) < PAGE ? step : std::nullopt;
+}
+
+/* What the loop has of hooks that are passed each turn. */
+std::vector<run_t> counting_t::runs_of(const Loop &loop)
+{
+    std::vector<run_t> runs;
+    hook_t hook;
+
+    for (BasicBlock *block : loop.blocks())
+        for (Instruction &instruction : *block)
+            if (is_hook(instruction, &hook) && dominators.dominates(block, loop.getLoopLatch()))
+                if (auto step = step_of(loop, hook)) runs.push_back({{hook}, hook.address(), *step, {}, NULL});
+    return runs;
+}
+
+/* From the access of one run to that of another, when they are of one kind and size, and passed equally often. */
+std::optional<int64_t> counting_t::between(const run_t &from, const run_t &to)
+{
+    const hook_t &a = from.hooks[0], &b = to.hooks[0];
+
+    if (from.step != to.step || a.slot != b.slot || a.call->getParent() != b.call->getParent()) return {};
+    return distance(from.last, to.last);
+}
+
+/* What an unrolled loop does in a turn becomes a sequence of smaller steps: so many of these runs, which are the same
+ * but for distances. */
+bool counting_t::merge_some(std::vector<run_t> &runs, std::vector<std::pair<int64_t, size_t>> &alike, int64_t step)
+{
+    for (size_t number = alike.size(); number > 1; number--) {
+        if (step % (int64_t)number) continue;
+        const int64_t small = step / (int64_t)number; /* as the step is: forwards or backwards */
+        for (auto &[begin, first] : alike) {
+            std::vector<size_t> found;
+            for (int64_t offset = begin; found.size() < number; offset += small) {
+                auto at = std::find_if(alike.begin(), alike.end(), [=](auto &pair) { return pair.first == offset; });
+                if (at == alike.end()) break;
+                found.push_back(at - alike.begin());
+            }
+            if (found.size() < number) continue;
+            run_t &into = runs[alike[found[0]].second], &last = runs[alike[found.back()].second];
+            into.last = last.last;
+            into.step = small;
+            for (size_t n = 1; n < number; n++) {
+                run_t &other = runs[alike[found[n]].second];
+                into.hooks.push_back(other.hooks[0]);
+                other.hooks.clear();
+            }
+            std::sort(found.rbegin(), found.rend());
+            for (size_t n : found) alike.erase(alike.begin() + n);
+            return true;
+        }
+    }
+    return false;
+}
+
+void counting_t::merge(std::vector<run_t> &runs)
+{
+    std::vector<bool> seen(runs.size());
+
+    for (size_t n = 0; n < runs.size(); n++) {
+        std::vector<std::pair<int64_t, size_t>> alike;
+        const int64_t step = runs[n].step;
+        if (seen[n] || step == 0) continue;
+        for (size_t other = n; other < runs.size() && other < n + MOST_ALIKE; other++)
+            if (auto bytes = seen[other] ? std::nullopt : between(runs[n], runs[other])) {
+                alike.push_back({*bytes, other});
+                seen[other] = true;
+            }
+        while (merge_some(runs, alike, step)) continue;
+    }
+    std::stable_sort(runs.begin(), runs.end(),
+                     [](const run_t &a, const run_t &b) { return a.hooks.size() > b.hooks.size(); });
+    while (runs.size() > MOST_RUNS || (!runs.empty() && runs.back().hooks.empty())) runs.pop_back();
+}
+
+/* Whether turns of a loop can be counted: it has one way in, one way back, and ways out that code can stand on. */
+bool counting_t::has_turns(Loop &loop)
+{
+    const unsigned known = evolution.getSmallConstantTripCount(&loop);
+    SmallVector<BasicBlock *, 4> from;
+
+    if (!loop.isInnermost() || !loop.getLoopPreheader() || !loop.getLoopLatch() || (known && known < LEAST_TURNS) ||
+        !is_quiet(loop))
+        return false;
+    loop.getExitingBlocks(from);
+    for (BasicBlock *block : from)
+        if (!isa<BranchInst>(block->getTerminator()) && !isa<SwitchInst>(block->getTerminator())) return false;
+    return isa<BranchInst>(loop.getLoopLatch()->getTerminator());
+}
+
+/* All that the analyses know of a loop, before anything changes. */
+void counting_t::plan(Loop &loop)
+{
+    plan_t plan{loop.getHeader(), loop.getLoopPreheader(), loop.getLoopLatch(), {}, runs_of(loop), 0};
+    const unsigned most = evolution.getSmallConstantMaxTripCount(&loop), before = taken.size();
+
+    merge(plan.runs);
+    if (plan.runs.empty()) return;
+    loop.getExitEdges(plan.exits);
+    for (run_t &run : plan.runs) {
+        for (auto &[from, to] : plan.exits)
+            run.passed.push_back(dominators.dominates(run.hooks[0].call->getParent(), from));
+        for (hook_t &hook : run.hooks) taken.insert(hook.call);
+    }
+    const unsigned accesses = taken.size() - before, turns = std::max(1u, MOST_HELD / accesses);
+    plan.turns = most && most < turns ? 0 : turns;
+    plans.push_back(std::move(plan));
+}
+
+void counting_t::hand_over(Instruction *before, const run_t &run, Value *last, Value *turns)
+{
+    IRBuilder<> code(before);
+    const uint64_t each = run.hooks.size();
+    Value *number = each > 1 ? code.CreateMul(turns, ConstantInt::get(word, each)) : turns;
+    Value *step = ConstantInt::getSigned(word, run.step),
+          *back = code.CreateMul(code.CreateSub(number, ConstantInt::get(word, 1)), step);
+
+    count_run(code, code.CreateSub(code.CreatePtrToInt(last, word), back), run.step, number, run.hooks[0].slot);
+}
+
+/* On the way back to the loop's begin: what is held has a bound. \return the number of turns there, in the block that
+ * it is set to. */
+Value *counting_t::bound(const plan_t &plan, Value *turns, BasicBlock **back)
+{
+    IRBuilder<> code((*back)->getTerminator());
+    Value *more = code.CreateAdd(turns, ConstantInt::get(word, 1));
+
+    if (!plan.turns) return more;
+    Value *much = code.CreateICmpUGE(more, ConstantInt::get(word, plan.turns));
+    Instruction *then = SplitBlockAndInsertIfThen(much, (*back)->getTerminator(), false,
+                                                  MDBuilder(context).createBranchWeights(1, plan.turns));
+    for (const run_t &run : plan.runs) hand_over(then, run, run.last, more);
+    BasicBlock *tail = then->getSuccessor(0);
+    code.SetInsertPoint(tail, tail->begin());
+    PHINode *next = code.CreatePHI(word, 2);
+    next->addIncoming(more, *back);
+    next->addIncoming(ConstantInt::get(word, 0), then->getParent());
+    *back = tail;
+    return next;
+}
+
+/* Before the loop nothing was counted; behind it, what was is handed over. */
+void counting_t::count(plan_t &plan)
+{
+    std::vector<Instruction *> ends;
+    for (auto &[from, to] : plan.exits) ends.push_back(SplitEdge(from, to)->getTerminator());
+    BasicBlock *back = SplitEdge(plan.latch, plan.header);
+    IRBuilder<> code(plan.header, plan.header->begin());
+    PHINode *turns = code.CreatePHI(word, 2, "ompp_turns");
+
+    for (run_t &run : plan.runs)
+        if (!all_of(run.passed, [](bool passed) { return passed; }))
+            run.before = code.CreatePHI(run.last->getType(), 2, "ompp_before");
+    for (size_t n = 0; n < ends.size(); n++) {
+        code.SetInsertPoint(ends[n]);
+        Value *more = code.CreateAdd(turns, ConstantInt::get(word, 1));
+        for (const run_t &run : plan.runs)
+            hand_over(ends[n], run, run.passed[n] ? run.last : run.before, run.passed[n] ? more : turns);
+    }
+    Value *next = bound(plan, turns, &back);
+    turns->addIncoming(ConstantInt::get(word, 0), plan.preheader);
+    turns->addIncoming(next, back);
+    for (run_t &run : plan.runs) {
+        if (run.before) run.before->addIncoming(Constant::getNullValue(run.before->getType()), plan.preheader);
+        if (run.before) run.before->addIncoming(run.last, back);
+        for (hook_t &hook : run.hooks) hook.call->eraseFromParent();
+    }
+}
+
+/* ---- The pass ---------------------------------------------------------------------------------------------------- */
+
+bool counting_t::run()
+{
+    const ReversePostOrderTraversal<const Function *> order(&in);
+
+    /* whose turns are no loop's */
+    if (!in.callsFunctionThatReturnsTwice() && !containsIrreducibleCFG<const BasicBlock *>(order, loops))
+        for (Loop *loop : loops.getLoopsInPreorder())
+            if (has_turns(*loop)) plan(*loop);
+    for (BasicBlock &block : in)
+        if (dominators.isReachableFromEntry(&block)) find_groups(block);
+    for (plan_t &plan : plans) count(plan);
+    for (group_t &group : groups) count(group);
+    return !plans.empty() || !groups.empty();
+}
+
+struct pass_t : PassInfoMixin<pass_t> {
+    PreservedAnalyses run(Function &in, FunctionAnalysisManager &manager)
+    {
+        return counting_t(in, manager).run() ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    }
+};
+
+/* ---- Before hooks are put in ------------------------------------------------------------------------------------- */
+
+const char FIRST[] = "ompp.first"; /* named metadata of a module that has no hooks yet */
+
+/* Elements are counted: what asks for vectors (omp simd, simdlen) makes accesses of several, for which there may be no
+ * hook. */
+struct elements_t : PassInfoMixin<elements_t> {
+    PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+    {
+        const bool second = module.getFunction("__sanitizer_cov_trace_pc_guard");
+        /* also: an accelerator */
+        if (second || !StringRef(module.getTargetTriple()).starts_with("x86_64")) return PreservedAnalyses::all();
+        module.getOrInsertNamedMetadata(FIRST);
+        for (Function &in : module)
+            for (BasicBlock &block : in)
+                if (MDNode *loop = block.getTerminator()->getMetadata(LLVMContext::MD_loop))
+                    block.getTerminator()->setMetadata(
+                        LLVMContext::MD_loop,
+                        makePostTransformationMetadata(module.getContext(), loop,
+                                                       {"llvm.loop.vectorize.", "llvm.loop.interleave."}, {}));
+        return PreservedAnalyses::none();
+    }
+    static bool isRequired() { return true; }
+};
+
+/* Sizes that the compiler has no hook for: vectors of 32 and 64 bytes, long double, integers of any width. */
+struct sizes_t : PassInfoMixin<sizes_t> {
+    static bool gets_hooks(Function &in)
+    {
+        return !in.empty() && !in.hasAvailableExternallyLinkage() &&
+               !in.hasFnAttribute(Attribute::NoSanitizeCoverage) &&
+               !in.hasFnAttribute(Attribute::DisableSanitizerInstrumentation) &&
+               !isa<UnreachableInst>(in.getEntryBlock().getTerminator());
+    }
+
+    static void add_hook(Module &module, Instruction &access)
+    {
+        Type *type = getLoadStoreType(&access);
+        const TypeSize size = module.getDataLayout().getTypeStoreSize(type);
+        const bool store = isa<StoreInst>(access), known = !size.isScalable() && size <= 16 && isPowerOf2_64(size);
+
+        if (known || size.isScalable() || getLoadStoreAddressSpace(&access) ||
+            access.hasMetadata(LLVMContext::MD_nosanitize))
+            return;
+        IRBuilder<> code(&access);
+        const char *name = store ? "__sanitizer_cov_store16" : "__sanitizer_cov_load16";
+        std::vector<Type *> types = {code.getPtrTy()};
+        std::vector<Value *> values = {getLoadStorePointerOperand(&access)};
+        if (!type->isX86_FP80Ty()) { /* which is 16 bytes of memory */
+            name = store ? "__tsan_write_range" : "__tsan_read_range";
+            types.push_back(code.getInt64Ty());
+            values.push_back(code.getInt64(size));
+        }
+        code.CreateCall(module.getOrInsertFunction(name, FunctionType::get(code.getVoidTy(), types, false)), values)
+            ->setDoesNotThrow();
+    }
+
+    PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+    {
+        NamedMDNode *first = module.getNamedMetadata(FIRST);
+
+        if (!first) return PreservedAnalyses::all();
+        module.eraseNamedMetadata(first);
+        for (Function &in : module)
+            for (Instruction &instruction : instructions(in))
+                if ((isa<LoadInst>(instruction) || isa<StoreInst>(instruction)) && gets_hooks(in))
+                    add_hook(module, instruction);
+        return PreservedAnalyses::none();
+    }
+    static bool isRequired() { return true; }
+};
+
+/* ---- Where passes stand ------------------------------------------------------------------------------------------ */
+
+void add_first(ModulePassManager &passes, OptimizationLevel level)
+{
+    FunctionPassManager each;
+
+    passes.addPass(elements_t());
+    if (level == OptimizationLevel::O0) return;
+    each.addPass(LoopSimplifyPass());
+    each.addPass(pass_t());
+    passes.addPass(createModuleToFunctionPassAdaptor(std::move(each)));
+}
+
+/* Before the compiler's own hooks, which come at the same point. */
+void add_last(ModulePassManager &passes, OptimizationLevel) { passes.addPass(sizes_t()); }
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo()
+{
+    return {LLVM_PLUGIN_API_VERSION, "ompp", "1", [](PassBuilder &builder) {
+                builder.registerPipelineStartEPCallback(add_first);
+                builder.registerOptimizerLastEPCallback(add_last);
+            }};
+}

@@ -1,0 +1,383 @@
+/*
+ * The slow side of counting: threads that come and go, handing counts to the call tree, registration of structures,
+ * blocks.
+ */
+#define OMPP_LOG_DOMAIN "memory"
+#include "hooks/ompp_count_priv.h"
+
+#include "base/ompp_log.h"
+#include "base/ompp_reserve.h"
+#include "hooks/ompp_count_values_priv.h"
+#include "hooks/ompp_free_priv.h"
+#include "model/ompp_profile.h"
+#include "process/ompp_lifecycle.h"
+#include "runtime/ompp_meter.h"
+#include "runtime/ompp_metric.h"
+#include "runtime/ompp_pending.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#define SOURCE "load/store hooks"
+#define ROW(name, unit, use, meaning)                                                                                 \
+    {                                                                                                                 \
+        name, OMPP_UNIT_##unit, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_##use \
+    }
+
+static const ompp_metric_row_t rows[] = {
+    ROW("loads", COUNT, OBJECTS, "reads by the compiled code; a block copied at once is one"),
+    ROW("stores", COUNT, OBJECTS, "writes by the compiled code; a block copied or set at once is one"),
+    ROW("loaded", BYTES, VALUE, "bytes read"),
+    ROW("stored", BYTES, VALUE, "bytes written"),
+    ROW("foreign-loads", COUNT, VALUE, "reads of pages that another thread touched first"),
+    ROW("foreign-stores", COUNT, VALUE, "writes to pages that another thread touched first"),
+    ROW("block-loads", COUNT, VALUE, "of the reads, blocks: memcpy, struct and array assignments"),
+    ROW("block-stores", COUNT, VALUE, "of the writes, blocks: memcpy, memset, struct and array assignments"),
+};
+
+_Static_assert(sizeof rows / sizeof rows[0] == OMPP_COUNTED_VALUES, "a row per value");
+
+/* What threads count into that are not measured, and that have not been seen yet. */
+static uint32_t no_page;
+static uint64_t no_blocks[1][2];
+static ompp_counter_t unread = {.pages = &no_page, .blocks = no_blocks};
+static ompp_counter_t unseen = {.tag = OMPP_COUNT_UNSEEN, .pages = &no_page, .blocks = no_blocks};
+__thread ompp_counter_t *ompp_counter_self = &unseen;
+unsigned ompp_counter_files[OMPP_FILES_NUM];
+
+static bool at_load_is_over;      /* all of the program's libraries are there */
+static bool open_for_counting;    /* the map is there */
+static unsigned metrics;          /* set of rows */
+static _Atomic uint32_t nobjects; /* highest object that was ever registered */
+static _Atomic uint32_t nthreads;
+
+/* ---- Memory of a thread's counts --------------------------------------------------------------------------------- */
+
+#define PAGE OMPP_PENDING_PAGE
+#define COUNTS_OF_PAGE (PAGE / sizeof(ompp_count_t))
+#define BLOCKS_OF_PAGE (PAGE / (2 * sizeof(uint64_t)))
+#define PAGES_OF(per_page) ((OMPP_DATA_MAX + (per_page)) / (per_page))
+
+/*
+ * A thread's counters, and what else its counts need: addresses for all, memory for what is used. Pages of counts are
+ * the arena's, while that has room: what a thread has counted since its place changed last survives the process. Such
+ * memory serves one thread after another, and stays.
+ */
+typedef struct thread {
+    struct thread *next;
+    _Atomic bool taken;
+    ompp_a_pending_t *pending; /* the arena's, or lone */
+    ompp_a_pending_t lone;
+    ompp_used_t used;
+    ompp_values_cache_t cache;
+    _Atomic bool backed_counts[PAGES_OF(COUNTS_OF_PAGE)], backed_blocks[PAGES_OF(BLOCKS_OF_PAGE)];
+    uint64_t blocks[OMPP_DATA_MAX + 1][2] __attribute__((aligned(PAGE)));
+    char before[PAGE - offsetof(ompp_counter_t, count)] __attribute__((aligned(PAGE))); /* count[0] begins a page */
+    ompp_counter_t counter; /* the last: its counts go on behind it */
+    ompp_count_t count[OMPP_DATA_MAX];
+} thread_t;
+
+_Static_assert(offsetof(thread_t, count) == offsetof(thread_t, counter) + sizeof(ompp_counter_t), "one array");
+_Static_assert((offsetof(thread_t, counter) + offsetof(ompp_counter_t, count)) % PAGE == 0, "pages of counts");
+
+static _Atomic(thread_t *) threads; /* all, newest first; never removed */
+
+static thread_t *thread_of(ompp_counter_t *counter)
+{
+    return (thread_t *)((char *)counter - offsetof(thread_t, counter));
+}
+
+/*
+ * A page is put there once, before any of its structures is in the map: nothing has been counted in it. Who finds that
+ * it is backed finds the page there: another thread that backs it is waited for.
+ */
+static void back(thread_t *t, _Atomic bool *backed, unsigned kind, void *array, uint32_t page, uint32_t n)
+{
+    if (!atomic_load(&backed[page]))
+        ompp_pending_page(t->pending, kind, page * n, n, (char *)array + (size_t)page * PAGE, &backed[page]);
+}
+
+/* For the structures there are. A thread that begins now and one that registers a structure see each other, or the
+ * other's pages. */
+static void back_all(thread_t *t)
+{
+    const uint32_t n = nobjects;
+
+    if (!atomic_load(&t->taken) || t->pending == &t->lone) return;
+    for (uint32_t page = 0; page <= n / COUNTS_OF_PAGE; page++)
+        back(t, t->backed_counts, OMPP_A_PAGE_COUNTS, t->counter.count, page, COUNTS_OF_PAGE);
+    for (uint32_t page = 0; page <= n / BLOCKS_OF_PAGE; page++)
+        back(t, t->backed_blocks, OMPP_A_PAGE_BLOCKS, t->blocks, page, BLOCKS_OF_PAGE);
+}
+
+static thread_t *new_thread(void)
+{
+    thread_t *t = ompp_reserve(sizeof *t);
+
+    if (!t) return NULL;
+    t->pending = ompp_pending_new(metrics);
+    if (!t->pending) t->pending = &t->lone;
+    atomic_store(&t->taken, true);
+    t->next = atomic_load(&threads);
+    while (!atomic_compare_exchange_weak(&threads, &t->next, t)) continue;
+    return t;
+}
+
+/* The memory of a thread that is over, or new. */
+static ompp_counter_t *take_counter(void)
+{
+    thread_t *t = atomic_load(&threads);
+
+    while (t && atomic_exchange(&t->taken, true)) t = t->next;
+    if (!t && !(t = new_thread())) return NULL;
+    t->counter = (ompp_counter_t){.limit = OMPP_DATA_MAX, .blocks = t->blocks, .used = &t->used};
+    back_all(t);
+    return &t->counter;
+}
+
+/* ---- Structures -------------------------------------------------------------------------------------------------- */
+
+static void put(uint32_t object, uintptr_t begin, uintptr_t end)
+{
+    if (object > nobjects) {
+        nobjects = object;
+        for (thread_t *t = atomic_load(&threads); t; t = t->next) back_all(t);
+    }
+    if (!ompp_map_put(object, begin, end))
+        ompp_event_coverage(OMPP_COVERAGE_DROPPED, "edges of data structures", "too many structures that share a page");
+}
+
+bool ompp_counter_no_objects(void) { return nobjects == 0; }
+
+static const ompp_data_backend_t backend = {.put = put, .name = "hooks"};
+
+static const char no_map[] = "no addresses for the map of structures (ulimit -v, vm.overcommit_memory)";
+
+static void put_nothing(uint32_t object, uintptr_t begin, uintptr_t end) { (void)object, (void)begin, (void)end; }
+
+static bool refuse(char *why, size_t n)
+{
+    snprintf(why, n, "loads and stores are not counted: %s", no_map);
+    return false;
+}
+
+/* In the place of the other: there are hooks, and why they do not count. */
+static const ompp_data_backend_t refused = {.put = put_nothing, .name = "hooks", .start = refuse};
+
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+
+/* Object files have said who made them before main. What each compiler keeps from its hooks: docs/data.md,
+ * tests/memory/kernels.py. */
+static void register_metrics(void)
+{
+    unsigned all = ompp_counter_files[OMPP_FILES_ALL], clang = ompp_counter_files[OMPP_FILES_CLANG];
+
+    metrics = ompp_metric_register(rows, OMPP_COUNTED_VALUES);
+    ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE,
+                        "code and libraries that were not built with --memory (those of C, C++ with std::string, "
+                        "Fortran, OpenMP, MPI), "
+                        "assembly");
+    if (all > clang)
+        ompp_event_coverage(
+            OMPP_COVERAGE_INVISIBLE, SOURCE " of gcc",
+            "constant data, the read before a bit-field is written, writes of floating-point atomics and reductions, "
+            "blanks that fill a text of Fortran; with -Os, memcpy and memset of more than 8 KiB right behind an "
+            "assignment of the same bytes");
+    if (clang)
+        ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of clang",
+                            "OpenMP atomics and reductions, functions that never return; where there was no plugin for "
+                            "it (docs/data.md) "
+                            "long double and what is larger than 16 bytes");
+}
+
+/* Numbers of threads have a limit: what comes behind it shares the last one. */
+static void *begin(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    ompp_counter_t *counter;
+
+    if (!open_for_counting) return NULL;
+    pthread_once(&once, register_metrics);
+    if (!(counter = take_counter())) return NULL;
+    uint32_t number = ++nthreads;
+    counter->tag = (number < OMPP_MAP_OWNERS ? number : OMPP_MAP_OWNERS - 1) << OMPP_MAP_OWNER_SHIFT;
+    counter->pages = ompp_map_page;
+    counter->mask = ompp_map_mask;
+    return ompp_counter_self = counter;
+}
+
+static void copy(uint64_t *to, const uint64_t *from)
+{
+    for (unsigned i = 0; i < OMPP_COUNTED_VALUES; i++) to[i] = from[i];
+}
+
+/*
+ * One step of handing over: values and the total become those of redo, and the object's counts none. Whoever reads the
+ * arena of a process that was killed in the middle takes it as done. The compiler keeps the order; a processor that
+ * stops has kept its own.
+ */
+static void redo(thread_t *t, uint32_t object, uint64_t *values)
+{
+    ompp_a_pending_t *p = t->pending;
+
+    p->redo.object = object;
+    p->redo.block = ompp_pending_block(values);
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&p->redo.is, 1, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (values) copy(values, p->redo.values);
+    copy(p->total, p->redo.total);
+    if (object != OMPP_A_NO_OBJECT) {
+        *ompp_count_at(&t->counter, (uint64_t)object << OMPP_INLINE_COUNT_BITS) = (ompp_count_t){0};
+        t->blocks[object][OMPP_LOAD] = t->blocks[object][OMPP_STORE] = 0;
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&p->redo.is, 0, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* Hands over what was counted for an object. \return whether there was anything. */
+static bool hand_over(thread_t *t, ompp_off_t node, uint32_t object)
+{
+    ompp_a_pending_t *p = t->pending;
+    uint64_t counted[OMPP_COUNTED_VALUES], *values = NULL;
+    const ompp_count_t *count = ompp_count_at(&t->counter, (uint64_t)object << OMPP_INLINE_COUNT_BITS);
+
+    if (!ompp_counted_values(count, t->blocks[object], counted)) return false;
+    if (metrics && object) values = ompp_values_cached(&t->cache, node, metrics, object, OMPP_COUNTED_VALUES);
+    for (unsigned i = 0; i < OMPP_COUNTED_VALUES; i++) {
+        p->redo.values[i] = (values ? values[i] : 0) + counted[i];
+        p->redo.total[i] = p->total[i] + counted[i];
+    }
+    redo(t, object, values);
+    return true;
+}
+
+static void hand_over_total(thread_t *t, ompp_off_t node)
+{
+    ompp_a_pending_t *p = t->pending;
+    uint64_t *values = metrics ? ompp_values_cached(&t->cache, node, metrics, 0, OMPP_COUNTED_VALUES) : NULL;
+
+    for (unsigned i = 0; i < OMPP_COUNTED_VALUES; i++) {
+        p->redo.values[i] = (values ? values[i] : 0) + p->total[i];
+        p->redo.total[i] = 0;
+    }
+    redo(t, OMPP_A_NO_OBJECT, values);
+}
+
+static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
+{
+    thread_t *t = thread_of(state);
+    uint32_t n = nobjects, near = n < OMPP_MAP_NEAR ? n : OMPP_MAP_NEAR, next = 0, first;
+    bool any = false;
+
+    for (uint32_t object = 0; object <= near; object++) any |= hand_over(t, from.node, object);
+    for (uint64_t bits; n > near && (bits = ompp_used_take(&t->used, n, &next, &first));)
+        for (; bits; bits &= bits - 1) any |= hand_over(t, from.node, first + (uint32_t)__builtin_ctzll(bits));
+    if (any) hand_over_total(t, from.node);
+    atomic_store_explicit(&t->pending->node, to.node, memory_order_release);
+}
+
+static void end(void *state)
+{
+    thread_t *t = thread_of(state);
+
+    ompp_counter_self = &unread;
+    ompp_values_cache_free(&t->cache);
+    atomic_store(&t->taken, false);
+}
+
+static const ompp_meter_t meter = {begin, move, end, .readable = true};
+
+__attribute__((noinline)) static ompp_counter_t *first_access(void)
+{
+    int saved = errno;
+
+    ompp_counter_self = &unread; /* while the runtime looks at the thread; begin() sets it */
+    ompp_counter_start();
+    ompp_meter_place();
+    errno = saved;
+    return ompp_counter_self;
+}
+
+ompp_counter_t *ompp_counter_get(void)
+{
+    ompp_counter_t *counter = ompp_counter_self;
+
+    return __builtin_expect(counter != &unseen, 1) ? counter : first_access();
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
+
+/* Bytes from address on, within the page, that belong to the same object. */
+static size_t run_length(uintptr_t address, size_t size, uint32_t entry, uint32_t object)
+{
+    size_t in_page = (1ul << OMPP_MAP_PAGE_BITS) - (address & ((1ul << OMPP_MAP_PAGE_BITS) - 1));
+    size_t limit = size < in_page ? size : in_page, n = 1;
+
+    if (!(entry & OMPP_MAP_PAGE_LEADS)) return limit;
+    while (n < limit && ompp_map_in_edge(entry, address + n) == object) n++;
+    return n;
+}
+
+void ompp_count_block(uintptr_t address, size_t size, unsigned kind)
+{
+    ompp_counter_t *counter = ompp_counter_get();
+    uint32_t last = UINT32_MAX;
+    bool block = size > OMPP_COUNT_SCALAR;
+
+    for (size_t n; size > 0; address += n, size -= n) {
+        uint32_t entry = ompp_count_touch(counter, address), object = ompp_map_in_page(entry, address);
+        uint32_t slot = ompp_count_note(counter, object);
+        ompp_count_t *c = ompp_count_at(counter, (uint64_t)slot << OMPP_INLINE_COUNT_BITS);
+        n = run_length(address, size, entry, object);
+        c->other_bytes[kind] += n;
+        if (object == last) continue;
+        c->others[kind]++;
+        counter->blocks[slot][kind] += block;
+        c->foreign[kind] += (entry & ~OMPP_MAP_LOW) != counter->tag;
+        last = object;
+    }
+}
+
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
+
+static void start(void)
+{
+    if (!ompp_data_wants("hooks")) return;
+    open_for_counting = ompp_map_open() && ompp_meter_add(&meter) && ompp_data_subscribe(&backend);
+    if (open_for_counting) return;
+    ompp_data_offer(&refused);
+    ompp_warn_common("loads and stores are not counted: %s", no_map);
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, "loads and stores are not counted", no_map);
+}
+
+void ompp_counter_start(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, start);
+}
+
+/*
+ * Before threads come that are metered. Other libraries' constructors may run hooks before: those start it, too. The
+ * runtime starts now and not at the first hook, which may be one of a signal handler that interrupts its start.
+ */
+__attribute__((constructor)) static void at_load(void)
+{
+    const ompp_own_t own = ompp_runtime_own_begin();
+
+    ompp_counter_start();
+    ompp_free_start();
+    ompp_runtime_start();
+    ompp_data_resolve();
+    ompp_runtime_own_end(&own);
+    at_load_is_over = true;
+}
+
+void ompp_counter_file(unsigned compiler)
+{
+    __atomic_fetch_add(&ompp_counter_files[compiler], 1, __ATOMIC_RELAXED);
+    if (at_load_is_over) ompp_data_resolve(); /* it may be of a library that was opened now */
+}

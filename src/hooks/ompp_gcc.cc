@@ -1,0 +1,504 @@
+/*
+ * Plugin for gcc, g++ and gfortran: turns calls of load/store hooks, right after the compiler has put them in, into
+ * code that counts where it stands. What calls would cost beside the counting, registers kept in memory around each, is
+ * then no more. In innermost loops without calls, accesses that advance by small steps are counted in a register as
+ * long as they stay on a page of the map; the count goes to memory when the page changes, when the loop nest is left,
+ * so before anything of this thread that could look at it, and after MOST_HELD accesses, so that others (an end of the
+ * process, a registration) find it soon.
+ *
+ * Which addresses are counted where is as in ompp_count_priv.h; offsets and names are those of ompp_inline_priv.h.
+ * Without optimisation calls stay calls. Code here runs inside of the compiler, not in the program.
+ */
+/* The order matters: gcc's headers do not include what they need. */
+/* clang-format off */
+#include "gcc-plugin.h"
+#include "plugin-version.h"
+
+#include "tree.h"
+#include "gimple.h"
+#include "tree-pass.h"
+#include "ssa.h"
+#include "cfghooks.h"
+#include "cfgloop.h"
+#include "fold-const.h"
+#include "gimple-iterator.h"
+#include "gimple-fold.h" /* of gcc 14: wants the one before */
+#include "gimplify-me.h"
+#include "stringpool.h"
+#include "tree-cfg.h"
+#include "tree-into-ssa.h"
+#include "tree-ssa-loop.h"
+#include "tree-scalar-evolution.h"
+#include "varasm.h"
+#include "context.h"
+/* clang-format on */
+
+#include "data/ompp_map_layout.h"
+
+__attribute__((visibility("default"))) int plugin_is_GPL_compatible;
+
+#define TEXT_OF(name) #name
+#define TEXT(name) TEXT_OF(name)
+
+static const int MOST_STEP = 64; /* bytes: of a page, so many accesses are counted in a register at least */
+/* of a loop, when their number is known: else each one begins with a page of its own */
+static const int LEAST_TURNS = 16;
+static const unsigned MOST_HELD = 4096; /* accesses: more are handed over at the next one, see docs/data.md */
+/* turns of a loop that need no look at their number: as many as a page has bytes */
+static const unsigned MOST_FREE = 512;
+static const unsigned MOST_IN_LOOP = 8; /* accesses with registers of their own, of a loop nest */
+
+/* A hook that the compiler has put in. */
+struct hook_t {
+    gcall *call;
+    bool store;
+    unsigned log2;           /* of its size */
+    class loop *nest;        /* where it is counted in registers, NULL = nowhere */
+    bool stays;              /* its innermost loop does not leave the page by itself */
+    tree page, slot, number; /* then: page of the last access, address of its count, what is to be added to that */
+};
+
+/* ---- What stands in the function --------------------------------------------------------------------------------- */
+
+static tree builtin_of(const gimple *statement)
+{
+    tree function = is_gimple_call(statement) ? gimple_call_fndecl(statement) : NULL_TREE;
+
+    return function && fndecl_built_in_p(function, BUILT_IN_NORMAL) ? function : NULL_TREE;
+}
+
+static bool is_hook(const gimple *statement, hook_t *hook)
+{
+    static const built_in_function loads[] = {BUILT_IN_TSAN_READ1, BUILT_IN_TSAN_READ2, BUILT_IN_TSAN_READ4,
+                                              BUILT_IN_TSAN_READ8, BUILT_IN_TSAN_READ16};
+    static const built_in_function stores[] = {BUILT_IN_TSAN_WRITE1, BUILT_IN_TSAN_WRITE2, BUILT_IN_TSAN_WRITE4,
+                                               BUILT_IN_TSAN_WRITE8, BUILT_IN_TSAN_WRITE16};
+    tree function = builtin_of(statement);
+
+    for (unsigned n = 0; function && n < sizeof loads / sizeof loads[0]; n++) {
+        hook->store = DECL_FUNCTION_CODE(function) == stores[n];
+        hook->log2 = n;
+        if (hook->store || DECL_FUNCTION_CODE(function) == loads[n]) return true;
+    }
+    return false;
+}
+
+static bool is_function_hook(const gimple *statement)
+{
+    tree function = builtin_of(statement);
+
+    return function && (DECL_FUNCTION_CODE(function) == BUILT_IN_TSAN_FUNC_ENTRY ||
+                        DECL_FUNCTION_CODE(function) == BUILT_IN_TSAN_FUNC_EXIT);
+}
+
+/* A call of a function that gets memory, of the program's own, too, as far as the compiler knows; none of the function
+ * itself. */
+static bool allocates(const gimple *statement)
+{
+    static const char *const others[] = {"realloc", "reallocarray", "posix_memalign", "mmap", "mmap64", "mremap"};
+    tree function = is_gimple_call(statement) ? gimple_call_fndecl(statement) : NULL_TREE;
+
+    if (!function || function == current_function_decl || !DECL_NAME(function)) return false;
+    for (const char *other : others)
+        if (strcmp(IDENTIFIER_POINTER(DECL_NAME(function)), other) == 0) return true;
+    return gimple_call_flags(statement) & ECF_MALLOC;
+}
+
+/* Nothing that could look at counts, change what belongs to whom, or wait for another thread that does. */
+static bool is_quiet(const gimple *statement)
+{
+    hook_t hook;
+
+    if (gimple_clobber_p(statement)) return true; /* the end of a variable's life */
+    if (gimple_has_volatile_ops(statement) || gimple_code(statement) == GIMPLE_ASM) return false;
+    if (!is_gimple_call(statement) || is_hook(statement, &hook)) return true;
+    return builtin_of(statement) && (gimple_call_flags(statement) & (ECF_CONST | ECF_PURE));
+}
+
+static bool is_quiet(class loop *loop)
+{
+    basic_block *blocks = get_loop_body(loop);
+    auto_vec<edge> exits = get_loop_exit_edges(loop, blocks);
+    bool quiet = exits.length() > 0;
+    edge exit;
+    unsigned n;
+
+    FOR_EACH_VEC_ELT(exits, n, exit) quiet = quiet && !(exit->flags & EDGE_COMPLEX);
+    for (n = 0; quiet && n < loop->num_nodes; n++) {
+        quiet = !(blocks[n]->flags & BB_IRREDUCIBLE_LOOP); /* its turns are no loop's */
+        for (gimple_stmt_iterator at = gsi_start_bb(blocks[n]); quiet && !gsi_end_p(at); gsi_next(&at))
+            quiet = is_quiet(gsi_stmt(at));
+    }
+    free(blocks);
+    return quiet;
+}
+
+/* Whether the number of a loop's turns is known and less. */
+static bool turns_below(class loop *loop, unsigned HOST_WIDE_INT most)
+{
+    tree turns = number_of_latch_executions(loop);
+
+    return turns && tree_fits_uhwi_p(turns) && tree_to_uhwi(turns) < most;
+}
+
+/* Whether an address of an innermost loop advances by a small step, or by none, many times. */
+static bool is_near(class loop *loop, tree address, bool *stays)
+{
+    affine_iv iv;
+
+    *stays = !turns_below(loop, MOST_FREE);
+    if (is_gimple_min_invariant(address)) return true;
+    if (turns_below(loop, LEAST_TURNS)) return false;
+    if (!simple_iv(loop, loop, address, &iv, false) || !tree_fits_shwi_p(iv.step)) return false;
+    *stays = *stays && integer_zerop(iv.step);
+    return IN_RANGE(tree_to_shwi(iv.step), -MOST_STEP, MOST_STEP);
+}
+
+/* The largest nest around a hook in which it may be counted in registers, NULL = none. */
+static class loop *nest_of(hook_t *hook, vec<char> &quiet)
+{
+    class loop *nest = NULL, *loop = gimple_bb(hook->call)->loop_father;
+
+    if (loop->inner || loop_depth(loop) == 0 || !is_near(loop, gimple_call_arg(hook->call, 0), &hook->stays))
+        return NULL;
+    for (; loop_depth(loop) > 0; loop = loop_outer(loop)) {
+        char &known = quiet[loop->num];
+        if (!known) known = is_quiet(loop) ? 'y' : 'n';
+        if (known == 'n') break;
+        nest = loop;
+    }
+    return nest;
+}
+
+/* ---- Code that counts -------------------------------------------------------------------------------------------- */
+
+static tree word_type, half_type; /* of counters and the map: 8 and 4 bytes, which no data of the program shares */
+
+static tree own_type(tree like)
+{
+    tree type = build_distinct_type_copy(like);
+
+    TYPE_ALIAS_SET(type) = new_alias_set();
+    return type;
+}
+
+static tree variable; /* the thread's counter, as the library has it */
+
+static tree self_variable(void)
+{
+    if (variable) return variable;
+    variable = build_decl(UNKNOWN_LOCATION, VAR_DECL, get_identifier(TEXT(OMPP_INLINE_SELF)), word_type);
+    TREE_PUBLIC(variable) = DECL_EXTERNAL(variable) = DECL_ARTIFICIAL(variable) = TREE_USED(variable) = 1;
+    SET_DECL_ASSEMBLER_NAME(variable, DECL_NAME(variable));
+    set_decl_tls_model(variable, TLS_MODEL_INITIAL_EXEC);
+    return variable;
+}
+
+static tree put(gimple_seq *code, tree type, tree_code operation, tree a, tree b)
+{
+    return gimple_build(code, operation, type, a, b);
+}
+
+static tree put_load(gimple_seq *code, tree from)
+{
+    tree value = make_ssa_name(TREE_TYPE(from));
+
+    gimple_seq_add_stmt(code, gimple_build_assign(value, from));
+    return value;
+}
+
+/* What stands at so many bytes from an address that is always good. */
+static tree memory_at(tree type, tree base, unsigned offset)
+{
+    tree memory = build2(MEM_REF, type, base, build_int_cst(build_pointer_type(type), offset));
+
+    TREE_THIS_NOTRAP(memory) = 1;
+    return memory;
+}
+
+static tree as_pointer(gimple_seq *code, tree word) { return gimple_convert(code, ptr_type_node, word); }
+
+static void add_operand(vec<tree, va_gc> **operands, const char *constraint, tree value)
+{
+    tree text = build_tree_list(NULL_TREE, build_string(strlen(constraint) + 1, constraint));
+
+    vec_safe_push(*operands, build_tree_list(text, value));
+}
+
+struct assembly_t {
+    vec<tree, va_gc> *outputs = NULL, *inputs = NULL, *lost = NULL;
+
+    assembly_t &out(const char *constraint, tree value) { return add_operand(&outputs, constraint, value), *this; }
+    assembly_t &in(const char *constraint, tree value) { return add_operand(&inputs, constraint, value), *this; }
+    assembly_t &loses(const char *name)
+    {
+        vec_safe_push(lost, build_tree_list(NULL_TREE, build_string(strlen(name) + 1, name)));
+        return *this;
+    }
+    gasm *statement(const char *text)
+    {
+        gasm *made = gimple_build_asm_vec(text, inputs, outputs, lost, NULL);
+
+        gimple_asm_set_volatile(made, true);
+        return made;
+    }
+};
+
+/* The library's functions for what is rare: rax is the address and becomes the result, rdx leads back; all else is
+ * kept. */
+#define ELSEWHERE(name) "leaq 1f(%%rip), %%rdx\n\tjmp *" TEXT(name) "@GOTPCREL(%%rip)\n1:\t"
+
+static tree constant(unsigned HOST_WIDE_INT value) { return build_int_cst(word_type, value); }
+
+static unsigned slot_of(const hook_t *hook) { return hook->store * OMPP_INLINE_KIND + 8 * hook->log2; }
+
+/* From its count to the foreign ones. */
+static tree foreign_of(const hook_t *hook) { return constant(OMPP_INLINE_FOREIGN + 8 * hook->store - slot_of(hook)); }
+
+/* What is done at the hook when a is not b, and seldom: code that is not in the hook's way. Ends the hook's block
+ * before it. */
+static gimple_stmt_iterator put_seldom(const hook_t *hook, tree_code comparison, tree a, tree b)
+{
+    gimple_stmt_iterator at = gsi_for_stmt(hook->call);
+    gcond *condition = gimple_build_cond(comparison, a, b, NULL_TREE, NULL_TREE);
+
+    gimple_set_location(condition, gimple_location(hook->call));
+    gsi_insert_before(&at, condition, GSI_SAME_STMT);
+    edge usual = split_block(gimple_bb(condition), condition);
+    basic_block from = usual->src, to = usual->dest, seldom = create_empty_bb(from);
+    add_bb_to_loop(seldom, from->loop_father);
+    usual->flags = (usual->flags & ~EDGE_FALLTHRU) | EDGE_FALSE_VALUE;
+    usual->probability = profile_probability::very_likely();
+    edge enter = make_edge(from, seldom, EDGE_TRUE_VALUE);
+    enter->probability = profile_probability::very_unlikely();
+    seldom->count = enter->count();
+    make_single_succ_edge(seldom, to, EDGE_FALLTHRU);
+    if (dom_info_available_p(CDI_DOMINATORS)) set_immediate_dominator(CDI_DOMINATORS, seldom, from);
+    return gsi_last_bb(seldom);
+}
+
+static void put_before(const hook_t *hook, gimple_seq code)
+{
+    gimple_stmt_iterator at = gsi_for_stmt(hook->call);
+
+    annotate_all_with_location(code, gimple_location(hook->call));
+    gsi_insert_seq_before(&at, code, GSI_SAME_STMT);
+}
+
+static void put_seldom_statement(gimple_stmt_iterator at, const hook_t *hook, gimple *statement)
+{
+    gimple_set_location(statement, gimple_location(hook->call));
+    gsi_insert_after(&at, statement, GSI_NEW_STMT);
+}
+
+static void remove(gimple *statement)
+{
+    gimple_stmt_iterator at = gsi_for_stmt(statement);
+
+    unlink_stmt_vdef(statement);
+    gsi_remove(&at, true);
+    release_defs(statement);
+}
+
+/* A call that something comes behind is no jump: the function's frame is there, by which the line that allocates is
+ * found. */
+static void keep_frame(gimple *call)
+{
+    gimple_stmt_iterator at = gsi_for_stmt(call);
+    assembly_t nothing;
+
+    if (stmt_ends_bb_p(call)) return;
+    gsi_insert_after(&at, nothing.statement(""), GSI_SAME_STMT);
+}
+
+/* ---- Each access by itself --------------------------------------------------------------------------------------- */
+
+static void count(const hook_t *hook)
+{
+    gimple_seq code = NULL;
+    tree lead = create_tmp_reg(word_type, "ompp_lead");
+    tree address = gimple_convert(&code, word_type, gimple_call_arg(hook->call, 0));
+    tree self = put_load(&code, self_variable()), counter = as_pointer(&code, self);
+    tree mask = put_load(&code, memory_at(word_type, counter, OMPP_INLINE_MASK));
+    tree pages = put_load(&code, memory_at(word_type, counter, OMPP_INLINE_PAGES));
+    tree tag = put_load(&code, memory_at(half_type, counter, OMPP_INLINE_TAG));
+    tree page = put(&code, word_type, RSHIFT_EXPR, address, build_int_cst(unsigned_type_node, OMPP_INLINE_PAGE_BITS));
+    page = put(&code, word_type, LSHIFT_EXPR, put(&code, word_type, BIT_AND_EXPR, page, mask),
+               build_int_cst(unsigned_type_node, 2));
+    tree entry = as_pointer(&code, put(&code, word_type, PLUS_EXPR, pages, page));
+    tree owner = memory_at(half_type, entry, 0);
+    TREE_THIS_VOLATILE(owner) = 1; /* each time: another thread may register a structure there */
+    tree differs = put(&code, half_type, BIT_XOR_EXPR, put_load(&code, owner), tag);
+    gimple_seq_add_stmt(&code, gimple_build_assign(lead, NOP_EXPR, differs));
+    put_before(hook, code);
+
+    gimple_stmt_iterator seldom = put_seldom(hook, GT_EXPR, differs, build_int_cst(half_type, OMPP_INLINE_LEADS - 1));
+    assembly_t found, more;
+    found.out("=&a", lead).in("r", address).in("r", self).loses("rdx");
+    put_seldom_statement(seldom, hook,
+                         found.statement(hook->store
+                                             ? "movq %1, %%rax\n\t" ELSEWHERE(OMPP_INLINE_AT_STORE) "subq %2, %%rax"
+                                             : "movq %1, %%rax\n\t" ELSEWHERE(OMPP_INLINE_AT_LOAD) "subq %2, %%rax"));
+    more.in("r", self).in("r", lead).in("i", constant(OMPP_INLINE_COUNT + slot_of(hook)));
+    code = NULL;
+    gimple_seq_add_stmt(&code, more.statement("incq %c2(%0,%1)"));
+    put_before(hook, code);
+}
+
+/* ---- In registers ------------------------------------------------------------------------------------------------ */
+
+/* Adds the number to the count in slot, and to the one that is foreign bytes further when slot says so. */
+#define HAND_OVER(number, slot, foreign)                                                                \
+    "btrq $" TEXT(OMPP_INLINE_FOREIGN_BIT) ", " slot "\n\tjnc 2f\n\taddq " number ", " foreign "(" slot \
+                                           ")\n2:\taddq " number ", (" slot ")"
+
+#define TURN(name)                                                                                      \
+    "movq %4, %0\n\t" HAND_OVER("%2", "%0", "%c8") "\n\txorl %k2, %k2\n\tmovq %5, %%rax\n\t" ELSEWHERE( \
+        name) "btrq $0, %%rax\n\tsbbq %1, %1\n\torq %6, %1\n\taddq %7, %%rax"
+
+static const unsigned HOST_WIDE_INT NO_PAGE = HOST_WIDE_INT_M1U; /* no address lies there */
+
+static void count_in_registers(hook_t *hook)
+{
+    gimple_seq code = NULL;
+    tree address = gimple_convert(&code, word_type, gimple_call_arg(hook->call, 0));
+    tree page = put(&code, word_type, RSHIFT_EXPR, address, build_int_cst(unsigned_type_node, OMPP_INLINE_PAGE_BITS));
+    put_before(hook, code);
+
+    gimple_stmt_iterator seldom = put_seldom(hook, NE_EXPR, page, hook->page);
+    assembly_t turn;
+    turn.out("=&a", hook->slot).out("=&r", hook->page).out("=&r", hook->number);
+    turn.in("2", hook->number).in("r", hook->slot).in("r", address).in("r", page).in("i", constant(slot_of(hook)));
+    turn.in("i", foreign_of(hook)).loses("rdx");
+    put_seldom_statement(seldom, hook,
+                         turn.statement(hook->store ? TURN(OMPP_INLINE_TURN_STORE) : TURN(OMPP_INLINE_TURN_LOAD)));
+    code = NULL;
+    gimple_seq_add_stmt(&code, gimple_build_assign(hook->number, PLUS_EXPR, hook->number, constant(1)));
+    put_before(hook, code);
+    if (!hook->stays) return;
+    seldom = put_seldom(hook, GE_EXPR, hook->number, constant(MOST_HELD));
+    put_seldom_statement(seldom, hook, gimple_build_assign(hook->page, constant(NO_PAGE)));
+}
+
+/* Behind each turn of a loop around the hook's: when much is held, its next access is one of a page that is new. */
+static void bound(hook_t *hook, class loop *around)
+{
+    gimple_seq code = NULL;
+    tree much = make_ssa_name(boolean_type_node);
+
+    gimple_seq_add_stmt(&code, gimple_build_assign(much, GE_EXPR, hook->number, constant(MOST_HELD)));
+    gimple_seq_add_stmt(&code, gimple_build_assign(hook->page, COND_EXPR, much, constant(NO_PAGE), hook->page));
+    gsi_insert_seq_on_edge(loop_latch_edge(around), code);
+}
+
+/* Before the nest nothing was counted; behind it, what was is handed over; in between, what is held has a bound. */
+static void surround(hook_t *hook)
+{
+    gimple_seq code = NULL;
+    auto_vec<edge> exits = get_loop_exit_edges(hook->nest);
+    edge exit;
+    unsigned n;
+
+    hook->page = create_tmp_reg(word_type, "ompp_page");
+    hook->slot = create_tmp_reg(word_type, "ompp_slot");
+    hook->number = create_tmp_reg(word_type, "ompp_number");
+    tree self = put_load(&code, self_variable());
+    gimple_seq_add_stmt(&code,
+                        gimple_build_assign(hook->slot, PLUS_EXPR, self, constant(OMPP_INLINE_COUNT + slot_of(hook))));
+    gimple_seq_add_stmt(&code, gimple_build_assign(hook->page, constant(NO_PAGE)));
+    gimple_seq_add_stmt(&code, gimple_build_assign(hook->number, constant(0)));
+    gsi_insert_seq_on_edge(loop_preheader_edge(hook->nest), code);
+    FOR_EACH_VEC_ELT(exits, n, exit)
+    {
+        assembly_t add;
+        add.out("=&r", hook->slot).in("r", hook->number).in("0", hook->slot).in("i", foreign_of(hook));
+        gsi_insert_on_edge(exit, add.statement(HAND_OVER("%1", "%0", "%c3")));
+    }
+    for (class loop *loop = gimple_bb(hook->call)->loop_father; loop != hook->nest;)
+        bound(hook, loop = loop_outer(loop));
+}
+
+/* ---- The pass ---------------------------------------------------------------------------------------------------- */
+
+static void choose_nests(function *in, vec<hook_t> &hooks)
+{
+    auto_vec<char> quiet;
+    auto_vec<unsigned> taken;
+
+    if (in->calls_setjmp || number_of_loops(in) <= 1) return;
+    quiet.safe_grow_cleared(number_of_loops(in));
+    taken.safe_grow_cleared(number_of_loops(in));
+    scev_initialize();
+    for (hook_t &hook : hooks) {
+        class loop *nest = nest_of(&hook, quiet);
+        if (nest && taken[nest->num]++ < MOST_IN_LOOP) hook.nest = nest;
+    }
+    scev_finalize();
+}
+
+static unsigned replace(function *in)
+{
+    auto_vec<hook_t> hooks;
+    auto_vec<gimple *> others, allocations;
+    basic_block block;
+
+    FOR_EACH_BB_FN(block, in)
+    for (gimple_stmt_iterator at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
+        hook_t hook = {};
+        if (is_hook(gsi_stmt(at), &hook)) {
+            hook.call = as_a<gcall *>(gsi_stmt(at));
+            hooks.safe_push(hook);
+        } else if (is_function_hook(gsi_stmt(at))) others.safe_push(gsi_stmt(at));
+        else if (allocates(gsi_stmt(at))) allocations.safe_push(gsi_stmt(at));
+    }
+    if (!others.is_empty()) /* the function is of those that get hooks */
+        for (gimple *call : allocations) keep_frame(call);
+    for (gimple *other : others) remove(other);
+    if (hooks.is_empty()) return 0;
+    loop_optimizer_init(LOOPS_NORMAL | LOOPS_HAVE_RECORDED_EXITS);
+    choose_nests(in, hooks);
+    release_recorded_exits(in);
+    for (hook_t &hook : hooks)
+        if (hook.nest) surround(&hook);
+    gsi_commit_edge_inserts();
+    for (hook_t &hook : hooks) {
+        if (hook.nest) count_in_registers(&hook);
+        else count(&hook);
+        remove(hook.call);
+    }
+    loop_optimizer_finalize();
+    free_dominance_info(CDI_POST_DOMINATORS);
+    mark_virtual_operands_for_renaming(in);
+    return TODO_update_ssa | TODO_cleanup_cfg;
+}
+
+static const pass_data about = {GIMPLE_PASS, "ompp", OPTGROUP_NONE, TV_NONE, PROP_ssa | PROP_cfg, 0, 0, 0, 0};
+
+class replace_pass : public gimple_opt_pass
+{
+  public:
+    replace_pass(gcc::context *context) : gimple_opt_pass(about, context) {}
+    opt_pass *clone() final override { return new replace_pass(m_ctxt); }
+    unsigned execute(function *in) final override { return replace(in); }
+};
+
+static void prepare(void *, void *)
+{
+    word_type = own_type(long_unsigned_type_node);
+    half_type = own_type(unsigned_type_node);
+}
+
+__attribute__((visibility("default"))) int plugin_init(plugin_name_args *plugin, plugin_gcc_version *version)
+{
+    static const ggc_root_tab roots[] = {{&word_type, 1, sizeof word_type, &gt_ggc_mx_tree_node, NULL},
+                                         {&half_type, 1, sizeof half_type, &gt_ggc_mx_tree_node, NULL},
+                                         {&variable, 1, sizeof variable, &gt_ggc_mx_tree_node, NULL},
+                                         LAST_GGC_ROOT_TAB};
+    register_pass_info where = {new replace_pass(g), "tsan", 0, PASS_POS_INSERT_AFTER};
+
+    if (!plugin_default_version_check(version, &gcc_version)) return 1;
+    register_callback(plugin->base_name, PLUGIN_START_UNIT, prepare, NULL);
+    register_callback(plugin->base_name, PLUGIN_REGISTER_GGC_ROOTS, NULL, const_cast<ggc_root_tab *>(roots));
+    register_callback(plugin->base_name, PLUGIN_PASS_MANAGER_SETUP, NULL, &where);
+    return 0;
+}

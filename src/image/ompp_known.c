@@ -1,0 +1,37 @@
+#include "image/ompp_known.h"
+#include "base/ompp_path.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const char *const shells[] = {"sh",   "bash", "dash",    "ksh", "zsh", "csh",
+                                     "tcsh", "fish", "busybox", "ash", "mksh"};
+
+/* By the beginning of the name, the first that fits: the families number them differently. */
+static const struct {
+    const char *begin, *family;
+} mpi_libraries[] = {
+    {"libmpich.so", "mpich"},    {"libmpi.so.12", "mpich"}, {"libmpi.so.40", "openmpi"},
+    {"libmpi.so.20", "openmpi"}, {"libmpi.so", "other"},
+};
+
+bool ompp_known_shell(const char *path)
+{
+    for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++)
+        if (strcmp(ompp_path_last(path), shells[i]) == 0) return true;
+    return false;
+}
+
+const char *ompp_known_mpi(const char *path)
+{
+    const char *name = ompp_path_last(path);
+
+    for (size_t i = 0; i < sizeof mpi_libraries / sizeof mpi_libraries[0]; i++)
+        if (strncmp(name, mpi_libraries[i].begin, strlen(mpi_libraries[i].begin)) == 0) return mpi_libraries[i].family;
+    return "";
+}
+
+const char *ompp_known_family(const char *family)
+{
+    return strcmp(family, "openmpi") == 0 ? "Open MPI" : strcmp(family, "mpich") == 0 ? "MPICH" : "another MPI";
+}

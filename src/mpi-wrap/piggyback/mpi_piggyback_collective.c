@@ -1,0 +1,432 @@
+/**
+ * \file
+ * Clock vectors of collective calls: a small collective call of the same kind on our communicator, just before the
+ * user's, so that nobody waits for anybody that the user's call does not wait for. Non-blocking ones are started with
+ * the user's, and end with it.
+ *
+ * All ranks of the communicator make the user's call; one with a wrong root, which MPI refuses, has none of ours.
+ *
+ * What a rank waits for in a call with a root depends on how MPI does it: receivers wait for those between them and the
+ * root, or a sender of large data for its receivers. Ranks in the middle of our reduction see what they wait for; the
+ * rest is found out by its time: a call that takes much longer than it can take when nobody is waited for has waited
+ * for somebody unknown.
+ *
+ * While clocks are suspended, ours are left out, which all ranks have to agree on: in one of ours in which everybody
+ * waits for everybody, rank 0 says how many of the next calls on the communicator have none. It knows until when clocks
+ * are suspended, and how often such calls come: it gives away half of that time at most, then half of the rest, and
+ * never many calls, which may come less often than before.
+ *
+ * Blocking calls in which ranks wait for some others only have messages instead (mpi_piggyback_neighbor.c), and so have
+ * most non-blocking ones (mpi_piggyback_nonblocking.c).
+ */
+#include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    ompp_mpi_order_t order;
+    int root;
+    MPI_Comm comm;
+    unsigned char *mine, *others;
+    int vectors; /* in others */
+    bool joins;  /* this rank waits for others */
+} exchange_t;
+
+/* This rank is the root: of an intercommunicator's own group, too. */
+static bool is_root(const ompp_mpi_shadow_t *c, int root) { return c->inter ? root == MPI_ROOT : root == c->rank; }
+
+static bool good_root(const ompp_mpi_shadow_t *c, int root)
+{
+    if (c->inter && (root == MPI_ROOT || root == MPI_PROC_NULL)) return true;
+    return root >= 0 && root < c->peers;
+}
+
+static bool plan(const ompp_mpi_shadow_t *c, ompp_mpi_order_t order, int root, exchange_t *x)
+{
+    const bool rooted = order == OMPP_MPI_ORDER_FROM_ROOT || order == OMPP_MPI_ORDER_TO_ROOT;
+
+    *x = (exchange_t){.order = order, .root = root, .comm = c->duplicate, .vectors = 1, .joins = true};
+    if (rooted && !good_root(c, root)) return false;
+    if (order == OMPP_MPI_ORDER_CHAIN && c->inter) return false;
+    if (order == OMPP_MPI_ORDER_NEIGHBOR) {
+        if (!c->topology) return false;
+        x->vectors = c->sources;
+        x->joins = c->sources > 0;
+    }
+    if (order == OMPP_MPI_ORDER_FROM_ROOT) x->joins = !is_root(c, root) && root != MPI_PROC_NULL;
+    if (order == OMPP_MPI_ORDER_TO_ROOT) x->joins = is_root(c, root);
+    return true;
+}
+
+/* Room for the own clock vector and those of others; zeroed clock vectors say nothing. */
+static bool make_room(exchange_t *x, ompp_time_t t)
+{
+    const size_t bytes = ompp_mpi_piggyback_state.bytes;
+
+    x->mine = calloc((size_t)x->vectors + 1, bytes);
+    if (!x->mine) return false;
+    x->others = x->mine + bytes;
+    ompp_mpi_collective_vector(x->mine, t);
+    return true;
+}
+
+/* What this rank's part of a reduction of clock vectors comes by: inner ranks of its tree wait for those below them.
+ * Zeroed at first. */
+static __thread struct {
+    unsigned char *sum; /* NULL = not noted */
+    bool any;
+} seen;
+
+static int run(const exchange_t *x)
+{
+    const struct ompp_mpi_piggyback_on *s = &ompp_mpi_piggyback_state;
+
+    switch (x->order) {
+    case OMPP_MPI_ORDER_CHAIN: return PMPI_Scan(x->mine, x->others, 1, s->type, s->op, x->comm);
+    case OMPP_MPI_ORDER_FROM_ROOT: return PMPI_Bcast(x->joins ? x->others : x->mine, 1, s->type, x->root, x->comm);
+    case OMPP_MPI_ORDER_TO_ROOT: return PMPI_Reduce(x->mine, x->others, 1, s->type, s->op, x->root, x->comm);
+    default: return PMPI_Allreduce(x->mine, x->others, 1, s->type, s->op, x->comm);
+    }
+}
+
+static int start(const exchange_t *x, MPI_Request *request)
+{
+    const struct ompp_mpi_piggyback_on *s = &ompp_mpi_piggyback_state;
+
+    switch (x->order) {
+    case OMPP_MPI_ORDER_CHAIN: return PMPI_Iscan(x->mine, x->others, 1, s->type, s->op_nonblocking, x->comm, request);
+    case OMPP_MPI_ORDER_FROM_ROOT:
+        return PMPI_Ibcast(x->joins ? x->others : x->mine, 1, s->type, x->root, x->comm, request);
+    case OMPP_MPI_ORDER_TO_ROOT:
+        return PMPI_Ireduce(x->mine, x->others, 1, s->type, s->op_nonblocking, x->root, x->comm, request);
+    case OMPP_MPI_ORDER_NEIGHBOR:
+        return PMPI_Ineighbor_allgather(x->mine, 1, s->type, x->others, 1, s->type, x->comm, request);
+    default: return PMPI_Iallreduce(x->mine, x->others, 1, s->type, s->op_nonblocking, x->comm, request);
+    }
+}
+
+static void add_all(const unsigned char *vectors, int number, unsigned char *sum)
+{
+    for (int i = 0; i < number; i++) ompp_sync_combine(sum, vectors + (size_t)i * ompp_mpi_piggyback_state.bytes);
+}
+
+ompp_sync_remote_t ompp_mpi_collective_kind(const ompp_mpi_shadow_t *shadow, ompp_mpi_order_t order)
+{
+    if (order != OMPP_MPI_ORDER_ALL) return OMPP_SYNC_ROOTED;
+    return shadow->inter || shadow->size < ompp_mpi_piggyback_state.ranks ? OMPP_SYNC_GROUP : OMPP_SYNC_ALL;
+}
+
+/* ---- Calls without an exchange ----------------------------------------------------------------------------------- */
+
+/* at first during a suspension; then twice as many each time: calls may come less often than before */
+#define FEW_PASSES 4u
+#define MOST_PASSES 256u
+#define LATELY 8 /* calls */
+
+static ompp_mpi_behind_t *behind(unsigned char *vector)
+{
+    return (ompp_mpi_behind_t *)(void *)(vector + ompp_mpi_piggyback_state.bytes - sizeof(ompp_mpi_behind_t));
+}
+
+static ompp_mpi_behind_t reported_behind(const unsigned char *vector)
+{
+    return *(const ompp_mpi_behind_t *)(const void *)(vector + ompp_mpi_piggyback_state.bytes -
+                                                      sizeof(ompp_mpi_behind_t));
+}
+
+void ompp_mpi_collective_vector(unsigned char *vector, ompp_time_t t)
+{
+    *behind(vector) = (ompp_mpi_behind_t){0, 0};
+    ompp_sync_clock_vector(vector, t);
+}
+
+void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other, bool known)
+{
+    const ompp_mpi_behind_t from = reported_behind(other);
+    ompp_mpi_behind_t *to = behind(into);
+
+    ompp_sync_combine(into, other);
+    if (known && seen.sum) {
+        ompp_sync_combine(seen.sum, into);
+        seen.any = true;
+    }
+    if (from.passes > to->passes) to->passes = from.passes;
+    if (from.again > to->again) to->again = from.again;
+}
+
+#define MOST_EXCHANGES 3u
+
+/* Whether there is another one is what all have got with the one before. */
+bool ompp_mpi_collective_settle(unsigned char *mine, const unsigned char *all, bool (*combine)(void *), void *how)
+{
+    bool combined;
+
+    behind(mine)->again = ompp_sync_contribute(mine);
+    combined = combine(how);
+    for (unsigned i = 1; combined && reported_behind(all).again && i < MOST_EXCHANGES; i++) {
+        behind(mine)->again = ompp_sync_revise(mine, all);
+        combined = combine(how);
+    }
+    return combined;
+}
+
+static void note_call(ompp_mpi_passing_t *p, ompp_time_t t)
+{
+    const double interval = p->last && t > p->last ? (double)(t - p->last) : 0;
+
+    p->interval += (interval - p->interval) / (p->interval > 0 ? LATELY : 1);
+    p->last = t;
+}
+
+static void set_passes(ompp_mpi_shadow_t *c, uint64_t n)
+{
+    if (ompp_mpi_leads(c, c->rank) && !n != !c->passing.left) ompp_sync_hold(n > 0);
+    c->passing.left = n;
+}
+
+void ompp_mpi_collective_forget(ompp_mpi_shadow_t *shadow)
+{
+    if (shadow->passing.left) set_passes(shadow, 0);
+}
+
+/* A call on the channel begins. \return whether it is one without an exchange. */
+static bool passes(ompp_mpi_shadow_t *c, ompp_time_t t)
+{
+    if (ompp_mpi_leads(c, c->rank)) note_call(&c->passing, t);
+    if (!c->passing.left) return false;
+    set_passes(c, c->passing.left - 1);
+    return true;
+}
+
+bool ompp_mpi_collective_passes(ompp_mpi_shadow_t *c)
+{
+    return c->passing.left > 0 && passes(c, ompp_mpi_leads(c, c->rank) ? ompp_event_called() : 0);
+}
+
+/* How many of the next ones are to have none; 0 on all ranks but one. */
+static uint64_t choose_passes(ompp_mpi_shadow_t *c, ompp_time_t t)
+{
+    const ompp_time_t until = ompp_mpi_leads(c, c->rank) ? ompp_sync_suspended_until() : 0;
+    ompp_mpi_passing_t *p = &c->passing;
+
+    p->most = until && p->most ? 2 * p->most : FEW_PASSES / 2;
+    if (until <= t || p->interval <= 0) return 0;
+    if (p->most > MOST_PASSES) p->most = MOST_PASSES;
+    const double n = (double)(until - t) / 2 / p->interval;
+    return n < (double)p->most ? (uint64_t)n : p->most;
+}
+
+/* ---- The call ---------------------------------------------------------------------------------------------------- */
+
+/* One that goes on by itself, with an exchange or without. */
+static ompp_mpi_request_t *new_request(const ompp_mpi_piggyback_t *piggyback, const exchange_t *x)
+{
+    ompp_mpi_request_t *r = ompp_mpi_request_new(OMPP_MPI_PENDING_COLLECTIVE, piggyback->shadow);
+
+    if (!r) return NULL;
+    r->joins = x->joins;
+    r->meets = ompp_mpi_collective_kind(piggyback->shadow, piggyback->order);
+    r->begin = piggyback->begin;
+    return r;
+}
+
+/* Runs the exchange. \return whether there is something to adopt in x->others. */
+static bool exchange(void *of)
+{
+    const exchange_t *x = of;
+    const bool sees = x->order == OMPP_MPI_ORDER_TO_ROOT && !x->joins;
+    int status;
+
+    if (sees) seen.sum = x->others;
+    seen.any = false;
+    status = run(x);
+    seen.sum = NULL;
+    return status == MPI_SUCCESS && (x->joins || seen.any);
+}
+
+/* A call with a root takes so long at most when nobody comes late; a rank that waits for all has no limit. */
+#define EXCHANGES 4u /* ours and the user's, each with room */
+
+static ompp_time_t limit_of(const ompp_mpi_piggyback_t *s)
+{
+    const ompp_mpi_shadow_t *c = s->shadow;
+    /* may be waited for */
+    const bool receivers = !OMPP_MPI_SCAN_IS_CHAIN || c->rank == 0 || s->bytes > OMPP_MPI_ALONE_BYTES;
+    const bool chain = s->order == OMPP_MPI_ORDER_CHAIN && receivers;
+    const bool from = s->order == OMPP_MPI_ORDER_FROM_ROOT || chain, to = s->order == OMPP_MPI_ORDER_TO_ROOT;
+    const bool root = !chain && is_root(c, s->root);
+
+    if (c->inter || c->peers < 2 || !(from || (to && !root))) return 0;
+    /* At 1 GB/s, all of it: a rank knows its part. */
+    return OMPP_MPI_ALONE_NS + EXCHANGES * ompp_mpi_piggyback_state.exchange +
+           s->bytes * (uint64_t)(root ? 1 : c->peers);
+}
+
+/* Without data nobody waits for anybody but in our exchange. Ranks have the same count. */
+static bool is_empty(const ompp_mpi_piggyback_t *s) { return s->even && s->shadow->peers > 1 && s->bytes == 0; }
+
+static void join_clock(const ompp_mpi_piggyback_t *s)
+{
+    const ompp_sync_remote_t kind = ompp_mpi_collective_kind(s->shadow, s->order);
+    const ompp_time_t limit = limit_of(s);
+
+    if (s->shadow->inter || is_empty(s)) ompp_sync_flag(OMPP_WHATIF_F_LOST, true);
+    if (s->vector) ompp_mpi_join_clock_within(ompp_mpi_piggyback_of(s->vector), s->begin, kind, limit);
+    else if (s->passes) ompp_mpi_join_clock(NULL, s->begin, kind, 0);
+    else if (limit && ompp_event_now() - s->begin > limit) ompp_mpi_join_clock_within(NULL, s->begin, kind, limit);
+}
+
+void ompp_mpi_collective_before(ompp_mpi_piggyback_t *piggyback)
+{
+    exchange_t x;
+    ompp_mpi_request_t *r;
+
+    if (piggyback->op == OMPP_MPI_PIGGYBACK_COLL) ompp_mpi_progress_before(piggyback->begin);
+    else ompp_mpi_nonblocking_progress(piggyback->begin); /* those before it go on */
+    if (!piggyback->shadow || !plan(piggyback->shadow, piggyback->order, piggyback->root, &x)) return;
+    if (passes(piggyback->shadow, piggyback->begin)) {
+        piggyback->passes = x.joins;
+        /* it may end after the rest */
+        if (piggyback->op == OMPP_MPI_PIGGYBACK_ICOLL && x.joins) piggyback->started = new_request(piggyback, &x);
+        return;
+    }
+    if (ompp_mpi_neighbors(piggyback)) {
+        ompp_mpi_neighbors_before(piggyback);
+        return;
+    }
+    if (ompp_mpi_nonblocking(piggyback)) {
+        piggyback->started = new_request(piggyback, &x);
+        if (piggyback->started) ompp_mpi_nonblocking_before(piggyback, piggyback->started);
+        return;
+    }
+    if (!make_room(&x, piggyback->begin)) return;
+    if (piggyback->op == OMPP_MPI_PIGGYBACK_COLL) {
+        const bool all = ompp_mpi_collective_kind(piggyback->shadow, piggyback->order) == OMPP_SYNC_ALL;
+        if (all) behind(x.mine)->passes = choose_passes(piggyback->shadow, piggyback->begin);
+        if (all ? ompp_mpi_collective_settle(x.mine, x.others, exchange, &x) : exchange(&x)) {
+            if (all) set_passes(piggyback->shadow, behind(x.others)->passes);
+            piggyback->vector = ompp_mpi_piggyback_new();
+            if (piggyback->vector)
+                memcpy(ompp_mpi_piggyback_of(piggyback->vector), x.others, ompp_mpi_piggyback_state.bytes);
+        }
+        free(x.mine);
+        return;
+    }
+    r = new_request(piggyback, &x);
+    if (!r || start(&x, &r->exchange) != MPI_SUCCESS) {
+        ompp_mpi_request_delete(r);
+        free(x.mine);
+        return;
+    }
+    r->sent = x.mine;
+    r->vector = x.others;
+    r->vectors = x.vectors;
+    piggyback->started = r;
+}
+
+/* The user's call did not begin, or is over before the exchange is, which goes on by itself. */
+static void leave(ompp_mpi_request_t *r)
+{
+    if (r->exchange != MPI_REQUEST_NULL) ompp_mpi_piggyback_leave(r->exchange, r->sent);
+    r->exchange = MPI_REQUEST_NULL;
+    r->sent = r->vector = NULL;
+}
+
+void ompp_mpi_collective_after(ompp_mpi_piggyback_t *piggyback, bool ok)
+{
+    ompp_mpi_request_t *r = piggyback->started;
+
+    if (piggyback->op == OMPP_MPI_PIGGYBACK_COLL) {
+        ompp_mpi_piggyback_reclaim();
+        if (piggyback->shadow && ompp_mpi_neighbors(piggyback)) ompp_mpi_neighbors_after(piggyback, ok);
+        if (ok && piggyback->shadow) join_clock(piggyback);
+        ompp_mpi_piggyback_free(piggyback->vector);
+        return;
+    }
+    /* Groups of an inter-communicator wait for each other, and not for their own ranks as in our exchange. */
+    if (ok && piggyback->shadow && (piggyback->shadow->inter || is_empty(piggyback)))
+        ompp_sync_flag(OMPP_WHATIF_F_LOST, true);
+    if (!r) return;
+    if (ok && ompp_mpi_handle(piggyback, 0) != MPI_REQUEST_NULL) {
+        if (r->call) ompp_mpi_nonblocking_begun(piggyback, r);
+        ompp_mpi_request_put(r, ompp_mpi_handle(piggyback, 0));
+        return;
+    }
+    if (r->call) ompp_mpi_nonblocking_refused(r);
+    else leave(r);
+    ompp_mpi_request_delete(r);
+}
+
+/* ---- Calls that make or free something --------------------------------------------------------------------------- */
+
+typedef struct {
+    unsigned char *mine, *all;
+    MPI_Comm own;
+} gathering_t;
+
+static bool combine_gathered(void *gathering)
+{
+    const gathering_t *g = gathering;
+
+    return PMPI_Allreduce(g->mine, g->all, 1, ompp_mpi_piggyback_state.type, ompp_mpi_piggyback_state.op, g->own) ==
+           MPI_SUCCESS;
+}
+
+/* All ranks of the run are in it, and not only some. */
+static bool has_all(MPI_Comm own)
+{
+    int size = 0;
+
+    PMPI_Comm_size(own, &size);
+    return size >= ompp_mpi_piggyback_state.ranks;
+}
+
+void ompp_mpi_gathering_before(ompp_mpi_piggyback_t *s, MPI_Comm own)
+{
+    unsigned char *mine = ompp_mpi_piggyback_new(), *all = ompp_mpi_piggyback_new();
+
+    if (mine && all) {
+        gathering_t g = {ompp_mpi_piggyback_of(mine), ompp_mpi_piggyback_of(all), own};
+        ompp_mpi_collective_vector(g.mine, s->begin);
+        if (has_all(own) ? ompp_mpi_collective_settle(g.mine, g.all, combine_gathered, &g) : combine_gathered(&g)) {
+            s->vector = all;
+            all = NULL;
+        }
+    }
+    ompp_mpi_piggyback_free(mine);
+    ompp_mpi_piggyback_free(all);
+}
+
+void ompp_mpi_gathering_after(ompp_mpi_piggyback_t *s, MPI_Comm own, bool ok)
+{
+    if (!s->vector) return;
+    if (ok)
+        ompp_mpi_join_clock(ompp_mpi_piggyback_of(s->vector), s->begin, has_all(own) ? OMPP_SYNC_ALL : OMPP_SYNC_GROUP,
+                            0);
+    ompp_mpi_piggyback_free(s->vector);
+    s->vector = NULL;
+}
+
+/* Ours may need more calls of MPI than the user's, which is complete: there is a moment for it, and no more after some
+ * in vain. */
+#define OUR_END_S 0.001
+
+bool ompp_mpi_collective_done(ompp_mpi_request_t *r, ompp_time_t begin, ompp_time_t end, unsigned char *sum)
+{
+    if (r->call) return ompp_mpi_nonblocking_done(r, begin, end, sum);
+    if (!r->sent) return false; /* without an exchange */
+    /* A rank that nobody keeps waiting has only to have sent. */
+    const bool awaited = r->joins && __atomic_load_n(&r->shadow->misses, __ATOMIC_RELAXED) < OMPP_MPI_MOST_MISSES;
+    const bool complete = ompp_mpi_piggyback_complete(&r->exchange, awaited ? OUR_END_S : 0);
+
+    if (!complete) {
+        if (awaited) __atomic_add_fetch(&r->shadow->misses, 1, __ATOMIC_RELAXED);
+        leave(r);
+        return false;
+    }
+    if (r->joins) add_all(r->vector, r->vectors, sum);
+    free(r->sent);
+    r->sent = r->vector = NULL;
+    return r->joins;
+}

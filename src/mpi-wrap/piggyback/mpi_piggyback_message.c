@@ -1,0 +1,714 @@
+/**
+ * \file
+ * Clock vectors of messages: sent before the message, received after it; and acknowledgements, by which a sender that
+ * had to wait for its receiver (rendezvous, MPI_Ssend) learns the receiver's clocks.
+ *
+ * Whether a send waited is told by time alone: the receiver began to receive after the send had begun and before it
+ * ended. The acknowledgement is sent when the receive is complete, that is, at about the time when the send is. A
+ * sender that has waited gives it a little time to come; one that has not takes it back into the pool whenever it
+ * comes.
+ */
+#define OMPP_LOG_DOMAIN "mpi"
+#include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
+
+#include "base/ompp_log.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MAX_ACKS 1024u       /* waited for at once; further sends ask for none */
+#define ACK_TAGS 0x7fffu     /* numbers of acknowledgements; every MPI has tags up to here */
+#define SHORT_SEND_NS 10000u /* has not waited for anybody */
+/* what we look for brings messages on: a receiver may be ready so much later than its sender goes on */
+#define CLOSE_NS 20000u
+/* how long to wait for an acknowledgement, and for how large a part of the time that the send took */
+#define ACK_SHORT_S 0.00005
+#define ACK_PART 0.02
+#define ACK_LONG_S 0.002
+#define SLICE_S 0.001
+/* waiting for acknowledgements that do not come may take one part in so many of the time since the first */
+#define VAIN_PART 200u
+#define VAIN_NS 1000000u /* and this */
+#define SUCCESS_PART 2u  /* of waiting for those that do come, this part counts, too */
+
+struct ompp_mpi_probed {
+    ompp_mpi_probed_t *next;
+    int source, tag;
+    unsigned char *message; /* NULL: the clock vector of a message that nobody asks for */
+    /* of a message that was probed: nobody receives it yet, and its acknowledgement is not given */
+    bool due;
+};
+
+/* ---- Messages of ours on their way ------------------------------------------------------------------------------- */
+
+/*
+ * To ask for a request that is not done may cost the processor: where there are more ranks than processors, MPI gives
+ * it away then. So a call ends its look at a list with the first one that is not, and the next call goes on behind it.
+ */
+#define MAX_MISSES 1u
+
+/*
+ * Open MPI has done with what is small when it is sent; with what is larger when the program has been in MPI a few
+ * times, and nobody has to ask before. With MPICH messages of a rank to itself do not arrive unless somebody asks.
+ */
+#if defined(OPEN_MPI)
+#define AT_ONCE 256 /* bytes */
+#define KEPT 16u
+#else
+#define AT_ONCE INT_MAX
+#define KEPT 0u
+#endif
+
+typedef ompp_mpi_ack_t parcel_t;
+
+typedef struct {
+    pthread_mutex_t lock;
+    parcel_t *first, *last; /* oldest first */
+    unsigned length;        /* atomic */
+} list_t;
+
+static void put(list_t *list, parcel_t *p)
+{
+    p->next = NULL;
+    pthread_mutex_lock(&list->lock);
+    if (list->first) list->last->next = p;
+    else list->first = p;
+    list->last = p;
+    __atomic_add_fetch(&list->length, 1, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&list->lock);
+}
+
+static parcel_t *take_oldest(list_t *list)
+{
+    parcel_t *p;
+
+    pthread_mutex_lock(&list->lock);
+    p = list->first;
+    if (p) {
+        list->first = p->next;
+        __atomic_sub_fetch(&list->length, 1, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&list->lock);
+    return p;
+}
+
+static unsigned length_of(const list_t *list) { return __atomic_load_n(&list->length, __ATOMIC_RELAXED); }
+
+/* Once round a list, as long as it was at the start. */
+typedef struct {
+    list_t *list;
+    unsigned left, misses;
+} round_t;
+
+static round_t round_of(list_t *list) { return (round_t){.list = list, .left = length_of(list)}; }
+
+/* Takes the next one that is done; those that are not stay. */
+static parcel_t *next_done(round_t *round)
+{
+    while (round->left > 0 && round->misses < MAX_MISSES) {
+        parcel_t *p = take_oldest(round->list);
+        if (!p) break;
+        round->left--;
+        if (ompp_mpi_piggyback_complete(&p->request, 0)) return p;
+        round->misses++;
+        put(round->list, p);
+    }
+    return NULL;
+}
+
+/* ---- Sending ----------------------------------------------------------------------------------------------------- */
+
+static list_t sent = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void reclaim_sent(void)
+{
+    round_t round = round_of(&sent);
+
+    round.left = round.left > KEPT ? round.left - KEPT : 0;
+    for (parcel_t *p = next_done(&round); p; p = next_done(&round)) {
+        ompp_mpi_piggyback_free(p->message);
+        free(p->buffers);
+        free(p);
+    }
+}
+
+void ompp_mpi_piggyback_leave(MPI_Request request, void *buffers)
+{
+    parcel_t *p = malloc(sizeof *p);
+
+    if (!p) return; /* nobody completes it */
+    *p = (parcel_t){.request = request, .buffers = buffers};
+    put(&sent, p);
+}
+
+/*
+ * Owns message. quiet: MPI is not to make progress, as it makes none in the call that this is for: what other ranks
+ * wait for would be done earlier than without us.
+ */
+static void send_message(MPI_Comm own, int dest, int tag, unsigned char *message, bool quiet)
+{
+    MPI_Request request;
+    parcel_t *p;
+
+    if (!quiet) reclaim_sent();
+    const int bytes = (int)(sizeof(ompp_mpi_header_t) + ompp_mpi_header_of(message)->bytes);
+    if (PMPI_Isend(message, bytes, MPI_BYTE, dest, tag, own, &request) != MPI_SUCCESS ||
+        (!quiet && bytes <= AT_ONCE && ompp_mpi_piggyback_complete(&request, 0))) {
+        ompp_mpi_piggyback_free(message);
+        return;
+    }
+    p = malloc(sizeof *p);
+    if (!p) return; /* the message must stay; so it is lost to us */
+    *p = (parcel_t){.request = request, .message = message};
+    put(&sent, p);
+}
+
+static unsigned char *new_message(unsigned ack, unsigned flags, ompp_time_t t)
+{
+    unsigned char *message = ompp_mpi_piggyback_new();
+
+    if (!message) return NULL;
+    *ompp_mpi_header_of(message) = (ompp_mpi_header_t){.time_ns = ompp_mpi_clock_common(t), .ack = ack, .flags = flags};
+    ompp_mpi_header_of(message)->bytes = (uint32_t)ompp_sync_clock_vector(ompp_mpi_piggyback_of(message), t);
+    return message;
+}
+
+void ompp_mpi_piggyback_post(MPI_Comm own, int dest, int tag, ompp_time_t t)
+{
+    unsigned char *message = new_message(0, 0, t);
+
+    if (message) send_message(own, dest, tag, message, false);
+}
+
+/* ---- Collective calls -------------------------------------------------------------------------------------------- */
+
+void ompp_mpi_piggyback_pass(ompp_mpi_shadow_t *shadow, int dest, int tag, uint32_t call, const unsigned char *message,
+                             bool quiet)
+{
+    unsigned char *copy = ompp_mpi_piggyback_new();
+
+    if (!copy) return;
+    memcpy(copy, message, sizeof(ompp_mpi_header_t) + ((const ompp_mpi_header_t *)(const void *)message)->bytes);
+    ompp_mpi_header_of(copy)->ack = call;
+    send_message(shadow->duplicate, dest, tag, copy, quiet);
+}
+
+bool ompp_mpi_piggyback_expect(ompp_mpi_shadow_t *shadow, int source, uint32_t call, double limit_seconds,
+                               unsigned char *message)
+{
+    while (ompp_mpi_piggyback_fetch(shadow->duplicate, source, ompp_mpi_piggyback_own_tag(), limit_seconds, message)) {
+        const int32_t late = (int32_t)(call - ompp_mpi_header_of(message)->ack);
+        if (late <= 0) return late == 0;
+    }
+    return false;
+}
+
+void ompp_mpi_piggyback_add(unsigned char *message, unsigned char *other)
+{
+    uint64_t *words = (uint64_t *)(void *)ompp_mpi_piggyback_of(message),
+             used = ompp_mpi_piggyback_state.bytes / sizeof *words;
+
+    ompp_mpi_piggyback_widen(message);
+    ompp_sync_combine(words, ompp_mpi_piggyback_of(other));
+    while (used > 0 && !words[used - 1]) used--;
+    ompp_mpi_header_of(message)->bytes = (uint32_t)(used * sizeof *words);
+}
+
+/* ---- Acknowledgements -------------------------------------------------------------------------------------------- */
+
+static struct {
+    list_t late, come;      /* nobody waits for them: may still come; have come, to be used again */
+    unsigned count, number; /* atomic */
+} acks = {.late.lock = PTHREAD_MUTEX_INITIALIZER, .come.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static int world_rank(const ompp_mpi_shadow_t *shadow, int rank) { return shadow->world ? shadow->world[rank] : rank; }
+
+void ompp_mpi_ack_drop(ompp_mpi_ack_t *ack)
+{
+    if (ack) put(ack->request == MPI_REQUEST_NULL ? &acks.come : &acks.late, ack);
+}
+
+/*
+ * From what size on a send waits for its receiver is MPI's secret. Of each size, up to twice as large, it is told by
+ * how often a send ended after its receiver was ready, when that was ready later than the send began; and how often
+ * before.
+ */
+static _Atomic int waited_of_size[64];
+
+static _Atomic int *votes_of(const ompp_mpi_ack_t *ack)
+{
+    return &waited_of_size[63 - __builtin_clzll(ack->bytes | 1)];
+}
+
+static int64_t ready_at(const ompp_mpi_ack_t *ack) { return ompp_mpi_header_of(ack->message)->time_ns; }
+
+/* A acknowledgement that nobody has waited for. */
+static void vote(const ompp_mpi_ack_t *ack)
+{
+    if (ready_at(ack) > ack->end + CLOSE_NS) atomic_fetch_sub_explicit(votes_of(ack), 1, memory_order_relaxed);
+}
+
+static bool always_waits(const ompp_mpi_ack_t *ack)
+{
+    return ack->bytes == OMPP_MPI_SYNCHRONOUS || atomic_load_explicit(votes_of(ack), memory_order_relaxed) > 0;
+}
+
+static void reclaim_acks(void)
+{
+    round_t round = round_of(&acks.late);
+
+    for (parcel_t *p = next_done(&round); p; p = next_done(&round)) {
+        if (p->end) vote(p);
+        put(&acks.come, p);
+    }
+}
+
+/* One that has come, or a new one. quiet: only one that is known to have come. */
+static ompp_mpi_ack_t *free_ack(bool quiet)
+{
+    ompp_mpi_ack_t *r;
+
+    if (!quiet && !length_of(&acks.come)) reclaim_acks();
+    r = take_oldest(&acks.come);
+    if (r || __atomic_load_n(&acks.count, __ATOMIC_RELAXED) >= MAX_ACKS) return r;
+    r = calloc(1, sizeof *r);
+    if (!r) return NULL;
+    __atomic_add_fetch(&acks.count, 1, __ATOMIC_RELAXED);
+    r->message = ompp_mpi_piggyback_new();
+    return r;
+}
+
+static ompp_mpi_ack_t *new_ack(const ompp_mpi_shadow_t *shadow, int dest, uint64_t bytes, bool quiet)
+{
+    ompp_mpi_ack_t *r = free_ack(quiet);
+
+    if (!r) return NULL;
+    r->bytes = bytes;
+    r->end = 0;
+    r->number = __atomic_fetch_add(&acks.number, 1, __ATOMIC_RELAXED) % ACK_TAGS;
+    if (r->message &&
+        PMPI_Irecv(r->message, (int)ompp_mpi_piggyback_message_bytes(), MPI_BYTE, world_rank(shadow, dest),
+                   (int)r->number, ompp_mpi_piggyback_state.acks, &r->request) == MPI_SUCCESS)
+        return r;
+    __atomic_sub_fetch(&acks.count, 1, __ATOMIC_RELAXED);
+    ompp_mpi_piggyback_free(r->message);
+    free(r);
+    return NULL;
+}
+
+/*
+ * Where both sides send before they complete what they receive, no acknowledgement comes while one waits for it: each
+ * has the other's only later. Programs do that thousands of times per second.
+ */
+static struct {
+    _Atomic uint64_t first, vain; /* when one was waited for first; waiting, above all without success, ns */
+} waits;
+
+static bool can_afford_to_wait(ompp_time_t t)
+{
+    uint64_t first = 0;
+
+    atomic_compare_exchange_strong_explicit(&waits.first, &first, t, memory_order_relaxed, memory_order_relaxed);
+    if (!first) first = t;
+    const uint64_t passed = t > first ? t - first : 0;
+    return atomic_load_explicit(&waits.vain, memory_order_relaxed) < VAIN_NS + passed / VAIN_PART;
+}
+
+/* MPI may see what has come only after one more look. */
+static bool has_come(ompp_mpi_ack_t *ack)
+{
+    return ompp_mpi_piggyback_complete(&ack->request, 0) || ompp_mpi_piggyback_complete(&ack->request, 0);
+}
+
+/* \return whether the acknowledgement is there, after that many seconds at most. */
+static bool wait_for_ack(ompp_mpi_ack_t *ack, double seconds)
+{
+    const ompp_time_t begin = ompp_event_now();
+
+    if (seconds == 0 || !can_afford_to_wait(begin)) return has_come(ack);
+    const bool there = ompp_mpi_piggyback_complete(&ack->request, seconds);
+    atomic_fetch_add_explicit(&waits.vain, (ompp_event_now() - begin) / (there ? SUCCESS_PART : 1),
+                              memory_order_relaxed);
+    return there;
+}
+
+bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, bool always, unsigned char *sum)
+{
+    const bool is_short = end - begin < SHORT_SEND_NS;
+    const double took = end > begin ? (double)(end - begin) * 1e-9 : 0;
+    double limit = ACK_SHORT_S + ACK_PART * took;
+    bool waited = false;
+
+    if (!ack) return false;
+    always |= always_waits(ack);
+    if (limit > ACK_LONG_S) limit = ACK_LONG_S;
+    ack->end = ompp_mpi_clock_common(end);
+    if ((always || !is_short) && wait_for_ack(ack, is_short && !always ? 0 : limit)) {
+        const int64_t t = ready_at(ack), since = ompp_mpi_clock_common(begin);
+        const bool before = t <= ack->end + CLOSE_NS;
+        waited = (always || t > since) && before;
+        if (waited && ompp_mpi_piggyback_widen(ack->message))
+            ompp_sync_combine(sum, ompp_mpi_piggyback_of(ack->message));
+        if (before && t > since + SHORT_SEND_NS) atomic_fetch_add_explicit(votes_of(ack), 1, memory_order_relaxed);
+        vote(ack);
+    }
+    ompp_mpi_ack_drop(ack);
+    return waited;
+}
+
+/* The last clock vector of a message from there that waits for this rank and is not received yet. \return whether there
+ * is one. */
+static bool add_probed(ompp_mpi_shadow_t *shadow, int source, unsigned char *sum)
+{
+    const ompp_mpi_probed_t *last = NULL;
+
+    if (!shadow->probed) return false;
+    pthread_mutex_lock(&shadow->lock);
+    for (const ompp_mpi_probed_t *h = shadow->probed; h; h = h->next)
+        if (h->message && h->source == source && ompp_mpi_header_of(h->message)->ack) last = h;
+    if (last && sum) ompp_sync_combine(sum, ompp_mpi_piggyback_of(last->message));
+    pthread_mutex_unlock(&shadow->lock);
+    return last != NULL;
+}
+
+bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ack_t *ack, ompp_time_t begin,
+                                ompp_time_t end, unsigned char *sum)
+{
+    const bool always = ack && always_waits(ack);
+
+    if (!ack || has_come(ack) || !add_probed(shadow, dest, always ? sum : NULL))
+        return ompp_mpi_ack_take(ack, begin, end, false, sum);
+    ompp_mpi_ack_drop(ack); /* what it says is when the other goes on to receive */
+    return always;
+}
+
+/* \param[in] moment  what is to be told; NULL = the state at begin. */
+static void give_ack(ompp_mpi_shadow_t *shadow, int source, const unsigned char *message, ompp_time_t begin,
+                     const unsigned char *moment)
+{
+    const unsigned number = ((const ompp_mpi_header_t *)(const void *)message)->ack;
+    unsigned char *reply = !number ? NULL : moment ? ompp_mpi_piggyback_new() : new_message(0, 0, begin);
+
+    if (reply && moment) memcpy(reply, moment, ompp_mpi_piggyback_message_bytes());
+    if (reply) send_message(ompp_mpi_piggyback_state.acks, world_rank(shadow, source), (int)number - 1, reply, false);
+}
+
+unsigned char *ompp_mpi_piggyback_moment(ompp_time_t t) { return new_message(0, 0, t); }
+
+/* ---- Messages of the user ---------------------------------------------------------------------------------------- */
+
+bool ompp_mpi_sends_to(const ompp_mpi_shadow_t *shadow, int dest, int tag)
+{
+    return dest >= 0 && dest < shadow->peers && tag >= 0 && tag <= ompp_mpi_piggyback_state.tag_limit;
+}
+
+ompp_mpi_ack_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int tag, uint64_t waiting, unsigned flags,
+                                        bool quiet, ompp_time_t t)
+{
+    ompp_mpi_ack_t *ack;
+    unsigned char *message;
+    uint32_t number;
+    bool suppressed;
+
+    if (__atomic_load_n(&ompp_mpi_piggyback_state.lost, __ATOMIC_RELAXED)) return NULL;
+    if (!ompp_mpi_suppression_send(shadow, dest, tag, &number, &suppressed)) return NULL;
+    ack = waiting ? new_ack(shadow, dest, waiting, quiet) : NULL;
+    message = new_message(ack ? ack->number + 1 : 0, flags | (suppressed ? OMPP_MPI_SUPPRESSED : 0), t);
+    if (message) ompp_sync_note_sent((unsigned)world_rank(shadow, dest));
+    if (message) ompp_mpi_header_of(message)->number = number;
+    if (message) send_message(shadow->duplicate, dest, tag, message, quiet);
+    return ack;
+}
+
+/* \param[out] due  its acknowledgement is not given; NULL = nobody needs to know. */
+static unsigned char *take_probed(ompp_mpi_shadow_t *shadow, int source, int tag, bool *due)
+{
+    ompp_mpi_probed_t **link = &shadow->probed, *h;
+    unsigned char *message = NULL;
+
+    pthread_mutex_lock(&shadow->lock);
+    while (*link && !((*link)->message && (*link)->source == source && (*link)->tag == tag)) link = &(*link)->next;
+    h = *link;
+    if (h) {
+        *link = h->next;
+        message = h->message;
+        if (due) *due = h->due;
+    }
+    pthread_mutex_unlock(&shadow->lock);
+    free(h);
+    return message;
+}
+
+static void hold(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *message, bool due)
+{
+    ompp_mpi_probed_t *h = malloc(sizeof *h), **link = &shadow->probed;
+
+    if (!h) {
+        ompp_mpi_piggyback_free(message);
+        return;
+    }
+    *h = (ompp_mpi_probed_t){.source = source, .tag = tag, .message = message, .due = due};
+    pthread_mutex_lock(&shadow->lock);
+    while (*link) link = &(*link)->next;
+    *link = h;
+    pthread_mutex_unlock(&shadow->lock);
+}
+
+void ompp_mpi_piggyback_skip(ompp_mpi_shadow_t *shadow, int source, int tag)
+{
+    unsigned char *message = take_probed(shadow, source, tag, NULL); /* acknowledged already */
+
+    if (message) ompp_mpi_piggyback_free(message);
+    else if (!ompp_mpi_suppression_skip(shadow, source, tag)) hold(shadow, source, tag, NULL, false);
+}
+
+/* The clock vector in message may be that of a message nobody asked for: then the next one is there, too. */
+static void pass_over(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *message)
+{
+    ompp_mpi_probed_t **link, *h;
+    unsigned char *next = ompp_mpi_piggyback_new();
+
+    if (!next || !ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, 0, next)) {
+        ompp_mpi_piggyback_free(next);
+        return;
+    }
+    memcpy(message, next, ompp_mpi_piggyback_message_bytes());
+    ompp_mpi_piggyback_free(next);
+    pthread_mutex_lock(&shadow->lock);
+    for (link = &shadow->probed; *link && ((*link)->message || (*link)->source != source || (*link)->tag != tag);)
+        link = &(*link)->next;
+    h = *link;
+    if (h) *link = h->next;
+    pthread_mutex_unlock(&shadow->lock);
+    free(h);
+}
+
+/* Whether a clock vector is held already, and acknowledged; or, without messages, whether there is one that nobody asks
+ * for. */
+static bool holds(ompp_mpi_shadow_t *shadow, int source, int tag, bool messages)
+{
+    bool found = false;
+
+    if (!shadow->probed) return false;
+    pthread_mutex_lock(&shadow->lock);
+    for (const ompp_mpi_probed_t *h = shadow->probed; h && !found; h = h->next)
+        found = (h->message != NULL) == messages && h->source == source && h->tag == tag && !h->due;
+    pthread_mutex_unlock(&shadow->lock);
+    return found;
+}
+
+/* A message without a clock vector: its sender does not take part as we do. Nothing is sent or awaited from now on. */
+static void lose(void)
+{
+    if (__atomic_exchange_n(&ompp_mpi_piggyback_state.lost, 1, __ATOMIC_RELAXED)) return;
+    __atomic_store_n(&ompp_mpi_piggyback_state.alone, false, __ATOMIC_RELAXED);
+    ompp_mpi_unfollowed("messages after one that came without them");
+}
+
+/* \param[in,out] began  when that was asked first; 0 = now. */
+static bool is_over(double *began, double limit_seconds)
+{
+    const double t = ompp_mpi_seconds();
+
+    if (*began == 0) *began = t;
+    return t - *began >= limit_seconds;
+}
+
+/* The next one, whatever it is of. */
+static unsigned char *next_of_all(ompp_mpi_shadow_t *shadow, int source, int tag, double limit_seconds)
+{
+    unsigned char *message = ompp_mpi_piggyback_new();
+
+    if (message && ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, limit_seconds, message)) {
+        if (holds(shadow, source, tag, false)) pass_over(shadow, source, tag, message);
+        return message;
+    }
+    ompp_mpi_piggyback_free(message);
+    return NULL;
+}
+
+/* Its acknowledgement is due. \param[in] gone  the message has been received. */
+static unsigned char *next_message(ompp_mpi_shadow_t *shadow, int source, int tag, double limit_seconds, bool gone)
+{
+    unsigned char *message = NULL;
+    double began = 0;
+
+    /* In slices: another thread may learn that there is none. */
+    while (!message && !ompp_mpi_suppression_next(shadow, source, tag, limit_seconds, gone, &message)) {
+        message = next_of_all(shadow, source, tag, limit_seconds < SLICE_S ? limit_seconds : SLICE_S);
+        const bool numbered = message && ompp_mpi_header_of(message)->number;
+        if (numbered && !ompp_mpi_suppression_take(shadow, source, tag, gone, &message)) lose();
+        if (numbered) break;
+        if (!message && (limit_seconds <= 0 || is_over(&began, limit_seconds))) {
+            if (limit_seconds > 0) lose();
+            break;
+        }
+    }
+    if (message && ompp_mpi_header_of(message)->ack) __atomic_store_n(&shadow->asks, true, __ATOMIC_RELAXED);
+    return message;
+}
+
+/* What another thread acknowledges is held soon: it waits for nobody. */
+static void begin_claim(ompp_mpi_shadow_t *shadow)
+{
+    __atomic_add_fetch(&shadow->claims, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&shadow->acknowledgements, __ATOMIC_SEQ_CST)) sched_yield();
+}
+
+static void end_claim(ompp_mpi_shadow_t *shadow) { __atomic_sub_fetch(&shadow->claims, 1, __ATOMIC_SEQ_CST); }
+
+/* Whether clock vectors come from there with messages that have this tag. */
+static bool comes_from(const ompp_mpi_shadow_t *shadow, int source, int tag)
+{
+    return source >= 0 && source < shadow->peers && tag >= 0 && tag <= ompp_mpi_piggyback_state.tag_limit &&
+           !__atomic_load_n(&ompp_mpi_piggyback_state.lost, __ATOMIC_RELAXED);
+}
+
+/* The oldest one that is here, or the next one. \param[out] due  its acknowledgement is not given. */
+static unsigned char *take_message(ompp_mpi_shadow_t *shadow, int source, int tag, double limit_seconds, bool gone,
+                                   bool *due)
+{
+    unsigned char *message = shadow->probed ? take_probed(shadow, source, tag, due) : NULL;
+
+    if (message) return message;
+    *due = true;
+    return next_message(shadow, source, tag, limit_seconds, gone);
+}
+
+/* Adds to sum what message says. */
+static void read_message(unsigned char *message, unsigned char *sum, unsigned *flags)
+{
+    *flags |= ompp_mpi_header_of(message)->flags & ~OMPP_MPI_SUPPRESSED;
+    ompp_sync_combine(sum, ompp_mpi_piggyback_of(message));
+}
+
+/* The receive has got the message; NULL: it did not come. Its acknowledgement has been given. */
+static unsigned char *claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, double limit_seconds,
+                            const unsigned char *moment)
+{
+    unsigned char *message;
+    bool due;
+
+    if (!comes_from(shadow, source, tag)) return NULL;
+    begin_claim(shadow);
+    message = take_message(shadow, source, tag, limit_seconds, true, &due);
+    end_claim(shadow);
+    if (message && due) give_ack(shadow, source, message, begin, moment);
+    return message;
+}
+
+bool ompp_mpi_piggyback_pass_suppressed(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t t)
+{
+    return ompp_sync_is_suspended() && !shadow->probed &&
+           !__atomic_load_n(&shadow->acknowledgements, __ATOMIC_RELAXED) && comes_from(shadow, source, tag) &&
+           ompp_mpi_suppression_pass(shadow, source, tag, t);
+}
+
+bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, double limit_seconds,
+                              const unsigned char *moment, unsigned char *sum, unsigned *flags)
+{
+    unsigned char *message = claim(shadow, source, tag, begin, limit_seconds, moment);
+
+    if (!message) return false;
+    read_message(message, sum, flags);
+    ompp_mpi_piggyback_free(message);
+    return true;
+}
+
+bool ompp_mpi_piggyback_match(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, unsigned char *sum,
+                              unsigned *flags)
+{
+    unsigned char *message = claim(shadow, source, tag, begin, OMPP_MPI_PIGGYBACK_LIMIT_S, NULL);
+
+    if (!message) return false;
+    if (ompp_mpi_header_of(message)->ack) ompp_sync_flag(OMPP_WHATIF_F_OVERLAP, true);
+    read_message(message, sum, flags);
+    ompp_mpi_piggyback_free(message);
+    return true;
+}
+
+bool ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, bool received, ompp_time_t begin,
+                             unsigned char *sum, unsigned *flags)
+{
+    unsigned char *message;
+    bool due;
+
+    if (!comes_from(shadow, source, tag)) return false;
+    /* A probed message may not have all of its companions here yet. */
+    message = take_message(shadow, source, tag, OMPP_MPI_PIGGYBACK_LIMIT_S, false, &due);
+    if (!message) return false;
+    if (due && received) give_ack(shadow, source, message, begin, NULL);
+    read_message(message, sum, flags);
+    hold(shadow, source, tag, message, due && !received);
+    return true;
+}
+
+bool ompp_mpi_piggyback_is_probed(ompp_mpi_shadow_t *shadow, int source, int tag)
+{
+    return holds(shadow, source, tag, true);
+}
+
+/* A probe that finds nothing makes progress afterwards. */
+void ompp_mpi_piggyback_bring_on(void)
+{
+    int there;
+
+    PMPI_Iprobe(MPI_ANY_SOURCE, 0, ompp_mpi_piggyback_state.acks, &there, MPI_STATUS_IGNORE);
+}
+
+/* Gives the acknowledgement of the oldest message that was probed and that nobody received yet. \return false = there
+ * is none. */
+static bool acknowledge_probed(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin,
+                               const unsigned char *moment)
+{
+    ompp_mpi_header_t header = {0};
+    bool due = false;
+
+    if (!shadow->probed) return false;
+    pthread_mutex_lock(&shadow->lock);
+    for (ompp_mpi_probed_t *h = shadow->probed; h && !due; h = h->next) {
+        if (!h->due || h->source != source || h->tag != tag) continue;
+        header = *ompp_mpi_header_of(h->message);
+        h->due = false;
+        due = true;
+    }
+    pthread_mutex_unlock(&shadow->lock);
+    if (due) give_ack(shadow, source, (const unsigned char *)&header, begin, moment);
+    return due;
+}
+
+bool ompp_mpi_piggyback_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin,
+                                    const unsigned char *moment)
+{
+    unsigned char *message = NULL;
+
+    if (!comes_from(shadow, source, tag)) return false;
+    if (acknowledge_probed(shadow, source, tag, begin, moment)) return true;
+    __atomic_add_fetch(&shadow->acknowledgements, 1, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&shadow->claims, __ATOMIC_SEQ_CST)) {
+        message = next_message(shadow, source, tag, 0, false);
+        if (message) give_ack(shadow, source, message, begin, moment);
+        if (message) hold(shadow, source, tag, message, false);
+    }
+    __atomic_sub_fetch(&shadow->acknowledgements, 1, __ATOMIC_SEQ_CST);
+    return message != NULL;
+}
+
+void ompp_mpi_piggyback_reclaim(void)
+{
+    reclaim_sent();
+    reclaim_acks();
+}
+
+void ompp_mpi_piggyback_clean(void)
+{
+    for (parcel_t *p = take_oldest(&sent); p; p = take_oldest(&sent))
+        if (!ompp_mpi_piggyback_complete(&p->request, 0) && !p->buffers) PMPI_Request_free(&p->request);
+    for (parcel_t *p = take_oldest(&acks.late); p; p = take_oldest(&acks.late))
+        if (!ompp_mpi_piggyback_complete(&p->request, 0) && PMPI_Cancel(&p->request) == MPI_SUCCESS)
+            PMPI_Wait(&p->request, MPI_STATUS_IGNORE);
+}

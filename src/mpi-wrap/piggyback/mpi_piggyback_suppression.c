@@ -1,0 +1,279 @@
+/**
+ * \file
+ * Messages without clock vectors, while clocks are suspended: clock vectors would take more than the messages
+ * themselves where there are many.
+ *
+ * Each sender decides for itself. Messages with one source, destination, tag and communicator do not overtake each
+ * other. The first one of a rest has a clock vector still, which says that those that follow may have none, and that
+ * this one is number 1; from then on both sides count, and a clock vector has the number of its message. A receiver
+ * that has been told so looks for a clock vector, and does not wait for one. What it finds is of this message, or of a
+ * later one, so that this one has none; or of an earlier one, which came late and is of no use any more.
+ *
+ * So neither side has to know when the other rests, and a clock vector that is missed is missed once.
+ *
+ * A side that has counted one that there was not, or not one that there was, is put right only when it then sees clock
+ * vectors of earlier messages; so what MPI refuses is not counted. Most calls of a rest are made the short way
+ * (mpi_suppressed_hot.c), which is only to count.
+ */
+#include "mpi-wrap/piggyback/mpi_suppressed_priv.h"
+
+#include <stdlib.h>
+
+#define BUCKETS 512u
+/* pairs of destination and tag that messages without clock vectors go to; others have them always */
+#define MOST 1024u
+#define AWAITED_S 0.01 /* a clock vector that ought to be there */
+/* so often in a row nothing but clock vectors of earlier messages: this side has counted one that there was not */
+#define WRONG 3u
+
+struct ompp_mpi_suppression {
+    ompp_mpi_direction_t *buckets[2][BUCKETS]; /* of what is sent, of what is received; under the channel's lock */
+    unsigned sent;
+};
+
+static ompp_mpi_direction_t **bucket_of(struct ompp_mpi_suppression *s, int which, int peer, int tag)
+{
+    const uint64_t key = (uint64_t)(uint32_t)peer << 32 | (uint32_t)tag;
+
+    return &s->buckets[which][key * 0x9e3779b97f4a7c15u >> 55];
+}
+
+ompp_mpi_direction_t *ompp_mpi_direction_find(const ompp_mpi_shadow_t *c, int which, int peer, int tag)
+{
+    struct ompp_mpi_suppression *s = __atomic_load_n(&c->suppression, __ATOMIC_ACQUIRE);
+    ompp_mpi_direction_t *d = s ? *bucket_of(s, which, peer, tag) : NULL;
+
+    while (d && (d->peer != peer || d->tag != tag)) d = d->next;
+    return d;
+}
+
+/* Those that are not needed any more: a thread that calls MPI when it must not may still look at them. */
+static struct {
+    pthread_mutex_t lock;
+    ompp_mpi_direction_t *first;
+} unused = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static ompp_mpi_direction_t *new_direction(void)
+{
+    ompp_mpi_direction_t *d;
+
+    pthread_mutex_lock(&unused.lock);
+    d = unused.first;
+    if (d) unused.first = d->next;
+    pthread_mutex_unlock(&unused.lock);
+    return d ? d : malloc(sizeof *d);
+}
+
+static void delete_direction(ompp_mpi_direction_t *d)
+{
+    ompp_mpi_piggyback_free(d->ahead);
+    pthread_mutex_lock(&unused.lock);
+    d->next = unused.first;
+    unused.first = d;
+    pthread_mutex_unlock(&unused.lock);
+}
+
+/* Under the lock. \return NULL = no memory, or too many. */
+static ompp_mpi_direction_t *add(ompp_mpi_shadow_t *c, int which, int peer, int tag)
+{
+    if (!c->suppression) __atomic_store_n(&c->suppression, calloc(1, sizeof *c->suppression), __ATOMIC_RELEASE);
+    if (!c->suppression || (which == OMPP_MPI_SENT && c->suppression->sent >= MOST)) return NULL;
+    ompp_mpi_direction_t *d = new_direction(), **bucket = bucket_of(c->suppression, which, peer, tag);
+    if (!d) return NULL;
+    *d = (ompp_mpi_direction_t){.next = *bucket, .shadow = c, .peer = peer, .tag = tag};
+    if (which == OMPP_MPI_SENT) c->suppression->sent++;
+    *bucket = d;
+    return d;
+}
+
+bool ompp_mpi_suppression_send(ompp_mpi_shadow_t *c, int dest, int tag, uint32_t *number, bool *suppressed)
+{
+    ompp_mpi_direction_t *d;
+    bool sends = true;
+
+    *number = 0;
+    *suppressed = false;
+    const bool suspensions = ompp_sync_is_suspended();
+    if (!suspensions && !__atomic_load_n(&c->suppression, __ATOMIC_RELAXED)) return true;
+    pthread_mutex_lock(&c->lock);
+    d = ompp_mpi_direction_find(c, OMPP_MPI_SENT, dest, tag);
+    if (!d && suspensions) d = add(c, OMPP_MPI_SENT, dest, tag);
+    if (d) {
+        sends = !suspensions || !d->suppressed;
+        d->count = ompp_mpi_number_after(d->count);
+        d->suppressed = suspensions;
+        *number = d->count;
+        *suppressed = suspensions;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return sends;
+}
+
+bool ompp_mpi_suppression_is(const ompp_mpi_shadow_t *c)
+{
+    return __atomic_load_n(&c->suppression, __ATOMIC_RELAXED) != NULL;
+}
+
+bool ompp_mpi_suppression_skip(ompp_mpi_shadow_t *c, int source, int tag)
+{
+    ompp_mpi_direction_t *d;
+
+    pthread_mutex_lock(&c->lock);
+    d = ompp_mpi_direction_find(c, OMPP_MPI_RECEIVED, source, tag);
+    if (d) d->count = ompp_mpi_number_after(d->count);
+    pthread_mutex_unlock(&c->lock);
+    return d != NULL;
+}
+
+/* What there is to look at, if it is worth it. Another thread may receive on the same channel at the same time. */
+static unsigned char *look(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, double limit_seconds)
+{
+    unsigned char *message = NULL;
+    double limit = limit_seconds < AWAITED_S ? limit_seconds : AWAITED_S;
+    bool looks = true;
+
+    pthread_mutex_lock(&c->lock);
+    if (d->ahead) {
+        message = d->ahead;
+        d->ahead = NULL;
+    } else if (d->suppressed) {
+        limit = 0;
+        if (ompp_sync_is_suspended()) {
+            const ompp_time_t t = ompp_event_now();
+            looks = t - d->looked > OMPP_MPI_LOOK_NS;
+            if (looks) d->looked = t;
+        }
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (message || !looks) return message;
+    message = ompp_mpi_piggyback_new();
+    if (message && ompp_mpi_piggyback_fetch(c->duplicate, d->peer, d->tag, limit, message)) return message;
+    ompp_mpi_piggyback_free(message);
+    return NULL;
+}
+
+bool ompp_mpi_suppression_pass(ompp_mpi_shadow_t *c, int source, int tag, ompp_time_t t)
+{
+    ompp_mpi_direction_t *d;
+
+    if (!ompp_mpi_suppression_is(c)) return false;
+    pthread_mutex_lock(&c->lock);
+    d = ompp_mpi_direction_find(c, OMPP_MPI_RECEIVED, source, tag);
+    const bool passes = d && d->suppressed && !d->ahead && t - d->looked <= OMPP_MPI_LOOK_NS;
+    if (passes) d->count = ompp_mpi_number_after(d->count);
+    pthread_mutex_unlock(&c->lock);
+    return passes;
+}
+
+typedef enum { NONE, ITS_OWN, LATER, EARLIER } whose_t;
+
+/* Under the lock. */
+static whose_t compare(const ompp_mpi_direction_t *d, const ompp_mpi_header_t *header, uint32_t number)
+{
+    const int32_t later = (int32_t)(header->number - number);
+
+    if (!header->number || later == 0) return ITS_OWN;
+    return later < 0 ? EARLIER : d->ahead ? NONE : LATER;
+}
+
+/* Whose clock vector it is, for the next message; of another one, it is taken care of. \param[in] gone the message has
+ * been received. */
+static whose_t judge(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, unsigned char *message, bool gone)
+{
+    const ompp_mpi_header_t *header = (const ompp_mpi_header_t *)(const void *)message;
+    whose_t whose;
+
+    pthread_mutex_lock(&c->lock);
+    const uint32_t number = ompp_mpi_number_after(d->count);
+    whose = compare(d, header, number);
+    d->suppressed = whose == NONE || whose == LATER || (header->flags & OMPP_MPI_SUPPRESSED);
+    if (whose == LATER) d->ahead = message;
+    if (whose != EARLIER) d->wrong = 0;
+    if (whose == ITS_OWN || (gone && whose != EARLIER)) d->count = number;
+    pthread_mutex_unlock(&c->lock);
+    if (whose == EARLIER || whose == NONE) ompp_mpi_piggyback_free(message);
+    return whose;
+}
+
+/* There is no clock vector for the next message. \param[in] earlier number of the last one that there was, of an
+ * earlier message; 0 = none. */
+static void pass(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, uint32_t earlier, bool gone)
+{
+    pthread_mutex_lock(&c->lock);
+    d->suppressed = true;
+    if (gone) d->count = ompp_mpi_number_after(d->count);
+    if (gone && earlier && ++d->wrong >= WRONG) {
+        d->count = earlier;
+        d->wrong = 0;
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+static ompp_mpi_direction_t *find_locked(ompp_mpi_shadow_t *c, int source, int tag)
+{
+    ompp_mpi_direction_t *d;
+
+    if (!ompp_mpi_suppression_is(c)) return NULL;
+    pthread_mutex_lock(&c->lock);
+    d = ompp_mpi_direction_find(c, OMPP_MPI_RECEIVED, source, tag);
+    pthread_mutex_unlock(&c->lock);
+    return d;
+}
+
+bool ompp_mpi_suppression_next(ompp_mpi_shadow_t *c, int source, int tag, double limit_seconds, bool gone,
+                               unsigned char **message)
+{
+    ompp_mpi_direction_t *d = find_locked(c, source, tag);
+    uint32_t earlier = 0;
+
+    *message = NULL;
+    if (!d) return false;
+    for (;;) {
+        unsigned char *next = look(c, d, earlier ? 0 : limit_seconds);
+        if (!next && (gone || limit_seconds > 0)) pass(c, d, earlier, gone);
+        if (!next) return true;
+        const uint32_t number = ((const ompp_mpi_header_t *)(const void *)next)->number;
+        const whose_t whose = judge(c, d, next, gone);
+        if (whose == ITS_OWN) *message = next;
+        if (whose != EARLIER) return true;
+        earlier = number;
+    }
+}
+
+bool ompp_mpi_suppression_take(ompp_mpi_shadow_t *c, int source, int tag, bool gone, unsigned char **message)
+{
+    const ompp_mpi_header_t *header = (const ompp_mpi_header_t *)(const void *)*message;
+    ompp_mpi_direction_t *d;
+    bool begins = false;
+
+    pthread_mutex_lock(&c->lock);
+    d = ompp_mpi_direction_find(c, OMPP_MPI_RECEIVED, source, tag);
+    if (!d) {
+        d = add(c, OMPP_MPI_RECEIVED, source, tag);
+        begins = true;
+    }
+    if (d && begins) {
+        d->count = header->number;
+        d->suppressed = (header->flags & OMPP_MPI_SUPPRESSED) != 0;
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (!d) return false;
+    if (begins) return true;
+    const whose_t whose = judge(c, d, *message, gone);
+    if (whose != ITS_OWN) *message = NULL;
+    return true;
+}
+
+void ompp_mpi_suppression_end(ompp_mpi_shadow_t *c)
+{
+    for (unsigned i = 0; c->suppression && i < 2 * BUCKETS; i++) {
+        ompp_mpi_direction_t **bucket = &c->suppression->buckets[i / BUCKETS][i % BUCKETS];
+        while (*bucket) {
+            ompp_mpi_direction_t *d = *bucket;
+            *bucket = d->next;
+            delete_direction(d);
+        }
+    }
+    free(c->suppression);
+    c->suppression = NULL;
+}

@@ -1,0 +1,130 @@
+/**
+ * \file
+ * What clock vectors travel by: their memory, waiting for a request of ours with a limit, and receiving one message.
+ */
+#define _GNU_SOURCE
+#include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define BLOCKS 32u
+
+/* ---- Pool -------------------------------------------------------------------------------------------------------- */
+
+typedef union block {
+    union block *next;
+    long long align;
+} block_t;
+
+static struct {
+    pthread_mutex_t lock;
+    block_t *free;
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+size_t ompp_mpi_piggyback_message_bytes(void) { return sizeof(ompp_mpi_header_t) + ompp_mpi_piggyback_state.bytes; }
+
+void ompp_mpi_piggyback_free(unsigned char *vector)
+{
+    block_t *b = (block_t *)(void *)vector;
+
+    if (!b) return;
+    pthread_mutex_lock(&pool.lock);
+    b->next = pool.free;
+    pool.free = b;
+    pthread_mutex_unlock(&pool.lock);
+}
+
+static block_t *take_block(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    block_t *b = pool.free;
+    if (b) pool.free = b->next;
+    pthread_mutex_unlock(&pool.lock);
+    return b;
+}
+
+/* \return one of many new ones, whose pages come at once; the others are in the pool. */
+static unsigned char *make_blocks(void)
+{
+    const size_t bytes = (ompp_mpi_piggyback_message_bytes() + sizeof(block_t) - 1) / sizeof(block_t) * sizeof(block_t);
+    unsigned char *blocks =
+        mmap(NULL, BLOCKS * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+    if (blocks == MAP_FAILED) return malloc(bytes);
+    for (unsigned i = 1; i < BLOCKS; i++) ompp_mpi_piggyback_free(blocks + i * bytes);
+    return blocks;
+}
+
+unsigned char *ompp_mpi_piggyback_new(void)
+{
+    block_t *b = take_block();
+
+    return b ? (unsigned char *)b : make_blocks();
+}
+
+/* ---- Waiting with a limit ---------------------------------------------------------------------------------------- */
+
+double ompp_mpi_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool ompp_mpi_piggyback_complete(MPI_Request *request, double limit_seconds)
+{
+    const struct timespec nap = {0, 100000};
+    double start = 0, waited = 0;
+    int done = 0;
+
+    for (;;) {
+        if (PMPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+        if (done) return true;
+        if (start == 0) start = ompp_mpi_seconds();
+        waited = ompp_mpi_seconds() - start;
+        if (waited >= limit_seconds) return false;
+        if (waited < 0.002) sched_yield();
+        else nanosleep(&nap, NULL);
+    }
+}
+
+bool ompp_mpi_piggyback_widen(unsigned char *message)
+{
+    const size_t there = ompp_mpi_header_of(message)->bytes, all = ompp_mpi_piggyback_state.bytes;
+
+    if (there < all) memset(ompp_mpi_piggyback_of(message) + there, 0, all - there);
+    return true;
+}
+
+/* Another thread may look for the same one. It is small, and all of it is here. */
+static bool fetch_present(MPI_Comm own, int source, int tag, unsigned char *message)
+{
+    MPI_Message matched;
+    int there = 0;
+
+    if (PMPI_Improbe(source, tag, own, &there, &matched, MPI_STATUS_IGNORE) != MPI_SUCCESS || !there) return false;
+    const int bytes = (int)ompp_mpi_piggyback_message_bytes();
+    return PMPI_Mrecv(message, bytes, MPI_BYTE, &matched, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+           ompp_mpi_piggyback_widen(message);
+}
+
+bool ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, double limit_seconds, unsigned char *message)
+{
+    MPI_Request request;
+    MPI_Status status;
+    int cancelled = 0;
+
+    if (limit_seconds <= 0) return fetch_present(own, source, tag, message);
+    if (PMPI_Irecv(message, (int)ompp_mpi_piggyback_message_bytes(), MPI_BYTE, source, tag, own, &request) !=
+        MPI_SUCCESS)
+        return false;
+    if (ompp_mpi_piggyback_complete(&request, limit_seconds)) return ompp_mpi_piggyback_widen(message);
+    if (PMPI_Cancel(&request) != MPI_SUCCESS || PMPI_Wait(&request, &status) != MPI_SUCCESS) return false;
+    PMPI_Test_cancelled(&status, &cancelled);
+    return !cancelled && ompp_mpi_piggyback_widen(message);
+}

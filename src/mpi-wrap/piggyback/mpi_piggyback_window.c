@@ -1,0 +1,176 @@
+/**
+ * \file
+ * Clock vectors of one-sided communication: a fence is a collective call; post and complete are messages to those that
+ * start and wait. What passive targets wait for nobody knows: such calls are marked.
+ */
+#include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAG_POST = 1, TAG_COMPLETE = 2 };
+
+/* Ranks of an epoch. */
+typedef struct {
+    int number, *ranks;
+} group_t;
+
+typedef struct ompp_mpi_window {
+    struct ompp_mpi_window *next;
+    MPI_Win win;
+    MPI_Comm own;    /* the window's ranks */
+    group_t origins; /* posted for: Win_wait waits for them */
+    group_t targets; /* started to: Win_complete may wait for them */
+} window_t;
+
+static struct {
+    pthread_mutex_t lock;
+    window_t *first;
+} windows = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- Table ------------------------------------------------------------------------------------------------------- */
+
+static window_t *find(MPI_Win win, bool remove)
+{
+    window_t **link = &windows.first, *w;
+
+    pthread_mutex_lock(&windows.lock);
+    while (*link && (*link)->win != win) link = &(*link)->next;
+    w = *link;
+    if (w && remove) *link = w->next;
+    pthread_mutex_unlock(&windows.lock);
+    return w;
+}
+
+static MPI_Win made_of(const ompp_mpi_piggyback_t *s)
+{
+    return s->fortran ? PMPI_Win_f2c(*(MPI_Fint *)s->made) : *(MPI_Win *)s->made;
+}
+
+/* Collective: all ranks of the communicator made the window. */
+static void make(MPI_Win win, ompp_mpi_shadow_t *shadow)
+{
+    window_t *w = shadow ? calloc(1, sizeof *w) : NULL;
+
+    if (!w) return;
+    w->win = win;
+    w->own = ompp_mpi_shadow_copy(shadow->duplicate);
+    pthread_mutex_lock(&windows.lock);
+    w->next = windows.first;
+    windows.first = w;
+    pthread_mutex_unlock(&windows.lock);
+}
+
+static void delete (window_t *w)
+{
+    if (!w) return;
+    if (w->own != MPI_COMM_NULL) PMPI_Comm_free(&w->own);
+    free(w->origins.ranks);
+    free(w->targets.ranks);
+    free(w);
+}
+
+/* ---- Epochs ------------------------------------------------------------------------------------------------------ */
+
+/* The group is one that MPI has accepted. */
+static void learn(const window_t *w, MPI_Group group, group_t *to)
+{
+    MPI_Group all;
+    int *numbers;
+
+    free(to->ranks);
+    *to = (group_t){0};
+    if (PMPI_Group_size(group, &to->number) != MPI_SUCCESS || PMPI_Comm_group(w->own, &all) != MPI_SUCCESS) return;
+    to->ranks = malloc(((size_t)to->number + 1) * sizeof *to->ranks);
+    numbers = malloc(((size_t)to->number + 1) * sizeof *numbers);
+    for (int i = 0; numbers && i < to->number; i++) numbers[i] = i;
+    if (!numbers || !to->ranks || PMPI_Group_translate_ranks(group, to->number, numbers, all, to->ranks) != MPI_SUCCESS)
+        to->number = 0;
+    free(numbers);
+    PMPI_Group_free(&all);
+}
+
+static void tell(const window_t *w, const group_t *to, int tag, ompp_time_t t)
+{
+    for (int i = 0; i < to->number; i++)
+        if (to->ranks[i] >= 0) ompp_mpi_piggyback_post(w->own, to->ranks[i], tag, t);
+}
+
+static void hear(const window_t *w, group_t *from, int tag, ompp_time_t begin, unsigned flags)
+{
+    unsigned char *sum = ompp_mpi_piggyback_new(), *message = ompp_mpi_piggyback_new();
+    bool any = false;
+
+    if (sum && message) {
+        memset(ompp_mpi_piggyback_of(sum), 0, ompp_mpi_piggyback_state.bytes);
+        for (int i = 0; i < from->number; i++) {
+            if (from->ranks[i] < 0 ||
+                !ompp_mpi_piggyback_fetch(w->own, from->ranks[i], tag, OMPP_MPI_PIGGYBACK_LIMIT_S, message))
+                continue;
+            ompp_sync_combine(ompp_mpi_piggyback_of(sum), ompp_mpi_piggyback_of(message));
+            any = true;
+        }
+        if (any) ompp_mpi_join_clock(ompp_mpi_piggyback_of(sum), begin, OMPP_SYNC_ONE_SIDED, flags);
+    }
+    from->number = 0;
+    ompp_mpi_piggyback_free(sum);
+    ompp_mpi_piggyback_free(message);
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+void ompp_mpi_window_before(ompp_mpi_piggyback_t *s)
+{
+    if (s->op == OMPP_MPI_PIGGYBACK_WIN_FREED && s->made) s->window = find(made_of(s), true);
+    if (s->op == OMPP_MPI_PIGGYBACK_WIN_FREED && s->window && s->window->own != MPI_COMM_NULL)
+        ompp_mpi_gathering_before(s, s->window->own);
+    if (s->op == OMPP_MPI_PIGGYBACK_WIN_CREATED && s->shadow && !s->shadow->inter)
+        ompp_mpi_gathering_before(s, s->shadow->duplicate);
+    if (s->op < OMPP_MPI_PIGGYBACK_FENCE || s->op > OMPP_MPI_PIGGYBACK_PASSIVE) return;
+    s->window = find(s->win, false);
+    if (!s->window || s->window->own == MPI_COMM_NULL) s->window = NULL;
+    if (!s->window) return;
+    if (s->op == OMPP_MPI_PIGGYBACK_FENCE) ompp_mpi_gathering_before(s, s->window->own);
+    if (s->op == OMPP_MPI_PIGGYBACK_COMPLETE) tell(s->window, &s->window->targets, TAG_COMPLETE, s->begin);
+}
+
+void ompp_mpi_window_after(ompp_mpi_piggyback_t *s, bool ok)
+{
+    window_t *w = s->window;
+
+    switch (s->op) {
+    case OMPP_MPI_PIGGYBACK_WIN_CREATED:
+        if (ok) make(made_of(s), s->shadow);
+        if (s->shadow) ompp_mpi_gathering_after(s, s->shadow->duplicate, ok);
+        return;
+    case OMPP_MPI_PIGGYBACK_WIN_FREED:
+        if (w) ompp_mpi_gathering_after(s, w->own, ok);
+        delete (w);
+        return;
+    case OMPP_MPI_PIGGYBACK_PASSIVE:
+        if (ok) ompp_mpi_join_clock(NULL, s->begin, OMPP_SYNC_ONE_SIDED, OMPP_WHATIF_F_ONE_SIDED);
+        return;
+    default: break;
+    }
+    if (w && s->op == OMPP_MPI_PIGGYBACK_FENCE) ompp_mpi_gathering_after(s, w->own, ok);
+    if (!w || !ok) return;
+    switch (s->op) {
+    case OMPP_MPI_PIGGYBACK_POST:
+        learn(w, s->group, &w->origins);
+        tell(w, &w->origins, TAG_POST, s->begin);
+        break;
+    case OMPP_MPI_PIGGYBACK_WIN_START: /* MPI may wait for the posts here, or only at the end */
+        ompp_mpi_lose(s);
+        learn(w, s->group, &w->targets);
+        break;
+    case OMPP_MPI_PIGGYBACK_COMPLETE: hear(w, &w->targets, TAG_POST, s->begin, 0); break;
+    case OMPP_MPI_PIGGYBACK_WIN_WAIT: hear(w, &w->origins, TAG_COMPLETE, s->begin, 0); break;
+    case OMPP_MPI_PIGGYBACK_WIN_TEST: {
+        const bool done = *s->flag;
+        const ompp_time_t begin = ompp_mpi_polled(s->begin, done);
+        if (done) hear(w, &w->origins, TAG_COMPLETE, begin, OMPP_WHATIF_F_POLLING);
+        break;
+    }
+    default: break;
+    }
+}

@@ -1,0 +1,101 @@
+/**
+ * \file
+ * The short way of calls while clocks are suspended (mpi_suppressed_hot.c): what is rare.
+ */
+#include "mpi-wrap/piggyback/mpi_suppressed_priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+ompp_mpi_direction_t *ompp_mpi_near_slow(ompp_mpi_near_t *near, int which, MPI_Comm comm, int peer, int tag)
+{
+    ompp_mpi_shadow_t *c = peer >= 0 && tag >= 0 ? ompp_mpi_shadow_find(comm) : NULL;
+    ompp_mpi_direction_t *d = NULL;
+
+    if (c) {
+        pthread_mutex_lock(&c->lock);
+        d = ompp_mpi_direction_find(c, which, peer, tag);
+        pthread_mutex_unlock(&c->lock);
+    }
+    if (d) *near = (ompp_mpi_near_t){comm, peer, tag, d};
+    ompp_mpi_shadow_release(c);
+    return d;
+}
+
+ompp_mpi_shadow_t *ompp_mpi_shadow_slow(unsigned i, MPI_Comm comm)
+{
+    ompp_mpi_shadow_t *c = ompp_mpi_shadow_find(comm);
+
+    ompp_mpi_quick.shadows[i].comm = comm;
+    ompp_mpi_quick.shadows[i].shadow = c;
+    ompp_mpi_shadow_release(c);
+    return c;
+}
+
+void ompp_mpi_started_keep_slow(const ompp_mpi_started_t *one)
+{
+    const int saved = errno;
+    ompp_mpi_request_t *r = ompp_mpi_request_new(OMPP_MPI_PENDING_RECEIVE, one->direction->shadow);
+
+    if (r) {
+        r->peer = one->direction->peer;
+        r->tag = one->direction->tag;
+        r->begin = one->begin;
+        ompp_mpi_request_put(r, one->handle);
+    } else {
+        ompp_mpi_piggyback_skip(one->direction->shadow, one->direction->peer, one->direction->tag);
+    }
+    errno = saved;
+}
+
+static void give(ompp_mpi_started_t *place)
+{
+    const ompp_mpi_started_t one = *place;
+
+    if (!one.direction) return;
+    place->direction = NULL;
+    ompp_mpi_quick.nstarted--;
+    ompp_mpi_started_keep_slow(&one);
+}
+
+void ompp_mpi_suppressed_give(MPI_Request handle)
+{
+    ompp_mpi_started_t *place = ompp_mpi_started_of(handle);
+
+    if (place->direction && place->handle == handle) give(place);
+}
+
+void ompp_mpi_suppressed_forget(MPI_Comm comm)
+{
+    memset(ompp_mpi_quick.near, 0, sizeof ompp_mpi_quick.near);
+    memset(ompp_mpi_quick.shadows, 0, sizeof ompp_mpi_quick.shadows);
+    for (unsigned i = 0; i < OMPP_MPI_STARTED; i++) {
+        const ompp_mpi_direction_t *d = ompp_mpi_quick.started[i].direction;
+        if (d && d->shadow->comm == comm) give(&ompp_mpi_quick.started[i]);
+    }
+}
+
+ompp_time_t ompp_mpi_suppressed_end_slow(ompp_mpi_suppressed_t *s, unsigned i, bool ok)
+{
+    const int saved = errno;
+    const ompp_time_t began = ompp_event_now(), begin = ompp_event_called();
+    unsigned char *message = ompp_mpi_piggyback_new();
+    unsigned flags = 0;
+    bool any = false;
+
+    ompp_mpi_piggyback_reclaim();
+    if (message) memset(ompp_mpi_piggyback_of(message), 0, ompp_mpi_piggyback_state.bytes);
+    for (; i < s->number; i++) {
+        const ompp_mpi_direction_t *d = s->receives[i].direction;
+        if (message)
+            any |= ompp_mpi_piggyback_claim(d->shadow, d->peer, d->tag, begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_S : 0,
+                                            NULL, ompp_mpi_piggyback_of(message), &flags);
+        else ompp_mpi_piggyback_skip(d->shadow, d->peer, d->tag);
+    }
+    if (ok) ompp_mpi_join_clock(any ? ompp_mpi_piggyback_of(message) : NULL, begin, OMPP_SYNC_MESSAGE, flags);
+    ompp_mpi_piggyback_free(message);
+    const ompp_time_t end = ompp_event_now();
+    ompp_sync_charge(end - began < OMPP_MPI_LONGEST_NS ? end - began : OMPP_MPI_LONGEST_NS);
+    errno = saved;
+    return end;
+}

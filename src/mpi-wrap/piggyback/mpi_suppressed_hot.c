@@ -1,0 +1,204 @@
+/*
+ * The short way of calls while clocks are suspended and their messages have no clock vectors, as far as is known: they
+ * are counted, and that is all. In some 200 instructions beside those of their events; the long way (mpi_piggyback.c)
+ * takes 600 to 1000.
+ */
+#include "mpi-wrap/piggyback/mpi_suppressed_priv.h"
+
+#include <errno.h>
+
+#define SAMPLE 64u       /* of one call in so many, by chance, it is measured what this takes */
+#define LONGEST_NS 2000u /* who takes longer has had no processor */
+
+struct ompp_mpi_quick ompp_mpi_quick;
+
+static bool is_possible(void)
+{
+    return ompp_sync_is_suspended() && __atomic_load_n(&ompp_mpi_piggyback_state.alone, __ATOMIC_RELAXED) &&
+           !ompp_mpi_nonblocking_any();
+}
+
+/* \return when it began; 0 = it is not measured. */
+static ompp_time_t measured_since(void)
+{
+    ompp_mpi_quick.chance = ompp_mpi_quick.chance * 1664525u + 1013904223u;
+    return ompp_mpi_quick.chance >> 16 & (SAMPLE - 1) ? 0 : ompp_event_now();
+}
+
+static void measured(ompp_time_t begin)
+{
+    const ompp_time_t took = begin ? ompp_event_now() - begin : 0;
+
+    if (begin) ompp_sync_charge((took < LONGEST_NS ? took : LONGEST_NS) * SAMPLE);
+}
+
+static ompp_mpi_direction_t *direction_of(int which, MPI_Comm comm, int peer, int tag)
+{
+    const uint32_t hash =
+        ((uint32_t)peer * 0x9e3779b1u) ^ ((uint32_t)tag * 0x85ebca77u) ^ (uint32_t)((uintptr_t)comm >> 4);
+    ompp_mpi_near_t *near = &ompp_mpi_quick.near[which][(hash ^ hash >> 16) % OMPP_MPI_NEAR_DIRECTIONS];
+
+    if (__builtin_expect(near->direction && near->comm == comm && near->peer == peer && near->tag == tag, 1))
+        return near->direction;
+    return ompp_mpi_near_slow(near, which, comm, peer, tag);
+}
+
+/* ---- Sends ------------------------------------------------------------------------------------------------------- */
+
+static bool counts_sent(MPI_Comm comm, int dest, int tag)
+{
+    ompp_mpi_direction_t *d;
+
+    if (dest == MPI_PROC_NULL) return true;
+    d = direction_of(OMPP_MPI_SENT, comm, dest, tag);
+    if (!d || !d->suppressed || d->count == UINT32_MAX) return false;
+    d->count++;
+    return true;
+}
+
+bool ompp_mpi_suppressed_send(MPI_Comm comm, int dest, int tag, bool ok)
+{
+    if (!ok || !is_possible()) return false;
+    const ompp_time_t begin = measured_since();
+    const bool counted = counts_sent(comm, dest, tag);
+    measured(begin);
+    return counted;
+}
+
+/* ---- Receives ---------------------------------------------------------------------------------------------------- */
+
+/* No clock vector is known to be there, or wanted. */
+static bool is_suppressed(const ompp_mpi_direction_t *d) { return d->suppressed && !d->ahead && !d->shadow->probed; }
+
+bool ompp_mpi_suppressed_receive(ompp_mpi_suppressed_t *s, MPI_Comm comm, int source, int tag)
+{
+    s->number = 0;
+    s->suspension = ompp_sync_suspension();
+    if (!is_possible()) return false;
+    if (source == MPI_PROC_NULL) return true;
+    const ompp_time_t begin = measured_since();
+    ompp_mpi_direction_t *d = direction_of(OMPP_MPI_RECEIVED, comm, source, tag);
+    measured(begin);
+    s->receives[0].direction = d;
+    s->number = 1;
+    return d && is_suppressed(d);
+}
+
+static bool passes(ompp_mpi_direction_t *d, ompp_time_t t)
+{
+    if (!is_suppressed(d) || t - d->looked > OMPP_MPI_LOOK_NS) return false;
+    d->count = ompp_mpi_number_after(d->count);
+    return true;
+}
+
+static ompp_time_t end(ompp_mpi_suppressed_t *s, bool ok, ompp_time_t t)
+{
+    unsigned i = 0;
+
+    if (ok && ompp_sync_suspension() == s->suspension)
+        while (i < s->number && passes(s->receives[i].direction, t)) i++;
+    return i == s->number ? t : ompp_mpi_suppressed_end_slow(s, i, ok);
+}
+
+ompp_time_t ompp_mpi_suppressed_end(ompp_mpi_suppressed_t *s, int result, ompp_time_t t)
+{
+    if (s->number == 0 || !ompp_mpi_has_received(result)) return t;
+    return end(s, result == MPI_SUCCESS, t);
+}
+
+/* ---- Requests ---------------------------------------------------------------------------------------------------- */
+
+static MPI_Request handle_of(const void *requests, int i, bool fortran)
+{
+    return fortran ? PMPI_Request_f2c(((const MPI_Fint *)requests)[i]) : ((const MPI_Request *)requests)[i];
+}
+
+static void put_started(const ompp_mpi_started_t *one)
+{
+    ompp_mpi_started_t *place = ompp_mpi_started_of(one->handle);
+
+    if (place->direction) {
+        ompp_mpi_started_keep_slow(one);
+        return;
+    }
+    *place = *one;
+    ompp_mpi_quick.nstarted++;
+}
+
+void ompp_mpi_suppressed_started(const ompp_mpi_suppressed_t *s, int result, const void *request, bool fortran,
+                                 ompp_time_t t)
+{
+    if (result != MPI_SUCCESS || s->number == 0) return;
+    const ompp_mpi_started_t one = {handle_of(request, 0, fortran), s->receives[0].direction, t};
+    if (one.handle != MPI_REQUEST_NULL) put_started(&one);
+}
+
+bool ompp_mpi_suppressed_wait(ompp_mpi_suppressed_t *s, int number, const void *requests, bool fortran)
+{
+    s->number = 0;
+    s->suspension = ompp_sync_suspension();
+    if (!is_possible() || ompp_mpi_request_any() || number > OMPP_MPI_SUPPRESSED_MOST) return false;
+    const ompp_time_t begin = measured_since();
+    for (int i = 0; requests && i < number && ompp_mpi_quick.nstarted > 0; i++) {
+        const MPI_Request handle = handle_of(requests, i, fortran);
+        ompp_mpi_started_t *place = ompp_mpi_started_of(handle);
+        if (!place->direction || place->handle != handle) continue;
+        s->receives[s->number++] = (ompp_mpi_suppressed_receive_t){place->direction, handle, i, place->begin};
+        place->direction = NULL;
+        ompp_mpi_quick.nstarted--;
+    }
+    measured(begin);
+    return true;
+}
+
+/* Those whose handles are not gone are still active. */
+static void put_back(ompp_mpi_suppressed_t *s, const void *requests, bool fortran)
+{
+    unsigned complete = 0;
+
+    for (unsigned i = 0; i < s->number; i++) {
+        const ompp_mpi_suppressed_receive_t r = s->receives[i];
+        const ompp_mpi_started_t one = {r.handle, r.direction, r.begin};
+        if (handle_of(requests, r.index, fortran) == MPI_REQUEST_NULL) s->receives[complete++] = r;
+        else put_started(&one);
+    }
+    s->number = complete;
+}
+
+void ompp_mpi_suppressed_waited(ompp_mpi_suppressed_t *s, int result, const void *requests, bool fortran)
+{
+    if (s->number == 0) return;
+    if (result != MPI_SUCCESS) put_back(s, requests, fortran);
+    end(s, result == MPI_SUCCESS, ompp_event_now());
+}
+
+/* ---- Collective calls -------------------------------------------------------------------------------------------- */
+
+/* While the user's call goes on, the communicator is not freed. */
+static ompp_mpi_shadow_t *shadow_of(MPI_Comm comm)
+{
+    const unsigned i = ((uintptr_t)comm >> 4 ^ (uintptr_t)comm) % OMPP_MPI_NEAR_SHADOWS;
+
+    if (__builtin_expect(ompp_mpi_quick.shadows[i].shadow && ompp_mpi_quick.shadows[i].comm == comm, 1))
+        return ompp_mpi_quick.shadows[i].shadow;
+    return ompp_mpi_shadow_slow(i, comm);
+}
+
+bool ompp_mpi_suppressed_collective(ompp_mpi_suppressed_t *s, MPI_Comm comm)
+{
+    if (!is_possible()) return false;
+    s->shadow = shadow_of(comm);
+    return s->shadow && !s->shadow->inter && ompp_mpi_collective_passes(s->shadow);
+}
+
+ompp_time_t ompp_mpi_suppressed_met(ompp_mpi_suppressed_t *s, int result, ompp_time_t t)
+{
+    const int saved = errno;
+    const ompp_time_t begin = measured_since();
+
+    if (result == MPI_SUCCESS)
+        ompp_mpi_join_clock(NULL, ompp_event_called(), ompp_mpi_collective_kind(s->shadow, OMPP_MPI_ORDER_ALL), 0);
+    measured(begin);
+    errno = saved;
+    return t;
+}

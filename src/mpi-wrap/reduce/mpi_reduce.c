@@ -1,0 +1,285 @@
+/**
+ * \file
+ * How the runtime reaches the other ranks at the end of the run (ompp_reduce_t), over a communicator of its own that is
+ * made when MPI starts (mpi_own.c): the program's messages and collective calls cannot be mixed up with ours.
+ *
+ * All transfers are polled with a limit, so that a rank that does not come leaves the others with their local profiles
+ * and does not make them wait for ever.
+ */
+#include "mpi-wrap/mpi_wrap_priv.h"
+
+#include "base/ompp_env.h"
+#include "base/ompp_error.h"
+#include "base/ompp_log.h"
+#include "model/ompp_profile.h"
+#include "process/ompp_lifecycle.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TAG_SIZE = 1, TAG_DATA = 2 };
+#define PIECE_BYTES (1u << 30) /* counts of MPI calls are int */
+
+static struct {
+    ompp_mpi_own_t own;
+    bool known;           /* rank and size are */
+    bool gave_up;         /* a transfer ran into its limit: the communicator has loose ends */
+    int rank, size;       /* of the world */
+    double limit_seconds; /* of one transfer */
+    bool *sized;          /* [own.size] receive_size() has taken the size of the next message of this rank */
+} self = {.own.comm = MPI_COMM_NULL, .limit_seconds = 300};
+
+/* ---- Waiting with a limit ---------------------------------------------------------------------------------------- */
+
+static double seconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Short waits must stay short, long ones must not keep a core busy. */
+static void pause_after(double waited_seconds)
+{
+    const struct timespec nap = {0, waited_seconds < 0.1 ? 100000 : 2000000};
+
+    if (waited_seconds < 0.002) sched_yield();
+    else nanosleep(&nap, NULL);
+}
+
+/* What is received late would be written into memory the caller no longer has; a send that nobody takes is never
+ * read. */
+static void give_up(MPI_Request *request, bool receives)
+{
+    self.gave_up = true;
+    if (!receives || PMPI_Cancel(request) != MPI_SUCCESS) return;
+    PMPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+static int complete(MPI_Request *request, double limit_seconds, bool receives)
+{
+    const double start = seconds_now();
+    int done = 0;
+
+    /* One long wait is enough: whoever did not come in it does not come. */
+    if (self.gave_up && limit_seconds > 2) limit_seconds = 2;
+
+    for (;;) {
+        if (PMPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return -OMPP_E_MPI;
+        if (done) return 0;
+        const double waited = seconds_now() - start;
+        if (waited > limit_seconds) break;
+        pause_after(waited);
+    }
+    give_up(request, receives);
+    return -OMPP_E_TIMEOUT;
+}
+
+/* ---- ompp_reduce_t ----------------------------------------------------------------------------------------------- */
+
+static int agree(double timeout_seconds)
+{
+    MPI_Request request;
+
+    if (self.own.size == 1) return 0;
+    if (self.own.comm == MPI_COMM_NULL) return -OMPP_E_MPI;
+    self.limit_seconds = timeout_seconds;
+    if (PMPI_Ibarrier(self.own.comm, &request) != MPI_SUCCESS) return -OMPP_E_MPI;
+    return complete(&request, timeout_seconds, false);
+}
+
+static int send_piece(int to, int tag, const void *data, int bytes)
+{
+    MPI_Request request;
+
+    if (PMPI_Isend(data, bytes, MPI_BYTE, to, tag, self.own.comm, &request) != MPI_SUCCESS) return -OMPP_E_MPI;
+    return complete(&request, self.limit_seconds, false);
+}
+
+static int receive_piece(int from, int tag, void *data, int bytes)
+{
+    MPI_Request request;
+
+    if (PMPI_Irecv(data, bytes, MPI_BYTE, from, tag, self.own.comm, &request) != MPI_SUCCESS) return -OMPP_E_MPI;
+    return complete(&request, self.limit_seconds, true);
+}
+
+static bool is_peer(int rank)
+{
+    return self.own.comm != MPI_COMM_NULL && self.sized && rank >= 0 && rank < self.own.size;
+}
+
+static int piece_bytes(uint64_t left) { return left < PIECE_BYTES ? (int)left : (int)PIECE_BYTES; }
+
+static int reduce_send(int to, const void *data, uint64_t bytes)
+{
+    const char *p = data;
+    int error;
+
+    if (!is_peer(to)) return -OMPP_E_MPI;
+    error = send_piece(to, TAG_SIZE, &bytes, sizeof bytes);
+    for (uint64_t left = bytes; !error && left > 0; left -= piece_bytes(left)) {
+        error = send_piece(to, TAG_DATA, p, piece_bytes(left));
+        p += piece_bytes(left);
+    }
+    return error;
+}
+
+static int reduce_receive_size(int from, uint64_t *bytes)
+{
+    int error;
+
+    if (!is_peer(from)) return -OMPP_E_MPI;
+    error = receive_piece(from, TAG_SIZE, bytes, sizeof *bytes);
+    if (!error) self.sized[from] = true;
+    return error;
+}
+
+static int reduce_receive(int from, void *data, uint64_t bytes)
+{
+    uint64_t sent = bytes;
+    char *p = data;
+    int error = 0;
+
+    if (!is_peer(from)) return -OMPP_E_MPI;
+    if (!self.sized[from]) error = reduce_receive_size(from, &sent);
+    self.sized[from] = false;
+    if (!error && sent != bytes) return -OMPP_E_FORMAT;
+    for (uint64_t left = bytes; !error && left > 0; left -= piece_bytes(left)) {
+        error = receive_piece(from, TAG_DATA, p, piece_bytes(left));
+        p += piece_bytes(left);
+    }
+    return error;
+}
+
+/* ---- Start and end ----------------------------------------------------------------------------------------------- */
+
+static bool mpi_is_alive(void)
+{
+    int begun = 0, ended = 0;
+
+    PMPI_Initialized(&begun);
+    PMPI_Finalized(&ended);
+    return begun && !ended;
+}
+
+/*
+ * A launcher of another MPI starts processes of which each takes itself for the only one. Of launchers in one another,
+ * the inner one may rightly have started one.
+ */
+static void note_alien_launcher(void)
+{
+    static const struct {
+        const char *size, *rank;
+    } launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"}};
+    const char *variable = NULL, *rank = NULL;
+    int started = 1;
+    char reason[80];
+
+    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
+        const char *text = ompp_env_foreign(launchers[i].size);
+        if (text && atoi(text) <= 1) return;
+        if (!text) continue;
+        started = atoi(text);
+        variable = launchers[i].size;
+        rank = ompp_env_foreign(launchers[i].rank);
+    }
+    if (!variable) return;
+    snprintf(reason, sizeof reason, "its launcher started %d processes (%s)", started, variable);
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, "MPI_COMM_WORLD has one rank", reason);
+    if (rank && atoi(rank) > 0) return; /* each is rank 0: the first of them says it */
+    ompp_warn_common("the launcher started %d processes (%s), but each is rank 0 of 1 and writes its own report: the "
+                     "launcher is of another MPI than the program; 'ompp doctor' before the line says which",
+                     started, variable);
+}
+
+static void learn_rank(void)
+{
+    const bool again = self.known;
+
+    if (PMPI_Comm_rank(MPI_COMM_WORLD, &self.rank) != MPI_SUCCESS) return;
+    if (PMPI_Comm_size(MPI_COMM_WORLD, &self.size) != MPI_SUCCESS) return;
+    self.known = true;
+    ompp_runtime_mpi(self.rank, self.size);
+    if (self.size == 1 && !again) note_alien_launcher();
+}
+
+/* A name for this run, the same on all ranks: rank 0 makes it. Collective over the own communicator. */
+static void agree_on_name(void)
+{
+    char name[128] = "", host[64] = "";
+    struct timespec t;
+
+    gethostname(host, sizeof host - 1);
+    clock_gettime(CLOCK_REALTIME, &t);
+    snprintf(name, sizeof name, "%s/%d/%lld.%09ld", host, (int)getpid(), (long long)t.tv_sec, t.tv_nsec);
+    if (PMPI_Bcast(name, sizeof name, MPI_CHAR, 0, self.own.comm) == MPI_SUCCESS && ompp_mpi_runs())
+        ompp_runtime_job(name);
+}
+
+void ompp_mpi_started(void)
+{
+    const int saved = errno;
+
+    /* Collective: a rank that has the wrappers and is not measured takes part all the same. */
+    if (self.own.size == 0) ompp_mpi_own_make(&self.own);
+    if (ompp_mpi_runs()) learn_rank();
+    if (self.own.comm != MPI_COMM_NULL) agree_on_name();
+    if (self.own.comm != MPI_COMM_NULL && self.own.all) ompp_mpi_piggyback_start(self.own.comm);
+    errno = saved;
+}
+
+void ompp_mpi_found(void)
+{
+    if (mpi_is_alive()) learn_rank();
+}
+
+static ompp_reduce_t transport_begin(void)
+{
+    if (self.own.size == 0) self.own = (ompp_mpi_own_t){.comm = MPI_COMM_NULL, .rank = self.rank, .size = self.size};
+    self.sized = calloc((size_t)self.own.size, sizeof *self.sized);
+    return (ompp_reduce_t){.rank = self.own.rank,
+                           .size = self.own.size,
+                           .world = self.own.world,
+                           .agree = agree,
+                           .send = reduce_send,
+                           .receive_size = reduce_receive_size,
+                           .receive = reduce_receive};
+}
+
+static void transport_end(void)
+{
+    free(self.sized);
+    self.sized = NULL;
+}
+
+/* This rank has nothing to tell: it says so to the others, that they need not wait. */
+static void absent(void)
+{
+    const ompp_reduce_t transport = transport_begin();
+    ompp_runtime_absent(&transport);
+    transport_end();
+}
+
+void ompp_mpi_finish(void)
+{
+    const int saved = errno;
+
+    if (mpi_is_alive() && !ompp_mpi_runs() && self.own.comm != MPI_COMM_NULL) {
+        absent();
+    } else if (ompp_mpi_runs() && mpi_is_alive()) {
+        if (!self.known) learn_rank();
+        const ompp_reduce_t transport = transport_begin();
+        ompp_mpi_coverage();
+        ompp_mpi_piggyback_finish(ompp_env.finalize_timeout);
+        ompp_runtime_finalize(&transport);
+        transport_end();
+        if (self.own.comm != MPI_COMM_NULL && !self.gave_up) PMPI_Comm_free(&self.own.comm);
+    }
+    errno = saved;
+}

@@ -1,0 +1,12 @@
+/**
+ * \file
+ * The back ends of libompp-perf.so. Private to src/memory.
+ */
+#ifndef OMPP_BACKENDS_PRIV_H
+#define OMPP_BACKENDS_PRIV_H
+
+#include "data/ompp_data.h"
+
+extern const ompp_data_backend_t ompp_backend_samples, ompp_backend_breakpoints, ompp_backend_page_faults;
+
+#endif

@@ -1,0 +1,478 @@
+/*
+ * The time of the process, which begins at load; start of measurement at the first event, switches, coverage notes,
+ * fork. The end is in ompp_finish.c.
+ */
+#define _GNU_SOURCE
+#define OMPP_LOG_DOMAIN "runtime"
+#include "process/ompp_lifecycle.h"
+
+#include "base/ompp_env.h"
+#include "base/ompp_error.h"
+#include "base/ompp_log.h"
+#include "base/ompp_path.h"
+#include "base/ompp_write.h"
+#include "data/ompp_data.h"
+#include "image/ompp_proc.h"
+#include "model/ompp_profile.h"
+#include "preload/ompp_dlopen_watch_priv.h"
+#include "preload/ompp_exec_priv.h"
+#include "preload/ompp_launch.h"
+#include "preload/ompp_reexec_priv.h"
+#include "process/ompp_dump_priv.h"
+#include "process/ompp_finish_priv.h"
+#include "process/ompp_plugin.h"
+#include "process/ompp_process_priv.h"
+#include "process/ompp_unmeasured_priv.h"
+#include "runtime/ompp_pending_priv.h"
+#include "runtime/ompp_thread_priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef OMPP_VERSION
+#define OMPP_VERSION "unknown"
+#endif
+
+#define MAX_EARLY 64u
+
+/* Coverage notes from before the first event, equal ones joined. The last place is where a new one is put together. */
+static struct {
+    unsigned kind;
+    uint64_t count;
+    char subject[1024], reason[200];
+} early[MAX_EARLY + 1];
+static unsigned nearly;
+static uint64_t early_lost;
+
+static char program_path[4096], program_dir[4096];
+static char openmp_source[64];
+static bool is_launched;
+
+const char *ompp_program_path(void) { return program_path; }
+
+const char *ompp_program_dir(void) { return program_dir; }
+
+bool ompp_is_launched(void) { return is_launched; }
+
+static void keep_setting(const char *name, const char *value)
+{
+    ompp_a_header_t *header = ompp_process.header;
+    ompp_off_t off = *value ? ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_setting_t)) : 0;
+
+    if (!off) return;
+    *(ompp_a_setting_t *)(ompp_process.arena.base + off) =
+        (ompp_a_setting_t){header->settings, ompp_string_take(name), ompp_string_take(value)};
+    atomic_store_explicit(&header->settings, off, memory_order_release);
+}
+
+/* The environment as it was at the start: the report of a process that died has it, too. */
+static void keep_settings(void)
+{
+    char name[64];
+
+    for (size_t i = 0; i < ompp_env_nrows; i++) {
+        const ompp_env_row_t *row = &ompp_env_rows[i];
+        if (row->type == OMPP_ENV_LIST) {
+            const ompp_env_list_t *list = (const ompp_env_list_t *)((const char *)&ompp_env + row->offset);
+            for (unsigned k = 0; k < list->n; k++) {
+                snprintf(name, sizeof name, "%s%u", row->name, list->number[k]);
+                keep_setting(name, list->text[k]);
+            }
+        }
+        keep_setting(row->name, ompp_env_text(row));
+    }
+    if (ompp_plugin_has_counters()) keep_setting("PAPI", "available");
+}
+
+static void set_disabled(void)
+{
+    for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
+        for (size_t i = 0; ompp_constructs[c].env && i < ompp_env_nrows; i++)
+            if (strcmp(ompp_env_rows[i].name, ompp_constructs[c].env) == 0)
+                ompp_process.disabled[c] = *(bool *)((char *)&ompp_env + ompp_env_rows[i].offset);
+    if (ompp_env.disable_locks) ompp_process.disabled[OMPP_CONSTRUCT_LOCK] = true;
+}
+
+/* A directory as it is seen from where the program started: the program may change its own. */
+static const char *from_start(char *path, size_t n, const char *dir)
+{
+    snprintf(path, n, "%s%s%s", *dir == '/' ? "" : program_dir, *dir == '/' ? "" : "/", dir);
+    return path;
+}
+
+/*
+ * A program that executes itself or another one that is measured (exec) leaves its file, whose name is that of the new
+ * one's: what it held was the old program's, and there is nobody to report it.
+ */
+static void remove_predecessor(const char *const *dirs, const char *name)
+{
+    struct stat st;
+    char path[5200];
+
+    for (; *dirs; dirs++)
+        if (snprintf(path, sizeof path, "%s/%s", *dirs, name) < (int)sizeof path && lstat(path, &st) == 0 &&
+            S_ISREG(st.st_mode) && st.st_uid == geteuid())
+            unlink(path);
+}
+
+void ompp_runtime_node_dirs(const char *dirs[4])
+{
+    static char job_dir[5000], tmpdir[5000]; /* the first event may come on a small stack */
+    unsigned n = 0;
+
+    dirs[0] = dirs[1] = dirs[2] = dirs[3] = NULL;
+    if (*ompp_env.job_dir) {
+        dirs[n++] = from_start(job_dir, sizeof job_dir, ompp_env.job_dir);
+        mkdir(job_dir, 0700); /* it may be there */
+    } else {
+        dirs[n++] = "/dev/shm";
+        if (*ompp_env.tmpdir) dirs[n++] = from_start(tmpdir, sizeof tmpdir, ompp_env.tmpdir);
+        dirs[n++] = "/tmp";
+    }
+}
+
+static void open_arena(void)
+{
+    const char *dirs[4];
+    char name[100], remedy[60];
+
+    ompp_runtime_node_dirs(dirs);
+    const uint64_t start = ompp_proc_start(getpid()), space = ompp_proc_space();
+    int n = snprintf(name, sizeof name, "ompp-%u-%d-%llx", (unsigned)getuid(), (int)getpid(),
+                     (unsigned long long)(start ? start : ompp_clock.origin_epoch));
+    if (space && space != OMPP_PROC_SPACE_ALL) snprintf(name + n, sizeof name - n, "-%llx", (unsigned long long)space);
+    if (start) remove_predecessor(dirs, name);
+    if (ompp_arena_open(&ompp_process.arena, dirs, name, ompp_env.memory) != 0) {
+        ompp_process.arena.base = NULL;
+        return;
+    }
+    if (ompp_process.arena.why[0])
+        ompp_warn_common("profile is kept in memory only (%s), and lost if the program dies; %s",
+                         ompp_process.arena.why,
+                         ompp_write_remedy(ompp_process.arena.error, "OMPP_JOB_DIR", remedy, sizeof remedy));
+}
+
+static uint64_t user_at_load, system_at_load; /* ns of processor time */
+
+static void cpu_time(uint64_t *user_ns, uint64_t *system_ns)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    *user_ns = (uint64_t)usage.ru_utime.tv_sec * 1000000000u + (uint64_t)usage.ru_utime.tv_usec * 1000u;
+    *system_ns = (uint64_t)usage.ru_stime.tv_sec * 1000000000u + (uint64_t)usage.ru_stime.tv_usec * 1000u;
+}
+
+void ompp_process_cpu(uint64_t *user_ns, uint64_t *system_ns)
+{
+    uint64_t user, system;
+
+    cpu_time(&user, &system);
+    *user_ns = user - ompp_process.header->user0_ns;
+    *system_ns = system - ompp_process.header->system0_ns;
+}
+
+static bool write_header(void)
+{
+    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_header_t));
+    char host[256] = "";
+
+    if (off != OMPP_LAYOUT_HEADER) return false;
+    ompp_a_header_t *header = ompp_process.header = (ompp_a_header_t *)(ompp_process.arena.base + off);
+    gethostname(host, sizeof host - 1);
+    header->layout = OMPP_LAYOUT_VERSION;
+    header->endian = OMPP_LAYOUT_ENDIAN;
+    header->pid = (uint32_t)getpid();
+    header->rank = -1;
+    header->size = 1;
+    header->tsc = ompp_clock.use_tsc;
+    header->origin_epoch = ompp_clock.origin_epoch;
+    header->origin_ns = ompp_clock.origin_ns;
+    header->begin_ns = 0;
+    header->user0_ns = user_at_load;
+    header->system0_ns = system_at_load;
+    ompp_cpu_wait_begin();
+    header->host = ompp_string_take(host);
+    header->app = ompp_string_take(ompp_path_last(*ompp_env.appname ? ompp_env.appname : program_path));
+    header->source = ompp_string_take(openmp_source);
+    header->version = ompp_string_take(OMPP_VERSION);
+    header->built = ompp_string_take(__DATE__ " " __TIME__);
+    header->start_ticks = ompp_proc_start(getpid());
+    header->pid_space = ompp_proc_space();
+    header->launcher_rank = ompp_launch_rank();
+    header->launch = ompp_string_take(ompp_launch_rank() < 0 ? "" : ompp_launch_name());
+    keep_settings();
+    memcpy(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic);
+    return true;
+}
+
+/* ---- Fork -------------------------------------------------------------------------------------------------------- */
+
+/* Of the thread that forks. */
+static __thread bool held_reports;
+
+static void before_fork(void)
+{
+    if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING) ompp_event_coverage(OMPP_COVERAGE_FORKED, NULL, NULL);
+    held_reports = ompp_thread_self != &ompp_thread_none && ompp_finish_hold();
+}
+
+static void in_parent(void)
+{
+    if (!held_reports) return;
+    held_reports = false;
+    ompp_finish_release();
+}
+
+/* A child is not measured: it must not write into its parent's profile, and must not write a report. */
+static void in_child(void)
+{
+    atomic_store(&ompp_process.on, 0);
+    if (atomic_exchange(&ompp_process.state, OMPP_STATE_DEAD) == OMPP_STATE_RUNNING) {
+        ompp_pending_detach();
+        ompp_arena_detach(&ompp_process.arena);
+    }
+    ompp_thread_self = &ompp_thread_none;
+}
+
+/* ---- Coverage notes ---------------------------------------------------------------------------------------------- */
+
+static bool same(ompp_off_t off, const char *text)
+{
+    const char *have = off ? ((ompp_a_string_t *)(ompp_process.arena.base + off))->text : "";
+
+    return strcmp(have, text ? text : "") == 0;
+}
+
+static void note(unsigned kind, const char *subject, const char *reason, uint64_t count)
+{
+    ompp_a_header_t *header = ompp_process.header;
+    ompp_off_t first = atomic_load_explicit(&header->coverage, memory_order_relaxed);
+
+    for (ompp_off_t off = first; off;) {
+        ompp_a_coverage_t *c = (ompp_a_coverage_t *)(ompp_process.arena.base + off);
+        if (c->kind == kind && same(c->subject, subject) && same(c->reason, reason)) {
+            c->count += count;
+            return;
+        }
+        off = c->next;
+    }
+    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_coverage_t));
+    if (!off) return;
+    *(ompp_a_coverage_t *)(ompp_process.arena.base + off) =
+        (ompp_a_coverage_t){first, kind, ompp_string_take(subject), ompp_string_take(reason), count};
+    atomic_store_explicit(&header->coverage, off, memory_order_release);
+}
+
+static void note_early(unsigned kind, const char *subject, const char *reason)
+{
+    unsigned i = 0;
+
+    snprintf(early[nearly].subject, sizeof early[nearly].subject, "%s", subject ? subject : "");
+    snprintf(early[nearly].reason, sizeof early[nearly].reason, "%s", reason ? reason : "");
+    early[nearly].kind = kind;
+    early[nearly].count = 0;
+    while (early[i].kind != kind || strcmp(early[i].subject, early[nearly].subject) != 0 ||
+           strcmp(early[i].reason, early[nearly].reason) != 0)
+        i++;
+    if (i == MAX_EARLY) early_lost++;
+    else early[i].count++;
+    if (i == nearly && i < MAX_EARLY) nearly++;
+}
+
+static void note_early_ones(void)
+{
+    const ompp_locked_t locked = ompp_lock();
+    for (unsigned i = 0; i < nearly; i++) note(early[i].kind, early[i].subject, early[i].reason, early[i].count);
+    if (early_lost)
+        note(OMPP_COVERAGE_DROPPED, "lines of this section", "too many before measurement started", early_lost);
+    ompp_unlock(locked);
+}
+
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
+
+/* Where we are, before the program changes it. A library's constructor may make the first event before ours runs. */
+static void note_program(void)
+{
+    ssize_t n;
+
+    if (program_path[0]) return;
+    n = readlink("/proc/self/exe", program_path, sizeof program_path - 1);
+    program_path[n > 0 ? n : 0] = '\0';
+    if (!getcwd(program_dir, sizeof program_dir)) program_dir[0] = '\0';
+}
+
+static void note_misread(void)
+{
+    char subject[200], why[120];
+
+    for (size_t i = 0; i < ompp_env_nrows; i++) {
+        const ompp_env_row_t *row = &ompp_env_rows[i];
+        if (!ompp_env_is_misread(row)) continue;
+        snprintf(subject, sizeof subject, "%s=%s", row->name, ompp_env_text(row));
+        snprintf(why, sizeof why, "not understood; '%s' was used", row->def);
+        ompp_event_coverage(OMPP_COVERAGE_REFUSED, subject, why);
+    }
+}
+
+ompp_own_t ompp_runtime_own_begin(void)
+{
+    const ompp_a_header_t *header = ompp_process.header;
+    ompp_own_t own = {.t_ns = ompp_clock_now(),
+                      .begin_ns = header ? header->begin_ns : 0,
+                      .user0_ns = header ? header->user0_ns : user_at_load,
+                      .system0_ns = header ? header->system0_ns : system_at_load};
+
+    cpu_time(&own.user_ns, &own.system_ns);
+    return own;
+}
+
+void ompp_runtime_own_end(const ompp_own_t *own)
+{
+    ompp_a_header_t *header = ompp_process.header;
+    uint64_t user, system;
+
+    if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) != OMPP_STATE_RUNNING) return;
+    const ompp_locked_t locked = ompp_lock();
+    if (!atomic_load_explicit(&header->threads, memory_order_acquire)) {
+        cpu_time(&user, &system);
+        header->begin_ns = own->begin_ns + ompp_clock_now() - own->t_ns;
+        header->user0_ns = own->user0_ns + user - own->user_ns;
+        header->system0_ns = own->system0_ns + system - own->system_ns;
+    }
+    ompp_unlock(locked);
+}
+
+static void start_now(void)
+{
+    ompp_clock_mark(); /* another library's constructor may be earlier than ours */
+    const ompp_own_t own = ompp_runtime_own_begin();
+    note_program();
+    ompp_log_set_rank(ompp_launch_rank()); /* messages before MPI_Init are said once */
+    ompp_env_read();
+    set_disabled();
+    ompp_clock_start(ompp_env.clock);
+    open_arena();
+    if (!ompp_process.arena.base || !write_header()) {
+        ompp_warn("no memory for the profile; the program is not measured");
+        atomic_store(&ompp_process.state, OMPP_STATE_DEAD);
+        return;
+    }
+    pthread_atfork(before_fork, in_parent, in_child);
+    atomic_store(&ompp_process.state, OMPP_STATE_RUNNING);
+    note_early_ones();
+    note_misread();
+    ompp_data_from_environment();
+    for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
+        if (ompp_process.disabled[c])
+            ompp_event_coverage(OMPP_COVERAGE_DISABLED, ompp_constructs[c].full, ompp_constructs[c].env);
+    ompp_dump_start();
+    ompp_runtime_own_end(&own);
+}
+
+static void (*_Atomic at_start)(void);
+
+/* The program's first event: it is not to see of it that files were looked for and opened. */
+static void start_once(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    void (*callback)(void);
+    int cancel, saved_errno = errno;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    pthread_once(&once, start_now);
+    pthread_setcancelstate(cancel, NULL);
+    callback = atomic_exchange(&at_start, NULL);
+    if (callback) callback();
+    errno = saved_errno;
+}
+
+bool ompp_runtime_start(void)
+{
+    if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_NEW) start_once();
+    return atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_RUNNING;
+}
+
+void ompp_runtime_at_start(void (*callback)(void))
+{
+    if (atomic_load(&ompp_process.state) == OMPP_STATE_NEW) atomic_store(&at_start, callback);
+    else callback();
+}
+
+/* The exit handler is registered at load, so that it runs after those the program registers. */
+__attribute__((constructor)) static void at_load(int argc, char **argv, char **envp)
+{
+    int saved_errno = errno;
+
+    (void)argc;
+    ompp_reexec_check(argv, envp);
+
+    ompp_clock_mark(); /* the program's time begins here, not with its first event */
+    cpu_time(&user_at_load, &system_at_load);
+    ompp_cpu_wait_mark();
+    note_program();
+    ompp_log_set_rank(ompp_launch_rank()); /* messages before MPI_Init are said once */
+    is_launched = ompp_env_restore();
+    atexit(ompp_finish_at_exit);
+    if (is_launched) ompp_exec_follow();
+    ompp_dlopen_watch_start();
+    ompp_unmeasured_follow();
+    ompp_plugins_at_load();
+    errno = saved_errno;
+}
+
+void ompp_runtime_mpi(int rank, int size)
+{
+    if (!ompp_runtime_start()) return;
+    ompp_process.header->rank = rank;
+    ompp_process.header->size = (uint32_t)size;
+    ompp_log_set_rank(rank);
+}
+
+void ompp_runtime_job(const char *name)
+{
+    if (!ompp_runtime_start()) return;
+    const ompp_locked_t locked = ompp_lock();
+    atomic_store_explicit(&ompp_process.header->job, ompp_string_take(name), memory_order_release);
+    ompp_unlock(locked);
+}
+
+/* ---- Switches and notes ------------------------------------------------------------------------------------------ */
+
+void ompp_event_switch(bool on, const char *who)
+{
+    if (!ompp_runtime_start()) return;
+    if (!on && atomic_fetch_and(&ompp_process.on, ~OMPP_ON_ENTER) & OMPP_ON_ENTER)
+        ompp_event_coverage(OMPP_COVERAGE_PAUSED, who, NULL);
+    if (on) atomic_fetch_or(&ompp_process.on, OMPP_ON_ENTER);
+}
+
+void ompp_event_coverage(unsigned kind, const char *subject, const char *reason)
+{
+    int state = atomic_load_explicit(&ompp_process.state, memory_order_acquire);
+
+    if (state == OMPP_STATE_NEW) note_early(kind, subject, reason);
+    if (state != OMPP_STATE_RUNNING) return;
+    const ompp_locked_t locked = ompp_lock();
+    note(kind, subject, reason, 1);
+    ompp_unlock(locked);
+}
+
+bool ompp_event_claim_openmp(const char *source)
+{
+    static atomic_flag claimed = ATOMIC_FLAG_INIT;
+
+    if (atomic_flag_test_and_set(&claimed)) return strcmp(openmp_source, source) == 0;
+    snprintf(openmp_source, sizeof openmp_source, "%s", source);
+    if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING) {
+        const ompp_locked_t locked = ompp_lock();
+        ompp_process.header->source = ompp_string_take(source);
+        ompp_unlock(locked);
+    }
+    return true;
+}

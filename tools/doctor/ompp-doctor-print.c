@@ -1,0 +1,65 @@
+/*
+ * Words of the line to measure with, as a shell takes them.
+ */
+#include "tools/doctor/ompp-doctor.h"
+
+#include "model/ompp_located.h"
+#include "tools/launch/ompp-option.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A word as a shell takes it. */
+static void print_word(const char *word)
+{
+    if (*word && !strpbrk(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!")) {
+        printf("%s", word);
+        return;
+    }
+    putchar('\'');
+    for (; *word; word++) fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stdout);
+    putchar('\'');
+}
+
+void ompp_doctor_print_words(char **words, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end && words[i]; i++) {
+        print_word(words[i]);
+        putchar(' ');
+    }
+}
+
+/* OMPP_DATA without the names that are not there. */
+static void print_data(const char *names, const char *no_data)
+{
+    char *list = strdup(names), *rest = list, *ok = calloc(1, strlen(names) + 10), *look = NULL;
+
+    if (!list || !ok) abort();
+    for (char *name; (name = ompp_locate_next(&rest));) {
+        if (asprintf(&look, ",%s,", name) < 0) abort();
+        if (!strstr(no_data, look)) sprintf(ok + strlen(ok), "%s%s", *ok ? "," : "--data=", name);
+        free(look);
+    }
+    if (*ok) ompp_doctor_print_words((char *[]){ok, NULL}, 0, 1);
+    free(list);
+    free(ok);
+}
+
+void ompp_doctor_print_options(char **words, size_t begin, size_t end, const ompp_started_t *measured,
+                               const char *no_data)
+{
+    const char *value = NULL;
+    char *variable;
+
+    for (size_t i = begin; i < end;) {
+        const int used = ompp_option_read(words + i, &variable, &value);
+        const size_t n = used > 0 ? (size_t)used : 1;
+        if (variable && strcmp(variable, "OMPP_DATA") == 0) print_data(value, no_data);
+        else if (!ompp_option_wrong(variable, value) &&
+                 (!variable || !ompp_doctor_is_refused(measured, variable, value)))
+            ompp_doctor_print_words(words, i, i + n);
+        free(variable);
+        i += n;
+    }
+}

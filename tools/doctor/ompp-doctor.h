@@ -1,0 +1,126 @@
+/**
+ * \file
+ * ompp doctor: what a measurement of the user's own launch line would meet. Facts of a rank are gathered by a probe,
+ * which that line starts in place of the program.
+ */
+#ifndef OMPP_TOOLS_DOCTOR_H
+#define OMPP_TOOLS_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** What the probe says of one rank; all of it text. "" = nothing to say. */
+typedef struct {
+    char rank[16], size[16]; /* as the launcher tells; rank "" = nobody launched */
+    char launcher[24];       /* openmpi, mpich (and relatives), slurm */
+    char wire[8];            /* slurm: by what ranks find each other, pmix or pmi2; "" = nothing */
+    char host[100];
+    char cpus[400];             /* list of processors it may use */
+    char ncpus[16], online[16]; /* online: of the machine */
+    char threads[16];           /* OMP_NUM_THREADS */
+    char outdir[300];           /* directory for reports, and why nothing can be written there */
+    char outdir_why[100];
+    char jobdir[300]; /* directory that holds the profile while the program runs; why none */
+    char jobdir_why[100];
+    char jobdir_new[8];   /* yes: the run would make it */
+    char free_mib[24];    /* there */
+    char paranoid[16];    /* kernel.perf_event_paranoid */
+    char software[100];   /* why software events cannot be had */
+    char hardware[100];   /* why hardware events cannot be had */
+    char address_mib[24]; /* limit of the address space; "" = none */
+    char file_kib[24];    /* limit of file size; "" = none */
+    char loaded[8];       /* yes: libompp is in the process */
+} ompp_probe_t;
+
+/**
+ * \brief The probe: prints what it finds as one line, and ends the process.
+ * \param[in] options  of ompp, NULL-terminated.
+ */
+_Noreturn void ompp_doctor_probe(char *const *options);
+
+/** \brief Reads such a line. \return false when it is another. */
+bool ompp_doctor_read(const char *line, ompp_probe_t *probe);
+
+/** One program of a launch line, and what stands in front of it: mpirun -n 1 ./a : -n 1 ./b has two. */
+typedef struct {
+    char **argv;    /* NULL-terminated; of the second and later ones without the launcher */
+    size_t program; /* index of the program's name; of NULL when there is none */
+    /* index of what stands in front of it and is ours (ompp and its options); = program when nothing */
+    size_t front;
+    char **options; /* [noptions] of ompp, those that it takes; NULL-terminated */
+    size_t noptions;
+    const char *unknown; /* first one that it does not know, or that has no value; NULL = none */
+    const char *wrong;   /* what is wrong with the first one that has a wrong value; NULL = none */
+} ompp_launch_t;
+
+enum { OMPP_DOCTOR_PROGRAMS = 16 };
+
+/** The user's launch line, taken apart. */
+typedef struct {
+    ompp_launch_t part[OMPP_DOCTOR_PROGRAMS];
+    size_t n;
+} ompp_line_t;
+
+/** \return number of words before the NULL. */
+size_t ompp_doctor_count(char **words);
+
+/** \brief Finds the programs in a launch line. \return false when one of its parts has none. */
+bool ompp_doctor_parse(char **argv, ompp_line_t *line);
+
+/** What came of starting the line with something else in place of the program. */
+typedef struct {
+    ompp_probe_t *rank; /* [n], owned, free() */
+    size_t n;
+    int status; /* exit status; -1: ended by a signal, or it took too long */
+    bool late;  /* it took too long */
+    size_t nwarnings;
+    char warnings[16][500]; /* what ompp said, each line once, without "ompp: " and a rank in front */
+    char said[600];         /* first line on stderr; "" = none */
+    char unloaded[600];     /* line of the dynamic linker about what it could not preload; "" = none */
+} ompp_started_t;
+
+/**
+ * \brief Starts the launch line with other words in place of its programs, for a limited time.
+ * \param[in] words  [line->n] of each; NULL-terminated.
+ */
+void ompp_doctor_start(const ompp_line_t *line, char *const *const *words, ompp_started_t *started);
+
+/** Lines of a run about its settings. */
+typedef struct {
+    size_t n;
+    struct {
+        char text[1200];
+        bool remark; /* it is counted, but ... */
+    } line[32];
+    char no_data[2000]; /* names of OMPP_DATA that are not there, with commas in front and behind */
+} ompp_doctor_said_t;
+
+/**
+ * \brief Adds what a run of a program would say of OMPP_EVAL1, ... and OMPP_DATA as they are set now.
+ * \param[in] lib       directory of our libraries.
+ * \param[in] measured  the counters that are refused are among what was said there.
+ */
+void ompp_doctor_settings(const char *program, const char *lib, const ompp_started_t *measured,
+                          ompp_doctor_said_t *said);
+
+/** \brief Does a run refuse this counter (OMPP_CTR1=NAME is not counted: ...)? */
+bool ompp_doctor_is_refused(const ompp_started_t *measured, const char *variable, const char *name);
+
+/** \brief Words [begin, end) as a shell takes them, with a blank behind each. */
+void ompp_doctor_print_words(char **words, size_t begin, size_t end);
+
+/**
+ * \brief Options of ompp, words [begin, end), without the counters and the names of data that are not there.
+ * \param[in] no_data  of ompp_doctor_said_t.
+ */
+void ompp_doctor_print_options(char **words, size_t begin, size_t end, const ompp_started_t *measured,
+                               const char *no_data);
+
+/**
+ * \brief The command.
+ * \param[in] argv launch line, NULL-terminated.
+ * \return 0: can be measured; 1: not, or badly; 2: wrong usage.
+ */
+int ompp_doctor(char **argv);
+
+#endif

@@ -1,0 +1,606 @@
+/**
+ * \file
+ * The instrumented text of a Fortran source: runs OPARI2, keeps its calls and replaces its declarations, for which each
+ * program unit gets its own, and lets every line name the user's file and line.
+ */
+#include "tools/kinst/kinst-ompp-fortran.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+/* ---- OPARI2 ------------------------------------------------------------------------------------------------------ */
+
+/* Of in/source.f90. */
+static const char *run_opari(const kinst_fortran_t *f, const char *in)
+{
+    const char *options[] = {"--f90", f->form.fixed ? "--fix-form" : "--free-form", NULL};
+
+    return kinst_run_opari(options, in, "source.f90", "out.f90");
+}
+
+static const char *file_of(const kinst_fortran_t *f, kinst_mapping_t m) { return m.file ? m.file : f->absolute; }
+
+char *kinst_fortran_description(const kinst_fortran_t *f, const kinst_user_region_t *r)
+{
+    kinst_mapping_t begin = kinst_fortran_mapped(f, r->begin), end = kinst_fortran_mapped(f, r->end);
+
+    return kinst_text("*regionType=%s*sscl=%s:%u:%u*escl=%s:%u:%u*userRegionName=%s**", r->type, file_of(f, begin),
+                      begin.line, begin.line, file_of(f, begin), end.line, end.line, r->name);
+}
+
+/* Line of the source that a line of OPARI2's input stands for. */
+static unsigned physical(const kinst_lines_t *in, unsigned line)
+{
+    return line > 0 && line <= in->n ? in->v[line - 1].line : line;
+}
+
+/* A description of OPARI2's with the user's file and lines in place of those of in/source.f90. */
+static char *with_places(const kinst_fortran_t *f, const kinst_lines_t *in, const char *text, const char *own)
+{
+    char *result = kinst_text("%s", "");
+
+    for (const char *hit; (hit = strstr(text, own));) {
+        unsigned first = 0, last = 0;
+        int n = 0;
+        if (sscanf(hit + strlen(own), ":%u:%u%n", &first, &last, &n) != 2) n = 0;
+        kinst_mapping_t a = kinst_fortran_mapped(f, physical(in, first)),
+                        b = kinst_fortran_mapped(f, physical(in, last));
+        result = kinst_text("%s%.*s%s:%u:%u", result, (int)(hit - text), text, file_of(f, a), a.line, b.line);
+        text = hit + strlen(own) + n;
+    }
+    return kinst_text("%s%s", result, text);
+}
+
+/* The texts opari2_ctc_N of OPARI2's declarations: constants in pieces, "..."// over several lines. */
+static void read_descriptions(kinst_fortran_t *f, const kinst_lines_t *in, const char *inc, const char *own)
+{
+    for (const char *p = inc; (p = strstr(p, "opari2_ctc_"));) {
+        char *rest, *text = kinst_text("%s", "");
+        size_t number = strtoul(p + 11, &rest, 10);
+        p = rest;
+        rest += strspn(rest, " ");
+        if (*rest != '=') continue; /* fixed form names it once before */
+        const char *end = strstr(rest, "**\"");
+        if (!end) return;
+        for (const char *q = strchr(rest, '"'); q && q < end + 2; q = strchr(q + 1, '"')) {
+            size_t length = strcspn(q + 1, "\"");
+            text = kinst_text("%s%.*s", text, (int)length, q + 1);
+            q += 1 + length;
+        }
+        while (f->texts.n < number) kinst_add(&f->texts, "");
+        f->texts.v[number - 1] = with_places(f, in, text, own);
+        p = end;
+    }
+}
+
+/* ---- Lines of OPARI2's output ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    kinst_fortran_t *f;
+    kinst_lines_t lines;
+    const kinst_lines_t *in; /* what OPARI2 read */
+    size_t nopari;           /* regions of OPARI2; the user's have the numbers behind them */
+    char *block;             /* name of the common block with the handles */
+    char quote;              /* of a text constant that goes on in the next line of code; 0 = none */
+} work_t;
+
+static char *replaced(const char *line, const char *at, size_t length, const char *by)
+{
+    return kinst_text("%.*s%s%s", (int)(at - line), line, by, at + length);
+}
+
+/* Number behind a word in the line; 0 = it is not there. *at = where it stands, *length up to the end of the number. */
+static size_t numbered(const char *line, const char *word, const char **at, size_t *length)
+{
+    char *end;
+
+    *at = strstr(line, word);
+    if (!*at) return 0;
+    size_t number = strtoul(*at + strlen(word), &end, 10);
+    *length = end - *at;
+    return number;
+}
+
+/* Calls that lack a variable which is in scope wherever OPARI2 puts them; see include/opari2/pomp2_lib.h for C. */
+static char *with_team(char *line)
+{
+    static const struct {
+        const char *from, *to;
+    } names[] = {{"POMP2_Parallel_fork(", "ompp_f_fork("},
+                 {"POMP2_Parallel_join(", "ompp_f_join("},
+                 {"POMP2_Parallel_begin(", "ompp_f_begin("}};
+    const char *at, *close;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        at = strstr(line, names[i].from);
+        if (!at) continue;
+        line = replaced(line, at, strlen(names[i].from), names[i].to);
+        close = strrchr(line, ')');
+        if (i == 2 && close) line = replaced(line, close, 0, ",pomp2_old_task");
+    }
+    return line;
+}
+
+/* OPARI2 passes no description for the sections of a combined construct. */
+static char *with_description(char *line)
+{
+    const char *at, *close = strrchr(line, ')');
+    size_t length, number;
+
+    if (!strstr(line, "POMP2_Sections_enter(") || !close) return line;
+    number = numbered(line, "opari2_region_", &at, &length);
+    return number ? replaced(line, close, 0, kinst_text(",opari2_ctc_%zu", number)) : line;
+}
+
+static char *with_handles(char *line)
+{
+    const char *at;
+    size_t length, number;
+
+    while ((number = numbered(line, "opari2_region_", &at, &length)))
+        line = replaced(line, at, length, kinst_text("opari2_h(%zu)", number));
+    return line;
+}
+
+static bool is_league(const work_t *w, size_t region)
+{
+    return region <= w->f->nregions && strcmp(w->f->regions[region - 1].type, "teams") == 0;
+}
+
+/* Calls that stand for pragmas, and for constructs that OPARI2 does not know. */
+static char *with_regions(const work_t *w, char *line)
+{
+    const char *at;
+    char *call;
+    size_t length, number;
+
+    if ((number = numbered(line, "ompp_user_begin_", &at, &length))) {
+        size_t id = w->nopari + number;
+        call = is_league(w, number) ? kinst_text("ompp_f_teams(opari2_h(%zu),pomp2_league,opari2_ctc_%zu)", id, id)
+                                    : kinst_text("POMP2_Begin(opari2_h(%zu),opari2_ctc_%zu)", id, id);
+        return replaced(line, at, length, call);
+    }
+    if ((number = numbered(line, "ompp_user_end_", &at, &length))) {
+        size_t id = w->nopari + number;
+        call = is_league(w, number) ? kinst_text("ompp_f_teams_end(opari2_h(%zu),pomp2_league)", id)
+                                    : kinst_text("POMP2_End(opari2_h(%zu))", id);
+        return replaced(line, at, length, call);
+    }
+    return line;
+}
+
+/* Are lock functions to be left alone, by an option for OPARI2? */
+static bool locks_disabled(void)
+{
+    static const char *const words[] = {"--disable=omp", "locks", "sync"};
+
+    for (size_t i = 0; i < kinst_own.opari_options.n; i++) {
+        const char *option = kinst_own.opari_options.v[i];
+        if (strcmp(option, words[0]) == 0) return true;
+        if (strncmp(option, words[0], strlen(words[0])) == 0 && (strstr(option, words[1]) || strstr(option, words[2])))
+            return true;
+    }
+    return false;
+}
+
+/* Ours for the lock function at p, which begins with "omp_", if it is called there. */
+static void replace_lock(char *p)
+{
+    static const char *const operations[] = {"init", "destroy", "set", "unset", "test"};
+
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        size_t length = strlen(operations[i]);
+        if (strncasecmp(p + 4, operations[i], length) != 0) continue;
+        bool nest = strncasecmp(p + 4 + length, "_nest_lock", 10) == 0;
+        if (!nest && strncasecmp(p + 4 + length, "_lock", 5) != 0) return;
+        if (*kinst_skip_blanks(p + 4 + length + (nest ? 10 : 5)) != '(') return;
+        char *name = kinst_text("ompp_%s%slock", operations[i], nest ? "_nest" : "");
+        memcpy(p, name, strlen(name));
+        return;
+    }
+}
+
+/* Does a name begin at p? Not if it is that of a component. */
+static bool is_name(const char *line, const char *p)
+{
+    if (p > line && (isalnum((unsigned char)p[-1]) || p[-1] == '_')) return false;
+    while (p > line && isspace((unsigned char)p[-1])) p--;
+    return p == line || p[-1] != '%';
+}
+
+/*
+ * Ours for OpenMP's lock functions, where they are called: not in text constants and comments. OPARI2 spoils lines that
+ * name several, as those of USE do.
+ */
+static void with_locks(work_t *w, char *line)
+{
+    size_t size = strlen(line);
+    kinst_form_t form = w->f->form;
+    char *p = line, *end = form.fixed && form.width && size > form.width ? line + form.width : line + size;
+
+    bool continues = form.fixed && kinst_fixed_continues(line);
+    if (form.fixed && !continues) w->quote = 0;
+    if (continues && end > line + 6) p += 6;
+    if (!w->quote && *kinst_skip_blanks(p) == '!') p = strchr(p, '!') + 1; /* conditional compilation */
+    for (; p < end && (w->quote || *p != '!'); p++) {
+        if (w->quote) w->quote = *p == w->quote ? 0 : w->quote;
+        else if (*p == '\'' || *p == '"') w->quote = *p;
+        else if (strncasecmp(p, "omp_", 4) == 0 && is_name(line, p)) replace_lock(p);
+    }
+    while (end > line && isspace((unsigned char)end[-1])) end--;
+    if (!form.fixed && (end == line || end[-1] != '&')) w->quote = 0;
+}
+
+static char *with_block(const work_t *w, char *line)
+{
+    char *at = strstr(line, "shared(/cb"), *slash = at ? strchr(at + 8, '/') : NULL;
+
+    return slash ? replaced(line, at + 7, slash + 1 - (at + 7), w->block) : line;
+}
+
+/* A further line of a directive, before the line that ends it. */
+static void add_clause(work_t *w, const char *clause, unsigned number)
+{
+    kinst_lines_add(&w->lines, w->f->form.fixed ? kinst_text("!$omp& %s", clause) : kinst_text("  !$omp %s &", clause),
+                    number);
+}
+
+/*
+ * OPARI2 leaves the variables of its if and num_threads clauses shared in a team: two threads that create tasks or
+ * inner teams would take each other's. And a task must not take the enclosing task's variables, nor lose the handles by
+ * its default clause.
+ */
+static void add_clauses(work_t *w, const char *line, unsigned number, const char *following)
+{
+    if (strstr(line, "firstprivate(pomp2_old_task) private(pomp2_new_task)")) {
+        const char *own = strstr(following, "private(pomp2_if,"), *call = strstr(following, "POMP2_");
+        if (!own || (call && call < own)) add_clause(w, "private(pomp2_if,pomp2_num_threads)", number);
+    }
+}
+
+/* Behind the clauses of a task. */
+static void add_task_clauses(work_t *w, char **line, unsigned number, const char *following)
+{
+    static const char own[] = "firstprivate(pomp2_new_task, pomp2_if)";
+    bool fixed = w->f->form.fixed, shared = strncmp(following + strspn(following, " !$omp&"), "shared(/", 8) == 0;
+    char *at = strstr(*line, own), *rest = at ? at + strlen(own) : NULL;
+
+    if (!at) return;
+    kinst_lines_add(&w->lines, kinst_text("%.*s%s", (int)(rest - *line), *line, fixed ? "" : " &"), number);
+    if (!shared) add_clause(w, kinst_text("shared(%s)", w->block), number);
+    add_clause(w, "private(pomp2_num_threads)", number);
+    *line = kinst_text(fixed ? "!$omp& private(pomp2_old_task)%s" : "  !$omp private(pomp2_old_task)%s", rest);
+}
+
+/* An identifier at p, as a directive of OPARI2's input writes it, or NULL. */
+static const char *spelling(const work_t *w, const char *p, size_t length)
+{
+    const kinst_lines_t *lines = w->in;
+    const char *rest;
+
+    for (size_t i = 0; i < lines->n; i++) {
+        if (kinst_line_kind(w->f->form, lines->v[i].text, &rest) != KINST_LINE_DIRECTIVE) continue;
+        for (const char *q = rest; *q;) {
+            size_t n = strspn(q, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+            if (n == length && strncasecmp(q, p, n) == 0) return q;
+            q += n ? n : 1;
+        }
+    }
+    return NULL;
+}
+
+/* Expression of an if or num_threads clause in a line of OPARI2's, or NULL. */
+static char *expression(char *line)
+{
+    static const char *const heads[] = {"      pomp2_num_threads = ", "      pomp2_if = ("};
+
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+        if (strncmp(line, heads[i], strlen(heads[i])) == 0) return line + strlen(heads[i]);
+    return NULL;
+}
+
+/* OPARI2 writes expressions in lower case, but macros of the preprocessor have their own. */
+static void keep_case(const work_t *w, char *line)
+{
+    char *p = w->f->form.cpp ? expression(line) : NULL;
+
+    while (p && *p) {
+        size_t n = strspn(p, "abcdefghijklmnopqrstuvwxyz0123456789_");
+        const char *original = n ? spelling(w, p, n) : NULL;
+        if (original) memcpy(p, original, n);
+        p += n ? n : 1;
+    }
+}
+
+/* A line with an expression, in as many lines as it takes. Both forms may be broken anywhere, in text constants too. */
+static void add_expression(work_t *w, const char *line, unsigned number)
+{
+    bool fixed = w->f->form.fixed;
+    size_t width = fixed ? 72 : 130, length;
+
+    for (const char *begin = ""; *line; begin = fixed ? "     &" : "      &", number = 0) {
+        length = strnlen(line, width - strlen(begin));
+        bool more = line[length];
+        kinst_lines_add(&w->lines, kinst_text("%s%.*s%s", begin, (int)length, line, more && !fixed ? "&" : ""), number);
+        line += length;
+    }
+}
+
+/* OPARI2 leaves blanks where clauses were, which may push others over the end of the line. */
+static void squeeze(kinst_form_t form, char *line)
+{
+    const char *rest;
+    char *to;
+
+    if (kinst_line_kind(form, line, &rest) != KINST_LINE_DIRECTIVE) return;
+    to = line + (rest - line);
+    for (const char *p = rest; *p; p++)
+        if (*p != ' ' || p[1] != ' ') *to++ = *p;
+    *to = '\0';
+}
+
+/* "#line 12 "/private/in/source.f90"": the number, or 0. */
+static unsigned own_line(const char *line, const char *own)
+{
+    char *rest;
+    unsigned long number;
+
+    if (strncmp(line, "#line ", 6) != 0) return 0;
+    number = strtoul(line + 6, &rest, 10);
+    return strncmp(rest, " \"", 2) == 0 && strncmp(rest + 2, own, strlen(own)) == 0 ? (unsigned)number : 0;
+}
+
+static bool is_own_subroutine(const char *line)
+{
+    return strstr(line, "subroutine POMP2_Init_reg_") == line + 6 ||
+           strstr(line, "subroutine POMP2_USER_Init_reg_") == line + 6;
+}
+
+/* Without OPARI2's include line; NULL = nothing else is in it. */
+static char *without_include(char *line)
+{
+    char *at = strstr(line, "include 'source.f90.opari.inc'");
+
+    if (!at) return line;
+    line = kinst_text("%.*s", (int)(at - line), line);
+    return line[strspn(line, " ")] ? line : NULL;
+}
+
+/* What was hidden from OPARI2, or the line itself. */
+static char *with_hidden(const work_t *w, char *line)
+{
+    const char *at;
+    size_t length, number = line[0] == '!' ? numbered(line, KINST_FORTRAN_HIDDEN " ", &at, &length) : 0;
+
+    if (line[0] != '!' || strncmp(line + 1, KINST_FORTRAN_HIDDEN, strlen(KINST_FORTRAN_HIDDEN)) != 0) return line;
+    return number < w->f->hidden.n ? w->f->hidden.v[number] : line;
+}
+
+static void read_output(work_t *w, const kinst_lines_t *in, const char *out, const char *own)
+{
+    kinst_lines_t all = kinst_lines_of(out);
+    unsigned number = 0, given;
+    const char *following = out, *rest;
+    bool locks = !locks_disabled();
+
+    for (size_t i = 0; i < all.n; i++) {
+        char *line = all.v[i].text;
+        following += strcspn(following, "\n");
+        if (*following) following++;
+        if (is_own_subroutine(line)) return;
+        if ((given = own_line(line, own))) {
+            number = given;
+            continue;
+        }
+        if (i == 0 && !*line) continue;
+        line = without_include(line);
+        if (!line) continue;
+        unsigned place = physical(in, number);
+        keep_case(w, line);
+        squeeze(w->f->form, line);
+        line = kinst_fortran_constants(w->f, with_hidden(w, line));
+        line = with_block(w, with_regions(w, with_handles(with_description(with_team(line)))));
+        if (locks && kinst_line_kind(w->f->form, line, &rest) == KINST_LINE_CODE) with_locks(w, line);
+        add_clauses(w, line, place, following);
+        add_task_clauses(w, &line, place, following);
+        if (expression(line)) add_expression(w, line, place);
+        else kinst_lines_add(&w->lines, line, place);
+        if (number) number++;
+    }
+}
+
+/* ---- Declarations ------------------------------------------------------------------------------------------------ */
+
+/* Statements are read without their blanks. */
+static const char data_call[] = "callompp_f_inst_data";
+
+static bool is_ours(const char *name)
+{
+    return strcmp(name, data_call) == 0 || strncmp(name, "opari2_", 7) == 0 || strncmp(name, "pomp2_", 6) == 0 ||
+           strncmp(name, "ompp_f_", 7) == 0 ||
+           (strncmp(name, "ompp_", 5) == 0 && strlen(name) > 9 && strcmp(name + strlen(name) - 4, "lock") == 0);
+}
+
+/* A text constant in pieces, since lines are short. */
+static void put_constant(FILE *out, bool fixed, size_t number, const char *text)
+{
+    const char *join = fixed ? "//\n     &" : "// &\n      ", *p = text;
+
+    fprintf(out, "      character(len=%zu) opari2_ctc_%zu\n      parameter (opari2_ctc_%zu=", strlen(text), number,
+            number);
+    fputs(fixed ? "\n     &" : " &\n      ", out);
+    do {
+        if (p > text) fputs(join, out);
+        fputc('"', out);
+        for (int i = 0; i < 50 && *p; i++, p++) fputs(*p == '"' ? "\"\"" : (char[]){*p, '\0'}, out);
+        fputc('"', out);
+    } while (*p);
+    fputs(")\n", out);
+}
+
+/* A variable of any type and rank, of which its descriptor is passed. */
+static const char data_interface[] = "      interface\n"
+                                     "      subroutine ompp_f_inst_data(name, nbytes, data)\n"
+                                     "      character(len=*), intent(in) :: name\n"
+                                     "      integer(kind=8), intent(in) :: nbytes\n"
+                                     "      type(*), dimension(..), intent(in) :: data\n"
+                                     "      end subroutine ompp_f_inst_data\n"
+                                     "      end interface\n";
+
+static void put_declaration(const work_t *w, FILE *out, const char *name)
+{
+    static const struct {
+        const char *name, *type;
+    } types[] = {
+        {"pomp2_old_task", "integer(kind=8)"},
+        {"pomp2_new_task", "integer(kind=8)"},
+        {"pomp2_league", "integer(kind=8)"},
+        {"pomp2_if", "logical(kind=4)"},
+        {"pomp2_num_threads", "integer(kind=4)"},
+        {"pomp2_lib_get_max_threads", "integer(kind=4), external ::"},
+        {"ompp_testlock", "logical(kind=4), external ::"},
+        {"ompp_test_nestlock", "integer(kind=4), external ::"},
+    };
+    const kinst_list_t *texts = &w->f->texts;
+
+    if (strncmp(name, "opari2_ctc_", 11) == 0) {
+        size_t number = strtoul(name + 11, NULL, 10);
+        if (number > 0 && number <= texts->n) put_constant(out, w->f->form.fixed, number, texts->v[number - 1]);
+        return;
+    }
+    if (strcmp(name, "opari2_h") == 0) {
+        fprintf(out, "      integer(kind=8) opari2_h(%zu)\n      common %s opari2_h\n", texts->n, w->block);
+        return;
+    }
+    if (strcmp(name, data_call) == 0) {
+        fputs(data_interface, out);
+        return;
+    }
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strcmp(name, types[i].name) == 0) {
+            fprintf(out, "      %s %s\n", types[i].type, name);
+            return;
+        }
+    fprintf(out, "      external %s\n", name);
+}
+
+static void put_unit(const work_t *w, FILE *out, const kinst_unit_t *unit)
+{
+    for (size_t i = 0; i < unit->uses.n; i++) put_declaration(w, out, unit->uses.v[i]);
+}
+
+/* ---- The whole text ---------------------------------------------------------------------------------------------- */
+
+static void put_marker(const kinst_fortran_t *f, FILE *out, unsigned line, const char *file)
+{
+    fprintf(out, "%s %u \"", f->form.cpp ? "#line" : "#", line);
+    for (const char *p = file; *p; p++) {
+        if (*p == '"' || *p == '\\') fputc('\\', out);
+        fputc(*p, out);
+    }
+    fputs("\"\n", out);
+}
+
+/*
+ * gfortran puts the name of the file that it reads into what the program says when ALLOCATE fails. With -fpreprocessed
+ * that is the name in the first line; the line behind it is no statement, for its form is taken for fixed.
+ */
+static void put_name(const kinst_fortran_t *f, FILE *out)
+{
+    if (f->form.cpp) return;
+    put_marker(f, out, 1, f->source->path);
+    fputc('\n', out);
+}
+
+void kinst_fortran_marker(const kinst_fortran_t *f, FILE *out, unsigned line)
+{
+    kinst_mapping_t m = kinst_fortran_mapped(f, line);
+
+    put_marker(f, out, m.line, m.file ? m.file : f->source->path);
+}
+
+static void put_text(const work_t *w, const kinst_units_t *units, FILE *out)
+{
+    unsigned next = 0; /* line of the source that the compiler takes the next one for */
+    const char *rest, *before = NULL;
+
+    for (size_t i = 0; i <= w->lines.n; i++) {
+        for (size_t k = 0; k < units->n; k++) {
+            if (units->v[k].place != i) continue;
+            put_unit(w, out, &units->v[k]);
+            next = 0;
+        }
+        if (i == w->lines.n) return;
+        const kinst_line_t *line = &w->lines.v[i];
+        bool directive = kinst_line_kind(w->f->form, line->text, &rest) == KINST_LINE_DIRECTIVE;
+        bool inside = directive && kinst_directive_continues(w->f->form, rest, before);
+        if (line->line && line->line != next && !inside) kinst_fortran_marker(w->f, out, next = line->line);
+        fprintf(out, "%s\n", line->text);
+        before = directive ? rest : NULL;
+        if (next) next++;
+    }
+}
+
+/* The same for every build of this text with this command; another one for other objects that may come into the same
+ * program. */
+static char *block_name(const kinst_fortran_t *f)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (const char *p = f->absolute; *p; p++) hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
+    for (const char *p = f->command; *p; p++) hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
+    return kinst_text("/ompp_h_%016llx/", (unsigned long long)hash);
+}
+
+static const char *instrument(work_t *w)
+{
+    kinst_fortran_t *f = w->f;
+    char *in = kinst_text("%s/in", f->source->dir), *own = kinst_text("%s/source.f90", in), *out, *inc;
+    kinst_lines_t lines;
+    const char *reason = kinst_fortran_hide(f, &lines);
+    size_t size;
+    FILE *source;
+
+    if (reason) return reason;
+    if (mkdir(in, 0700) != 0 || !(source = fopen(own, "w"))) return "no space for temporary files";
+    for (size_t i = 0; i < lines.n; i++) fprintf(source, "%s\n", lines.v[i].text);
+    if (fclose(source) != 0) return "no space for temporary files";
+    reason = run_opari(f, in);
+    if (reason) return reason;
+    out = kinst_file_read(kinst_text("%s/out.f90", in), &size);
+    inc = kinst_file_read(kinst_text("%s/source.f90.opari.inc", in), &size);
+    if (!out || !inc) return "OPARI2 wrote nothing";
+    read_descriptions(f, &lines, inc, own);
+    w->nopari = f->texts.n;
+    w->in = &lines;
+    read_output(w, &lines, out, own);
+    kinst_fortran_drop_empty(f, &w->lines);
+    f->instrumented = true;
+    return NULL;
+}
+
+const char *kinst_fortran_text(kinst_fortran_t *f, bool opari, FILE *out)
+{
+    work_t w = {.f = f, .block = block_name(f)};
+    kinst_units_t units = {0};
+    const char *reason = NULL;
+
+    f->texts.n = 0;
+    f->nregions = f->nuser;
+    f->instrumented = false;
+    if (opari) reason = instrument(&w);
+    else
+        for (size_t i = 0; i < f->lines.n; i++)
+            kinst_lines_add(&w.lines, with_handles(with_regions(&w, f->lines.v[i].text)), f->lines.v[i].line);
+    if (reason) return reason;
+    for (size_t i = 0; i < f->nregions; i++) kinst_add(&f->texts, kinst_fortran_description(f, &f->regions[i]));
+    reason = kinst_fortran_units(&units, f, &w.lines, is_ours);
+    if (reason) return reason;
+    put_name(f, out);
+    put_text(&w, &units, out);
+    return NULL;
+}

@@ -1,0 +1,228 @@
+/**
+ * \file
+ * Inside kinst-ompp: what the parts that make the instrumented text of a source share. The text goes one way:
+ * -preprocess.c (the compiler's preprocessor) -> -scan.c (walks through it, ompp's own pragmas) with -omp.c (OpenMP
+ * directives) and -lock.c (lock functions) -> -opari.c (OPARI2, and its output put right) -> -source.c (files for the
+ * compiler).
+ */
+#ifndef OMPP_TOOLS_KINST_SOURCE_H
+#define OMPP_TOOLS_KINST_SOURCE_H
+
+#include "tools/kinst/kinst-ompp.h"
+
+/** Text that grows; text[size] is 0. */
+typedef struct {
+    char *text;
+    size_t size, room;
+} kinst_buffer_t;
+
+void kinst_put(kinst_buffer_t *b, const char *text, size_t size);
+void kinst_puts(kinst_buffer_t *b, const char *text);
+void kinst_putf(kinst_buffer_t *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** \brief As the inside of a C string. */
+char *kinst_escaped(const char *text);
+
+/** A place in the user's files; flags: of a linemarker ("3 4" = system header), "" for none. */
+typedef struct {
+    const char *file; /* as the compiler names it; NULL = the source itself */
+    unsigned line;
+    const char *flags;
+} kinst_place_t;
+
+/** Line `at` of the translated text, and those behind it, are `place` and behind it. */
+typedef struct {
+    unsigned at;
+    kinst_place_t place;
+} kinst_mapping_t;
+
+/** A region that the wrapper itself instruments: begin and end are calls of functions that stand in front of the
+ * text. */
+typedef struct {
+    const char *type; /* regionType of its description, see src/opari-bridge/ompp_pomp2_ctc.c */
+    const char *name; /* of a user region, else NULL */
+    kinst_place_t begin, end;
+} kinst_region_t;
+
+/** A walk through one text. */
+typedef struct {
+    const kinst_source_t *source;
+    const char *absolute;     /* path of the source, for regions */
+    bool preprocessed;        /* for OPARI2: OpenMP directives are rewritten, strings that it cannot read are hidden */
+    bool noinstrument;        /* between the pragmas of that name */
+    kinst_place_t quiet_from; /* where noinstrument stands */
+    kinst_list_t quiet;       /* "file:first:last" of those parts, and "" behind each: OMPT sees what is in them */
+    unsigned opaque;          /* inside constructs in which calls are not possible (simd, target) */
+
+    const char *text, *end, *cursor; /* what is read, and up to where */
+    kinst_place_t place;             /* of the cursor */
+    bool at_line_start;
+    /* last character of code: a call may stand behind one that ends a statement or opens a block */
+    char before;
+    const char *word; /* last identifier in front of the cursor, when nothing but blanks follows it */
+
+    kinst_buffer_t out; /* the translated text */
+    unsigned line;      /* its current line, from 1 */
+    kinst_mapping_t *mappings;
+    size_t nmappings;
+    kinst_list_t hidden; /* texts that stand behind KINST_HIDDEN */
+
+    kinst_region_t *regions;
+    size_t nregions;
+    kinst_list_t ignored; /* pragmas, with the reason behind each: subject, reason, subject, ... */
+    kinst_list_t unseen;  /* constructs that are not instrumented, the same way */
+    kinst_list_t files;   /* with OpenMP directives, absolute */
+    bool has_openmp, has_calls;
+    bool own_locks; /* the text has functions of its own with the names of OpenMP's for locks */
+    /* the compiler may have a message about the original that it has not about the translation */
+    bool loud;
+} kinst_scan_t;
+
+/** Stands for hidden text number %zu. As a directive: a pragma that OPARI2 does not know. As code: an identifier. */
+#define KINST_HIDDEN_PRAGMA "#pragma ompp_hidden "
+#define KINST_HIDDEN_WORD "ompp_hidden_"
+/** Where the declarations belong: behind those of pomp2_lib.h. */
+#define KINST_DECLARATIONS "#pragma ompp_declarations"
+/** Stands in preprocessed text where the compiler knows [[omp::directive()]]. */
+#define KINST_HAS_ATTRIBUTES "#pragma ompp_attributes"
+
+/* ---- Walking: kinst-ompp-scan.c ---------------------------------------------------------------------------------- */
+
+/** \brief Translates the whole text; scan is zeroed but for source, absolute and preprocessed. */
+void kinst_scan(kinst_scan_t *scan, const char *text, size_t size);
+
+/** \brief Goes on to this place of the text, translating. */
+void kinst_scan_to(kinst_scan_t *scan, const char *to);
+
+/** \brief Goes on without writing what lies between; newlines are counted. */
+void kinst_scan_skip(kinst_scan_t *scan, const char *to);
+
+/** \brief Goes on with the text between hidden from OPARI2. */
+void kinst_scan_hide(kinst_scan_t *scan, const char *to);
+
+/**
+ * \brief Writes text on the current line of the user.
+ * \note May hold newlines, all lines of it are that line of the user.
+ */
+void kinst_scan_put(kinst_scan_t *scan, const char *text);
+
+/** \brief Begins a new line of the output unless it stands at the begin of one. */
+void kinst_scan_fresh_line(kinst_scan_t *scan);
+
+kinst_place_t kinst_scan_place(const kinst_scan_t *scan, unsigned line);
+
+/** \brief Path of a place's file for descriptions: absolute where the file exists. */
+const char *kinst_scan_path(const kinst_scan_t *scan, const kinst_place_t *place);
+
+/** \brief A region of the wrapper. \return its number, from 1. */
+size_t kinst_scan_region(kinst_scan_t *scan, const char *type, const char *name);
+
+/* ---- OpenMP directives: kinst-ompp-omp.c ------------------------------------------------------------------------- */
+
+/**
+ * \brief Translates the directive at the cursor and the statement that belongs to it. p: behind "omp"; eol: its end.
+ */
+void kinst_omp_directive(kinst_scan_t *scan, const char *p, const char *eol);
+
+/** \brief Does a directive want a statement behind it? p stands behind "omp". */
+bool kinst_omp_wants_block(const char *p);
+
+/* ---- Locks: kinst-ompp-lock.c ------------------------------------------------------------------------------------ */
+
+/**
+ * \brief A call of an OpenMP lock function is written with the name of the measured one.
+ * \param[in] word, end  a word of the scanned text; scan->word is the one before it.
+ * \return NULL = it is none.
+ */
+const char *kinst_lock_function(const kinst_scan_t *scan, const char *word, const char *end);
+
+/**
+ * \brief Does preprocessed text declare one of their names anywhere but in omp.h: as member, in a namespace, as
+ *        variable?
+ */
+bool kinst_lock_names_taken(const char *text, size_t size);
+
+/* ---- Clauses: kinst-ompp-clause.c -------------------------------------------------------------------------------- */
+
+typedef struct {
+    char *name, *args; /* args: without the parentheses, NULL = none */
+} kinst_clause_t;
+
+typedef struct {
+    kinst_clause_t v[64];
+    size_t n;
+    bool bad; /* not understood */
+} kinst_clauses_t;
+
+/**
+ * \brief Words that have one blank between them in name, and any in the text.
+ * \return behind them, NULL = others are there.
+ */
+const char *kinst_behind_words(const char *p, const char *name);
+
+kinst_clauses_t kinst_clauses_read(const char *p);
+const kinst_clause_t *kinst_clause_named(const kinst_clauses_t *c, const char *name);
+void kinst_clause_put(kinst_buffer_t *b, const kinst_clause_t *clause);
+
+/** \brief Is the name in the list, whose end is NULL? */
+bool kinst_one_of(const char *name, const char *const names[]);
+
+/**
+ * \brief Shares the clauses of "parallel inner_name" out to the team and the inner construct; variables that only the
+ *        inner one names are shared in the team.
+ */
+void kinst_clauses_share_out(const kinst_clauses_t *c, const char *inner_name, kinst_buffer_t *outer,
+                             kinst_buffer_t *inner);
+
+/** \brief The directive without the modifier of its if clause, which OPARI2 takes for a part of the condition. */
+char *kinst_clauses_plain(const char *name, const kinst_clauses_t *clauses, const char *modifier);
+
+/* ---- Statements: kinst-ompp-statement.c -------------------------------------------------------------------------- */
+
+/** \brief Behind blanks, comments, linemarkers and pragmas other than OpenMP's. */
+const char *kinst_skip_space(const char *p, const char *end);
+
+/** \brief Behind the token at p, brackets with all that is in them. */
+const char *kinst_behind_token(const char *p, const char *end);
+
+/** \brief Behind the statement that begins at p. \return NULL when it is not understood or does not end. */
+const char *kinst_behind_statement(const char *p, const char *end);
+
+/** \brief The text behind "#pragma omp" when p stands at such a line, else NULL. */
+const char *kinst_omp_at(const char *p);
+
+/** \brief Digraphs in preprocessed text become the characters they stand for: <% is a brace and a blank. */
+void kinst_digraphs(char *text, size_t size, bool cxx);
+
+/**
+ * \brief OpenMP directives in attributes of preprocessed text become pragmas, where the compiler knows such attributes.
+ * \return text, or a new one.
+ */
+char *kinst_attributes(char *text, size_t *size);
+
+/* ---- The compiler's and OPARI2's part ---------------------------------------------------------------------------- */
+
+/**
+ * \brief The preprocessed source, with the declarations of pomp2_lib.h and KINST_DECLARATIONS in front.
+ * \param[out] quiet  the preprocessor had nothing to say.
+ * \return NULL when the compiler cannot.
+ */
+char *kinst_preprocess(const kinst_command_t *command, kinst_source_t *source, size_t *size, bool *quiet);
+
+/**
+ * \brief The preprocessed text with macros replaced in the arguments of "#pragma pomp inst data(...)", which compilers
+ *        leave as they are in pragmas they do not know. As the macros are at the end of the file.
+ * \param[in,out] size  of the text.  \return the text itself when there is nothing to replace.
+ */
+char *kinst_data_arguments(const kinst_command_t *command, const kinst_source_t *source, char *text, size_t *size);
+
+/**
+ * \brief Lets OPARI2 instrument the scanned text.
+ * \param[in]  head  goes where KINST_DECLARATIONS stands.
+ * \param[out] body  text for the compiler, needs no preprocessor.
+ * \param[out] ctcs  descriptions of all regions, as C strings without quotes.
+ * \return NULL, or why there is no text.
+ */
+const char *kinst_opari(const kinst_scan_t *scan, const kinst_buffer_t *head, kinst_buffer_t *body, kinst_list_t *ctcs);
+
+#endif

@@ -1,0 +1,40 @@
+/**
+ * \file
+ * Options of "ompp [options] -- program": they mirror the variables of ompp_env.def.
+ */
+#ifndef OMPP_TOOLS_OPTION_H
+#define OMPP_TOOLS_OPTION_H
+
+#include "base/ompp_env.h"
+
+enum { OMPP_OPTION_UNKNOWN = 0, OMPP_OPTION_NO_VALUE = -1 };
+
+/**
+ * \brief Reads an option and, where it stands apart, its value.
+ * \param[in]  words     the option and what follows, NULL-terminated.
+ * \param[out] variable  that it sets; owned, free(); NULL for -n and on failure.
+ * \param[out] value     of the variable; borrowed from words.
+ * \return how many words it is, OMPP_OPTION_UNKNOWN or OMPP_OPTION_NO_VALUE.
+ */
+int ompp_option_read(char *const *words, char **variable, const char **value);
+
+/**
+ * \brief What is wrong with a value: "--clock=sundial is not understood (one, of auto|tsc|gettime)".
+ * \param[in] variable, value  from ompp_option_read; NULL = none.
+ * \return a buffer that the next call uses again; NULL = all is well, as far as the value alone can tell.
+ */
+const char *ompp_option_wrong(const char *variable, const char *value);
+
+/**
+ * \return option that an unknown one may be meant for, with its dashes, in a buffer that the next call uses again; NULL
+ *         = none is near.
+ */
+const char *ompp_option_nearest(const char *option);
+
+/**
+ * \return its name without dashes (time-digits), in a buffer that the next call uses again; NULL: this variable has
+ *         none.
+ */
+const char *ompp_option_name(const ompp_env_row_t *row);
+
+#endif

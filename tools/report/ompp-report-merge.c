@@ -1,0 +1,472 @@
+#define _GNU_SOURCE
+#include "tools/report/ompp-report.h"
+
+#include "base/ompp_env.h"
+#include "base/ompp_error.h"
+#include "base/ompp_path.h"
+#include "model/ompp_pack.h"
+#include "report/ompp_outfile.h"
+#include "report/ompp_report.h"
+#include "tools/report/ompp-report-left.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 2000u
+
+/* Files and directories -> pieces, sorted by run; false after a complaint. */
+static bool find_all(ompp_left_list_t *list, char **files, int n)
+{
+    char why[PATH_MAX + 100];
+    bool ok = true;
+
+    for (int i = 0; i < n || i == 0; i++) {
+        if (ompp_left_find(list, n ? files[i] : NULL, why, sizeof why) >= 0) continue;
+        ompp_report_complain(why);
+        ok = false;
+    }
+    return ok;
+}
+
+/* A file stands for its run: the other ranks' lie beside it. */
+static bool find_neighbours(ompp_left_list_t *list, char **files, int n)
+{
+    struct stat st;
+    char why[PATH_MAX + 100], dir[PATH_MAX];
+    bool ok = true;
+
+    for (int i = 0; i < n && ok; i++) {
+        const char *slash = strrchr(files[i], '/');
+        if (stat(files[i], &st) != 0 || S_ISDIR(st.st_mode)) continue;
+        snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - files[i]) + 1 : 1, slash ? files[i] : ".");
+        ok = ompp_left_find(list, dir, why, sizeof why) >= 0;
+    }
+    return ok;
+}
+
+static bool is_named(const char *path, char **files, int n)
+{
+    struct stat is, named;
+
+    for (int i = 0; i < n; i++)
+        if (stat(files[i], &named) == 0 &&
+            (S_ISDIR(named.st_mode) ||
+             (stat(path, &is) == 0 && is.st_dev == named.st_dev && is.st_ino == named.st_ino)))
+            return true;
+    return n == 0;
+}
+
+/* A run that is asked for: all of them, or those of the files that are named. */
+static bool is_wanted(const ompp_left_list_t *list, size_t run, char **files, int n)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->piece[i].run == run && is_named(list->piece[i].path, files, n)) return true;
+    return false;
+}
+
+static size_t count_running(const ompp_left_list_t *list, size_t run)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < list->n; i++) n += list->piece[i].run == run && list->piece[i].life == OMPP_LIFE_RUNS;
+    return n;
+}
+
+static const char *why_file_stays(bool own, ompp_life_t life)
+{
+    if (!own) return "it is another user's";
+    if (life >= OMPP_LIFE_ENDS) return "a process of this run is still there";
+    if (life == OMPP_LIFE_HIDDEN)
+        return "whether its process is gone is not seen from this PID namespace, but in its own";
+    if (life == OMPP_LIFE_ELSEWHERE)
+        return "that its process is gone is seen on its node alone: ompp-report collect --remove there";
+    return NULL;
+}
+
+static const char *why_piece_stays(const ompp_left_t *piece) { return why_file_stays(piece->own, piece->life); }
+
+/* Nothing of a run goes whose processes are not all gone, and nothing of another user. \return NULL: it may go. which:
+ * who says so. */
+static const char *why_it_stays(const ompp_left_list_t *list, size_t run, const ompp_left_t **which)
+{
+    const char *why = NULL;
+
+    for (size_t i = 0; i < list->n && !why; i++) {
+        *which = &list->piece[i];
+        if ((*which)->run == run) why = why_piece_stays(*which);
+    }
+    return why;
+}
+
+static int complain_of_staying(const char *path, const char *why)
+{
+    char message[PATH_MAX + 200];
+
+    snprintf(message, sizeof message, "%s: not removed: %s", path, why);
+    return ompp_report_complain(message);
+}
+
+static int remove_run(const ompp_left_list_t *list, size_t run)
+{
+    const ompp_left_t *which = NULL;
+    const char *why = why_it_stays(list, run, &which);
+
+    if (why) return complain_of_staying(which->path, why);
+    for (size_t i = 0; i < list->n; i++)
+        if (list->piece[i].run == run) unlink(list->piece[i].path);
+    return EXIT_OK;
+}
+
+static int write_report(ompp_profile_t *profile, const request_t *request)
+{
+    ompp_job_t job = {.version = OMPP_JOB_VERSION,
+                      .formats = OMPP_JOB_TEXT,
+                      .dir = request->to ? request->to : "",
+                      .choose = "--to=",
+                      .tmpdir = ompp_env_foreign("TMPDIR"),
+                      .file = "",
+                      .local_rank = -1,
+                      .time_digits = request->digits < 0 ? OMPP_REPORT_DIGITS : request->digits,
+                      .resolve_seconds = 3600};
+    int rc = ompp_job_run(profile, &job);
+
+    if (job.path[0]) printf("%s\n%s\n", job.path, job.xml_path);
+    if (job.message[0]) ompp_report_complain(job.message);
+    return job.path[0] ? rc : -OMPP_E_IO;
+}
+
+static int merge_run(const ompp_left_list_t *list, size_t run, const request_t *request)
+{
+    size_t running = count_running(list, run);
+    ompp_profile_t *profile = ompp_left_join(list, run, request->running);
+    char message[200];
+    int rc = 0;
+
+    if (running && !request->running) {
+        snprintf(message, sizeof message, "%zu processes of a run still run, and are left out; --running takes them in",
+                 running);
+        ompp_report_complain(message);
+    }
+    if (profile) rc = write_report(profile, request);
+    if (profile && rc == 0 && request->remove) rc = remove_run(list, run);
+    ompp_profile_free(profile);
+    return rc || !profile ? EXIT_BAD : EXIT_OK;
+}
+
+/* The same file may be found twice: by its name and beside another. */
+static void drop_doubles(ompp_left_list_t *list)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < list->n; i++) {
+        char *found = realpath(list->piece[i].path, NULL);
+        bool seen = false;
+        if (found) {
+            free(list->piece[i].path);
+            list->piece[i].path = found;
+        }
+        for (size_t k = 0; k < n && !seen; k++) seen = strcmp(list->piece[k].path, list->piece[i].path) == 0;
+        if (seen) {
+            ompp_profile_free(list->piece[i].profile);
+            free(list->piece[i].path);
+        } else {
+            list->piece[n++] = list->piece[i];
+        }
+    }
+    list->n = n;
+}
+
+/* ---- Which runs -------------------------------------------------------------------------------------------------- */
+
+static void describe(const ompp_left_run_t *run, char *text, size_t n)
+{
+    time_t seconds = (time_t)(run->begin_epoch_ns / 1000000000u);
+    struct tm tm;
+    char when[40] = "";
+
+    if (localtime_r(&seconds, &tm)) strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
+    snprintf(text, n, "%s  %s, %u %s", when, *run->app ? run->app : "(no name)", (unsigned)run->nranks,
+             run->nranks == 1 ? "process" : "ranks");
+}
+
+/* A line for a run: when, program, ranks, end, and the file that stands for it. */
+static void list_run(const ompp_left_run_t *run)
+{
+    char text[400];
+
+    describe(run, text, sizeof text);
+    printf("%s", text);
+    if (run->found < run->nranks) printf(" (%zu of them found)", run->found);
+    if (run->end) printf("; %.*s", (int)run->length, run->end);
+    if (run->living) printf("; %zu still %s", run->living, run->living == 1 ? "runs" : "run");
+    printf("; %s\n", run->path);
+}
+
+/* The newest run of which there is something to take; list->nruns when there is none. */
+static size_t find_newest(const ompp_left_list_t *list, bool running)
+{
+    size_t newest = list->nruns;
+    uint64_t begin = 0;
+
+    for (size_t run = 0; run < list->nruns; run++) {
+        ompp_left_run_t known = ompp_left_run(list, run);
+        if ((known.found == known.living && !running) || (newest < list->nruns && known.begin_epoch_ns <= begin))
+            continue;
+        newest = run;
+        begin = known.begin_epoch_ns;
+    }
+    return newest;
+}
+
+static int compare_begin(const void *a, const void *b)
+{
+    const ompp_left_run_t *x = a, *y = b;
+
+    return x->begin_epoch_ns < y->begin_epoch_ns ? -1 : x->begin_epoch_ns > y->begin_epoch_ns;
+}
+
+/* Oldest first, as the last line is the one that is seen. */
+static int list_runs(const ompp_left_list_t *list, char **files, int n)
+{
+    ompp_left_run_t *known = calloc(list->nruns + 1, sizeof *known);
+    size_t wanted = 0;
+
+    if (!known) return ompp_report_complain(strerror(errno));
+    for (size_t run = 0; run < list->nruns; run++)
+        if (is_wanted(list, run, files, n)) known[wanted++] = ompp_left_run(list, run);
+    qsort(known, wanted, sizeof *known, compare_begin);
+    for (size_t i = 0; i < wanted; i++) list_run(&known[i]);
+    free(known);
+    return EXIT_OK;
+}
+
+/* Several runs, which may be somebody else's under the same account: what is to be removed is named. */
+static bool is_named_to_remove(const ompp_left_list_t *list, const request_t *request, int n)
+{
+    if (!request->remove || request->all || n > 0 || list->nruns < 2) return true;
+    list_runs(list, NULL, 0);
+    ompp_report_complain(
+        "several runs have left something: name the file of the one that is to be removed, or say --all");
+    return false;
+}
+
+/* Nothing is named: of runs that may have nothing to do with each other, the newest is meant. \return as
+ * find_newest(). */
+static size_t choose_newest(const ompp_left_list_t *list, const request_t *request)
+{
+    size_t newest = find_newest(list, request->running);
+    ompp_left_run_t known;
+    char text[400], message[600];
+
+    if (newest == list->nruns) {
+        ompp_report_complain("all that is there is of runs that still run; --running takes them in");
+    } else if (list->nruns > 1) {
+        known = ompp_left_run(list, newest);
+        describe(&known, text, sizeof text);
+        snprintf(message, sizeof message, "the newest of %zu runs: %s; --list lists them, --all takes all", list->nruns,
+                 text);
+        ompp_report_complain(message);
+    }
+    return newest;
+}
+
+static int merge_newest(const ompp_left_list_t *list, const request_t *request)
+{
+    size_t newest = choose_newest(list, request);
+
+    return newest < list->nruns ? merge_run(list, newest, request) : EXIT_BAD;
+}
+
+static int merge_named(const ompp_left_list_t *list, const request_t *request, char **files, int n)
+{
+    int worst = EXIT_OK;
+
+    for (size_t run = 0; run < list->nruns; run++) {
+        int rc = is_wanted(list, run, files, n) ? merge_run(list, run, request) : EXIT_OK;
+        if (rc > worst) worst = rc;
+    }
+    return worst;
+}
+
+static int merge_wanted(const ompp_left_list_t *list, const request_t *request, char **files, int n)
+{
+    if (request->list) return list_runs(list, files, n);
+    if (!is_named_to_remove(list, request, n)) return EXIT_BAD;
+    if (n == 0 && !request->all) return merge_newest(list, request);
+    return merge_named(list, request, files, n);
+}
+
+/* ---- Files of other versions ------------------------------------------------------------------------------------- */
+
+/* A line for each, as for runs: when it was written, why it is not read, what to do, and its path. */
+static void list_foreign(const ompp_left_list_t *list, char **files, int n)
+{
+    struct stat st;
+    struct tm tm;
+    char when[40];
+
+    for (size_t i = 0; i < list->nforeign; i++) {
+        const ompp_left_foreign_t *file = &list->foreign[i];
+        if (!is_named(file->path, files, n) || stat(file->path, &st) != 0) continue;
+        if (!localtime_r(&st.st_mtime, &tm) || !strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm)) when[0] = '\0';
+        printf("%s  written by another version of ompp%s: merge with the ompp-report of that version, or --remove this "
+               "file; %s\n",
+               when, file->life >= OMPP_LIFE_ENDS ? ", and its process is still there" : "", file->path);
+    }
+}
+
+/* Files that are named: one that cannot be read goes when it is asked for, and not otherwise. *taken: whether there are
+ * such. */
+static int take_foreign(const ompp_left_list_t *list, const request_t *request, char **files, int n, bool *taken)
+{
+    char message[PATH_MAX + 200];
+    struct stat st;
+    int worst = EXIT_OK;
+
+    *taken = request->list && list->nforeign;
+    for (size_t i = 0; i < list->nforeign && !request->list; i++) {
+        const ompp_left_foreign_t *file = &list->foreign[i];
+        const char *why = why_file_stays(file->own, file->life);
+        bool named = false;
+        for (int k = 0; k < n && !named; k++)
+            named = stat(files[k], &st) == 0 && !S_ISDIR(st.st_mode) && is_named(file->path, &files[k], 1);
+        if (!named) continue;
+        *taken = true;
+        if (request->remove && !why && unlink(file->path) == 0) continue;
+        snprintf(message, sizeof message,
+                 "%s: written by another version of ompp: merge with the ompp-report of that version%s", file->path,
+                 request->remove ? "" : ", or --remove it");
+        worst = request->remove && why ? complain_of_staying(file->path, why) : ompp_report_complain(message);
+    }
+    return worst;
+}
+
+static int complain_of_nothing(const ompp_left_list_t *list, char **files, int n)
+{
+    char places[2 * PATH_MAX + 100], message[2 * PATH_MAX + 200];
+
+    if (n) snprintf(places, sizeof places, "%s%s", files[0], n > 1 ? ", ..." : "");
+    else ompp_left_usual_places(places, sizeof places);
+    snprintf(message, sizeof message, "%s: nothing there that a run %shas left behind%s", places,
+             list->nforeign ? "of this version " : "", list->nforeign ? "; --list lists what others have" : "");
+    return ompp_report_complain(message);
+}
+
+int ompp_report_merge(const request_t *request, char **files, int n)
+{
+    ompp_left_list_t list = {.patience_ms = request->running ? 0 : PATIENCE_MS};
+    int worst = EXIT_OK;
+    bool taken;
+
+    if (!find_all(&list, files, n) || !find_neighbours(&list, files, n)) worst = EXIT_BAD;
+    drop_doubles(&list);
+    ompp_left_group(&list);
+    const int rest = take_foreign(&list, request, files, n, &taken);
+    if (rest > worst) worst = rest;
+    if (request->list) list_foreign(&list, files, n);
+    if (!list.n && worst == EXIT_OK && !taken) worst = complain_of_nothing(&list, files, n);
+    if (list.n) {
+        int rc = merge_wanted(&list, request, files, n);
+        if (rc > worst) worst = rc;
+    }
+    ompp_left_free(&list);
+    return worst == EXIT_OK ? ompp_report_finish() : worst;
+}
+
+/* ---- collect ----------------------------------------------------------------------------------------------------- */
+
+static bool gather(const ompp_left_t *piece, const char *to)
+{
+    const char *name = ompp_path_last(piece->path);
+    char host[100], path[PATH_MAX], message[PATH_MAX + 100];
+
+    ompp_outfile_safe_name(ompp_profile_text(piece->profile, piece->profile->ranks[0].host), host, sizeof host);
+    if (piece->copy) snprintf(path, sizeof path, "%s/%s", to, name);
+    else snprintf(path, sizeof path, "%s/%s.%s.ompp.bin", to, name, host);
+    if (ompp_pack_write_file(path, piece->profile) == 0) {
+        printf("%s\n", path);
+        return true;
+    }
+    snprintf(message, sizeof message, "%s: %s", path, strerror(errno));
+    ompp_report_complain(message);
+    return false;
+}
+
+/*
+ * A piece goes when its own process is gone, for what is collected is whole without it; but not from under the others
+ * of its node. Processes elsewhere are for who collects there.
+ */
+static bool may_go(const ompp_left_list_t *runs, const ompp_left_t *piece)
+{
+    bool ok = !why_piece_stays(piece);
+    size_t run = runs->nruns;
+
+    for (size_t i = 0; i < runs->n && run == runs->nruns; i++)
+        if (strcmp(runs->piece[i].path, piece->path) == 0) run = runs->piece[i].run;
+    for (size_t i = 0; i < runs->n && ok; i++) ok = runs->piece[i].run != run || runs->piece[i].life < OMPP_LIFE_HIDDEN;
+    return ok;
+}
+
+static bool remove_piece(const ompp_left_list_t *runs, const ompp_left_t *piece)
+{
+    const char *why = why_piece_stays(piece);
+
+    if (may_go(runs, piece)) return unlink(piece->path) == 0;
+    if (piece->own && piece->life == OMPP_LIFE_ELSEWHERE) return true;
+    complain_of_staying(piece->path, why ? why : "another process of this run is still there");
+    return false;
+}
+
+/*
+ * Collect takes the runs that merge would: the newest one, or those that are named. Finding out which files belong
+ * together changes what is known of them (ompp_left_group), and they are gathered as they are: for this they are found
+ * once more.
+ */
+static bool is_run_wanted(const ompp_left_list_t *runs, size_t newest, const request_t *request, char **files, int n,
+                          const char *path)
+{
+    for (size_t i = 0; i < runs->n; i++) {
+        if (strcmp(runs->piece[i].path, path) != 0) continue;
+        if (n == 0 && !request->all) return runs->piece[i].run == newest;
+        return is_wanted(runs, runs->piece[i].run, files, n);
+    }
+    return false;
+}
+
+static bool find_with_neighbours(ompp_left_list_t *list, char **files, int n)
+{
+    bool ok = find_all(list, files, n);
+
+    ok = find_neighbours(list, files, n) && ok;
+    drop_doubles(list);
+    return ok;
+}
+
+int ompp_report_collect(const request_t *request, char **files, int n)
+{
+    const char *to = request->to ? request->to : ".";
+    ompp_left_list_t list = {.patience_ms = request->running ? 0 : PATIENCE_MS}, runs = {0};
+    bool ok = find_with_neighbours(&list, files, n) && find_with_neighbours(&runs, files, n);
+    size_t newest = 0;
+
+    ompp_left_group(&runs);
+    if (!runs.n && ok) ok = complain_of_nothing(&runs, files, n) == EXIT_OK;
+    if (runs.n && n == 0 && !request->all) newest = choose_newest(&runs, request);
+    if (mkdir(to, 0777) != 0 && errno != EEXIST) ok = false;
+    for (size_t i = 0; i < list.n; i++) {
+        const ompp_left_t *piece = &list.piece[i];
+        if ((piece->life == OMPP_LIFE_RUNS && !request->running) ||
+            !is_run_wanted(&runs, newest, request, files, n, piece->path))
+            continue;
+        ok = gather(piece, to) && (!request->remove || remove_piece(&runs, piece)) && ok;
+    }
+    ompp_left_free(&list);
+    ompp_left_free(&runs);
+    return ok ? ompp_report_finish() : EXIT_BAD;
+}

@@ -1,0 +1,544 @@
+/**
+ * \file
+ * ompp-report: reads the profiles and reports that runs leave behind and shows, checks or converts them.
+ */
+#include "tools/report/ompp-report.h"
+#include "report/ompp_report.h"
+
+#include "analysis/ompp_analysis.h"
+#include "base/ompp_env.h"
+#include "base/ompp_error.h"
+#include "base/ompp_nearest.h"
+#include "config.h"
+#include "model/ompp_collect.h"
+#include "model/ompp_pack.h"
+#include "reader/ompp_document.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What a file holds: one of them. */
+typedef struct {
+    ompp_profile_t *profile;   /* our XML */
+    ompp_document_t *document; /* a text or CSV report, whoever wrote it */
+} input_t;
+
+int ompp_report_complain(const char *message)
+{
+    fprintf(stderr, "ompp-report: %s\n", message);
+    return EXIT_BAD;
+}
+
+static int wrong(const char *what, const char *word)
+{
+    fprintf(stderr, "ompp-report: %s%s%s; try ompp-report --help\n", what, word ? ": " : "", word ? word : "");
+    return EXIT_USAGE;
+}
+
+/* Output that did not arrive is a failure, too. */
+int ompp_report_finish(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_OK;
+    fprintf(stderr, "ompp-report: standard output: %s\n", strerror(errno));
+    return EXIT_BAD;
+}
+
+/* ---- Reading ----------------------------------------------------------------------------------------------------- */
+
+static const char *remedy(int rc)
+{
+    if (rc == -OMPP_E_VERSION) return "read it with the ompp-report of that version";
+    if (rc == -OMPP_E_NOMEM) return "free some memory";
+    return "restore the file as it was written";
+}
+
+static const char *shown_name(const char *path) { return strcmp(path, "-") == 0 ? "standard input" : path; }
+
+enum { MOST = 1 << 30 }; /* bytes of a report from a pipe, which may have no end */
+
+/* A pipe is read once, and a report several times: it is kept. \return the copy, -1 with errno. */
+static int keep(int fd)
+{
+    char part[65536];
+    FILE *copy = tmpfile();
+    size_t size = 0;
+    ssize_t n = 0;
+    bool ok = copy != NULL;
+
+    while (ok && (n = read(fd, part, sizeof part)) > 0) {
+        size += (size_t)n;
+        ok = size <= MOST && fwrite(part, 1, (size_t)n, copy) == (size_t)n;
+        if (size > MOST) errno = EFBIG;
+    }
+    ok = ok && n == 0 && fflush(copy) == 0;
+    int kept = ok ? dup(fileno(copy)) : -1;
+    const int error = errno;
+
+    if (copy) fclose(copy);
+    if (kept >= 0) lseek(kept, 0, SEEK_SET);
+    errno = error;
+    return kept;
+}
+
+/* \return a file that stands at its beginning, and can go there again; -1 with errno. */
+static int open_input(const char *path)
+{
+    const bool standard = strcmp(path, "-") == 0;
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), kept;
+    struct stat st;
+
+    if (fd < 0 || (!standard && (fstat(fd, &st) != 0 || S_ISREG(st.st_mode)))) return fd;
+    kept = keep(fd);
+    const int error = errno;
+    if (!standard) close(fd);
+    errno = error;
+    return kept;
+}
+
+/* First bytes of a file say what it is; false when it cannot be read. */
+static bool sniff(int fd, char *kind)
+{
+    char begin[256];
+    ssize_t n = fd < 0 ? -1 : pread(fd, begin, sizeof begin, 0);
+
+    *kind = n < 0 ? 0 : ompp_document_sniff(begin, (size_t)n);
+    return n >= 0;
+}
+
+static bool load(const char *path, input_t *input)
+{
+    const char *name = shown_name(path);
+    const int fd = open_input(path);
+    char why[1024], kind;
+    int rc;
+
+    *input = (input_t){0};
+    if (!sniff(fd, &kind)) {
+        fprintf(stderr, "ompp-report: %s: %s; name a report that can be read\n", name, strerror(errno));
+        rc = -OMPP_E_IO;
+    } else if (kind == 'X') {
+        rc = ompp_report_xml_read_fd(fd, name, &input->profile, why, sizeof why);
+        if (rc) fprintf(stderr, "ompp-report: %s; %s\n", why, remedy(rc));
+    } else {
+        rc = ompp_document_read_fd(fd, name, &input->document, why, sizeof why);
+        if (rc) ompp_report_complain(why);
+    }
+    if (fd >= 0) close(fd);
+    return rc == 0;
+}
+
+static void unload(input_t *input)
+{
+    ompp_profile_free(input->profile);
+    ompp_document_free(input->document);
+}
+
+/* ---- Printing ---------------------------------------------------------------------------------------------------- */
+
+static bool is_numbered(const ompp_profile_t *profile)
+{
+    for (size_t r = 0; r < profile->nregions; r++)
+        if (profile->regions[r].number == OMPP_NONE) return false;
+    return true;
+}
+
+static int print_profile(const ompp_profile_t *profile, int digits, bool csv)
+{
+    if (csv) return ompp_report_csv(profile, stdout);
+    return ompp_report_text(profile, digits < 0 ? OMPP_REPORT_DIGITS : digits, stdout);
+}
+
+/* What the other form cannot hold is said line by line, after the report. */
+static int print_document(const request_t *request, const ompp_document_t *document, bool csv)
+{
+    char *notes = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&notes, &size);
+    int rc = memory ? 0 : -OMPP_E_NOMEM;
+
+    if (rc == 0)
+        rc = csv ? ompp_document_csv(document, stdout, memory)
+                 : ompp_document_text(document, request->digits, stdout, memory);
+    if (memory) fclose(memory);
+    for (char *line = notes ? strtok(notes, "\n") : NULL; line && !rc; line = strtok(NULL, "\n"))
+        fprintf(stderr, "ompp-report: %s: %s\n", shown_name(request->file), line);
+    free(notes);
+    return rc;
+}
+
+static int print(const request_t *request, bool csv)
+{
+    input_t input;
+    int rc = 0;
+
+    if (!load(request->file, &input)) return EXIT_BAD;
+    if (input.profile && !is_numbered(input.profile)) rc = ompp_analysis_number(input.profile);
+    if (rc == 0)
+        rc = input.profile ? print_profile(input.profile, request->digits, csv)
+                           : print_document(request, input.document, csv);
+    unload(&input);
+    return rc ? ompp_report_complain(ompp_error_message(rc)) : ompp_report_finish();
+}
+
+static int show(const request_t *request) { return print(request, false); }
+
+static int csv(const request_t *request) { return print(request, true); }
+
+/* A text or CSV report has no blocks of observations. */
+static int coz(const request_t *request)
+{
+    input_t input;
+    int rc = 0;
+
+    if (!load(request->file, &input)) return EXIT_BAD;
+    if (!input.profile || !input.profile->whatif.nregions) {
+        fprintf(stderr, "ompp-report: %s: no what-if results; %s\n", shown_name(request->file),
+                input.profile ? "run the program with OMPP_CAUSAL=virtual" : "name the XML of a run with OMPP_CAUSAL");
+        unload(&input);
+        return EXIT_BAD;
+    }
+    if (!is_numbered(input.profile)) rc = ompp_analysis_number(input.profile);
+    if (rc == 0) rc = ompp_report_coz(input.profile, stdout);
+    unload(&input);
+    return rc ? ompp_report_complain(ompp_error_message(rc)) : ompp_report_finish();
+}
+
+/* ---- Checking ---------------------------------------------------------------------------------------------------- */
+
+static int check_document(const char *path, const ompp_document_t *document)
+{
+    size_t nchecked, nbad = ompp_document_check(document, path, stderr, &nchecked);
+
+    if (nbad) printf("%s: not in order: %zu objections, %zu values checked\n", path, nbad, nchecked);
+    else
+        printf("%s: in order: %zu regions, %zu call paths; %zu values checked\n", path, document->nflat,
+               document->npaths, nchecked);
+    return nbad ? EXIT_BAD : ompp_report_finish();
+}
+
+/* That it is whole was found when it was read. */
+static int check_profile(const char *path, const ompp_profile_t *profile)
+{
+    size_t nbad = ompp_analysis_check(profile, path, stderr);
+
+    if (nbad) printf("%s: not in order: %zu objections\n", path, nbad);
+    else
+        printf("%s: in order: %zu regions, %zu call paths, %zu threads of %zu ranks\n", path, profile->nregions,
+               profile->nnodes - 1, profile->nlocations, profile->nranks_kept);
+    return nbad ? EXIT_BAD : ompp_report_finish();
+}
+
+static int check(const request_t *request)
+{
+    input_t input;
+    int rc;
+
+    if (!load(request->file, &input)) return EXIT_BAD;
+    const char *name = shown_name(request->file);
+    rc = input.profile ? check_profile(name, input.profile) : check_document(name, input.document);
+    unload(&input);
+    return rc;
+}
+
+/* ---- Converting -------------------------------------------------------------------------------------------------- */
+
+/* The report of one rank of several is named after the rank. */
+static int only_rank(const ompp_profile_t *profile)
+{
+    bool one = profile->mpi && profile->nranks > 1 && profile->nranks_kept == 1 && !profile->nrest;
+
+    return one ? (int)profile->ranks[0].rank : -1;
+}
+
+static int convert(const request_t *request)
+{
+    ompp_job_t job = {.version = OMPP_JOB_VERSION,
+                      .formats = OMPP_JOB_TEXT,
+                      .choose = "another working directory",
+                      .tmpdir = ompp_env_foreign("TMPDIR"),
+                      .file = "",
+                      .time_digits = request->digits < 0 ? OMPP_REPORT_DIGITS : request->digits,
+                      .resolve_seconds = 3600};
+    ompp_profile_t *profile = NULL;
+    const char *slash = strrchr(request->file, '/');
+    int rc = ompp_collect_file(request->file, &profile, NULL);
+    bool died = rc == 0;
+    if (rc == -OMPP_E_FORMAT) rc = ompp_pack_read_file(request->file, &profile);
+    char message[1200], *dir = strndup(request->file, slash && !died ? (size_t)(slash - request->file) : 0);
+
+    job.dir = slash == request->file && !died ? "/" : dir ? dir : "";
+    if (rc) {
+        bool system = rc == -OMPP_E_OPEN || rc == -OMPP_E_IO;
+        const char *what = system ? strerror(errno) : ompp_error_message(rc);
+        if (rc == -OMPP_E_VERSION)
+            what = "written by another version of ompp; convert it with the ompp-report of that version";
+        if (rc == -OMPP_E_FORMAT)
+            what = "not what a run leaves (FILE.ompp.bin, /dev/shm/ompp-*); a report is read by show, csv or check";
+        snprintf(message, sizeof message, "%.1000s: %s", request->file, what);
+    } else {
+        job.local_rank = only_rank(profile);
+        rc = ompp_job_run(profile, &job);
+        snprintf(message, sizeof message, "%s", job.message);
+        if (job.path[0]) printf("%s\n%s\n", job.path, job.xml_path);
+    }
+    if (message[0]) ompp_report_complain(message);
+    ompp_profile_free(profile);
+    free(dir);
+    return rc ? EXIT_BAD : EXIT_OK;
+}
+
+/* ---- Command line ------------------------------------------------------------------------------------------------ */
+
+/* Options of a command, beside --help and --version. */
+enum { TAKES_DIGITS = 1, TAKES_TO = 2, TAKES_REMOVE = 4, TAKES_RUNNING = 8, TAKES_LIST = 16, TAKES_ALL = 32 };
+
+static const struct {
+    const char *name;
+    int (*run)(const request_t *request);                          /* each file by itself */
+    int (*run_all)(const request_t *request, char **files, int n); /* all together */
+    int least, most;                                               /* files */
+    unsigned options;
+    const char *arguments, *brief, *help;
+} verbs[] = {
+    {"show", show, NULL, 1, 1, TAKES_DIGITS, "[--digits=N] FILE", "print it as text",
+     "Prints a report as text, in ompP's format. FILE is the XML that a run leaves (FILE.ompp.xml), or a text or CSV "
+     "report of\n"
+     "ompP (0.6 to 0.8.99) or of ompp. A text report comes out as it was. What CSV does not hold is left out, and "
+     "said.\n"},
+    {"csv", csv, NULL, 1, 1, 0, "FILE", "print it as CSV",
+     "Prints a report as CSV, in ompP's format. FILE as for show. A CSV report comes out as it was. What CSV cannot "
+     "hold is left\n"
+     "out, and said; times of a text report have no more digits than it.\n"},
+    {"coz", coz, NULL, 1, 1, 0, "FILE", "print the what-if results for Coz's viewer",
+     "Prints what causal profiling has found (OMPP_CAUSAL) as a profile of Coz, which Coz's viewer opens. FILE is the "
+     "XML that the run\n"
+     "left; the run has written the same beside it, as FILE.ompp.coz. Coz's phase correction is in it already.\n"},
+    {"check", check, NULL, 1, INT_MAX, 0, "FILE...", "say whether it is in order",
+     "Says of each file whether it is in order. Of XML: that it is whole, every reference leads somewhere, and\n"
+     "no time is longer than what contains it. Of text and CSV: that sums, percentages, callgraph and overheads follow "
+     "from the\n"
+     "other numbers of the report.\n"},
+    {"convert", convert, NULL, 1, INT_MAX, TAKES_DIGITS, "[--digits=N] FILE...",
+     "write text and XML of what a run left",
+     "Writes text and XML of what a run left that could not write its report: FILE.ompp.bin, beside it; "
+     "/dev/shm/ompp-* of a\n"
+     "process that died, in the working directory.\n"},
+    {"merge", NULL, ompp_report_merge, 0, INT_MAX,
+     TAKES_DIGITS | TAKES_TO | TAKES_REMOVE | TAKES_RUNNING | TAKES_LIST | TAKES_ALL, "[OPTION...] [DIR|FILE]...",
+     "one report of all ranks of a run that died",
+     "Joins what the ranks of a run have left behind that did not end well, and writes text and XML of it, marked "
+     "incomplete. DIR is\n"
+     "OMPP_JOB_DIR, or where ompp-report collect has put things; FILE is what one rank has left, and stands for its "
+     "run; each run\n"
+     "makes a report. None of them: the newest run alone that this user has left on this node, in OMPP_JOB_DIR or, "
+     "when that is not\n"
+     "set, where a run puts things then.\n"},
+    {"collect", NULL, ompp_report_collect, 0, INT_MAX, TAKES_TO | TAKES_REMOVE | TAKES_RUNNING | TAKES_ALL,
+     "[OPTION...] [DIR|FILE]...", "copy what ranks of this node have left",
+     "Copies what the processes of this node have left behind, in compact form, to where the other nodes see it; "
+     "ompp-report merge\n"
+     "joins it there. DIR and FILE as for merge; none of them: the newest run alone.\n"},
+};
+#define NVERBS (sizeof verbs / sizeof verbs[0])
+
+static int help(void)
+{
+    printf("usage: ompp-report [COMMAND] [OPTION...] FILE...\n\nReads the reports of ompp and of ompP: XML, text and "
+           "CSV.\n"
+           "For show, csv, coz and check FILE may be a pipe; - is standard input.\n\n"
+           "Commands:\n\n");
+    for (size_t v = 0; v < NVERBS; v++)
+        printf("  %-8s %-25s %s%s\n", verbs[v].name, verbs[v].arguments, verbs[v].brief, v ? "" : " (the default)");
+    printf("\nOptions:\n\n"
+           "  --digits=N  digits after the point of times, 0-9 (default 2, or those of the report)\n"
+           "  --to=DIR    merge, collect: where to write (default: the working directory)\n"
+           "  --remove    merge, collect: remove what was read, when all was written\n"
+           "  --running   merge, collect: take in processes that still run\n"
+           "  --list      merge: list the runs that have left something, and write nothing\n"
+           "  --all       merge, collect: all of them, where no file is named, not the newest alone\n"
+           "  --help      this text; after a command: about the command\n"
+           "  --version   version\n"
+           "\nExit status: 0 good, 1 a file cannot be read or is not in order, 2 wrong usage.\n");
+    return ompp_report_finish();
+}
+
+static int help_of(size_t verb)
+{
+    printf("usage: ompp-report %s %s\n\n%s", verbs[verb].name, verbs[verb].arguments, verbs[verb].help);
+    if (verbs[verb].options) printf("\n");
+    if (verbs[verb].options & TAKES_DIGITS) printf("  --digits=N  digits after the point of times, 0-9\n");
+    if (verbs[verb].options & TAKES_TO) printf("  --to=DIR    where to write (default: the working directory)\n");
+    if (verbs[verb].options & TAKES_REMOVE) printf("  --remove    remove what was read, when all was written\n");
+    if (verbs[verb].options & TAKES_RUNNING) printf("  --running   take in processes that still run\n");
+    if (verbs[verb].options & TAKES_LIST)
+        printf("  --list      list the runs that have left something, and write nothing\n");
+    if (verbs[verb].options & TAKES_ALL)
+        printf("  --all       all of them, where no file is named, not the newest alone\n");
+    return ompp_report_finish();
+}
+
+static size_t find_verb(const char *word)
+{
+    size_t v = 0;
+
+    while (v < NVERBS && strcmp(verbs[v].name, word) != 0) v++;
+    return v;
+}
+
+static bool parse_digits(const char *text, int *digits)
+{
+    if (text[0] < '0' || text[0] > '9' || text[1]) return false;
+    *digits = text[0] - '0';
+    return true;
+}
+
+/* What --NAME=VALUE or --NAME VALUE at argv[*i] says, "" for nothing; NULL where another word stands. *i comes to its
+ * last word. */
+static const char *value_of(const char *name, char **argv, int *i)
+{
+    size_t n = strlen(name);
+
+    if (strncmp(argv[*i], name, n) != 0) return NULL;
+    if (argv[*i][n] == '=') return argv[*i] + n + 1;
+    if (argv[*i][n]) return NULL;
+    return argv[*i + 1] ? argv[++*i] : "";
+}
+
+/* An option at argv[*i]: into *request, and its bit into *used. \return exit status. */
+static int parse_option(char **argv, int *i, request_t *request, unsigned *used)
+{
+    const char *word = argv[*i], *text;
+
+    if ((text = value_of("--digits", argv, i))) {
+        *used |= TAKES_DIGITS;
+        if (!parse_digits(text, &request->digits)) return wrong("digits are 0 to 9, not", text);
+    } else if ((text = value_of("--to", argv, i))) {
+        *used |= TAKES_TO;
+        if (!*text) return wrong("--to wants a directory", NULL);
+        request->to = text;
+    } else if (strcmp(word, "--remove") == 0) {
+        *used |= TAKES_REMOVE;
+        request->remove = true;
+    } else if (strcmp(word, "--running") == 0) {
+        *used |= TAKES_RUNNING;
+        request->running = true;
+    } else if (strcmp(word, "--list") == 0) {
+        *used |= TAKES_LIST;
+        request->list = true;
+    } else if (strcmp(word, "--all") == 0) {
+        *used |= TAKES_ALL;
+        request->all = true;
+    } else {
+        return wrong("unknown option", word);
+    }
+    return EXIT_OK;
+}
+
+static bool is_file(const char *path) { return strcmp(path, "-") == 0 || access(path, F_OK) == 0; }
+
+static const char *nearest_verb(const char *word)
+{
+    ompp_nearest_t nearest;
+
+    ompp_nearest_begin(&nearest, word);
+    for (size_t v = 0; v < NVERBS; v++) ompp_nearest_offer(&nearest, verbs[v].name, verbs[v].name);
+    return nearest.n ? nearest.best[0].item : NULL;
+}
+
+static int wrong_verb(const char *word, const char *near)
+{
+    fprintf(stderr, "ompp-report: %s: neither a command nor a file; nearest command: %s; try ompp-report --help\n",
+            word, near);
+    return EXIT_USAGE;
+}
+
+/* Are options and number of files those of the command? */
+static int check_usage(size_t verb, bool named, unsigned used, char **files, int nfiles)
+{
+    static const char *const names[] = {"--digits is not for",  "--to is not for",   "--remove is not for",
+                                        "--running is not for", "--list is not for", "--all is not for"};
+    const char *near = NULL;
+
+    for (unsigned bit = 0; bit < sizeof names / sizeof names[0]; bit++)
+        if (used & ~verbs[verb].options & 1u << bit) return wrong(names[bit], verbs[verb].name);
+    if (!named && nfiles > 0 && !is_file(files[0]) && (near = nearest_verb(files[0])))
+        return wrong_verb(files[0], near);
+    if (nfiles < verbs[verb].least) return wrong("no file named", NULL);
+    if (nfiles > verbs[verb].most) return wrong("more than one file, or an unknown command", files[0]);
+    return EXIT_OK;
+}
+
+/* Options anywhere; the first other word may be a verb, the others are files, moved to the front of files. */
+static int parse(int argc, char **argv, request_t *request, size_t *verb, char **files, int *nfiles)
+{
+    bool options = true;
+    unsigned used = 0;
+
+    for (int i = 1; i < argc; i++) {
+        if (options && strcmp(argv[i], "--") == 0) {
+            options = false;
+        } else if (options && argv[i][0] == '-' && argv[i][1]) {
+            int rc = parse_option(argv, &i, request, &used);
+            if (rc) return rc;
+        } else if (*verb == NVERBS && *nfiles == 0 && find_verb(argv[i]) < NVERBS) {
+            *verb = find_verb(argv[i]);
+        } else {
+            files[(*nfiles)++] = argv[i];
+        }
+    }
+    const bool named = *verb < NVERBS;
+    if (!named) *verb = 0;
+    return check_usage(*verb, named, used, files, *nfiles);
+}
+
+/* "help", and "help COMMAND", where it is no file. */
+static bool answer_word(char **argv, int *rc)
+{
+    if (!argv[1] || strcmp(argv[1], "help") != 0 || is_file(argv[1])) return false;
+    size_t verb = argv[2] ? find_verb(argv[2]) : NVERBS;
+    *rc = verb < NVERBS ? help_of(verb) : help();
+    return true;
+}
+
+/* --help and --version count wherever they stand before "--". */
+static bool answer(int argc, char **argv, int *rc)
+{
+    size_t verb = NVERBS;
+
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (verb == NVERBS && argv[i][0] != '-') verb = find_verb(argv[i]);
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            *rc = verb < NVERBS ? help_of(verb) : help();
+            return true;
+        }
+        if (strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-v") == 0) {
+            printf("ompp-report %s\n", PACKAGE_VERSION);
+            *rc = ompp_report_finish();
+            return true;
+        }
+    }
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    request_t request = {.digits = -1};
+    size_t verb = NVERBS;
+    int nfiles = 0, worst = EXIT_OK, rc;
+
+    if (answer_word(argv, &rc) || answer(argc, argv, &rc)) return rc;
+    rc = parse(argc, argv, &request, &verb, argv, &nfiles);
+    if (rc) return rc;
+    if (verbs[verb].run_all) return verbs[verb].run_all(&request, argv, nfiles);
+    for (int i = 0; i < nfiles; i++) {
+        request.file = argv[i];
+        rc = verbs[verb].run(&request);
+        if (rc > worst) worst = rc;
+    }
+    return worst;
+}

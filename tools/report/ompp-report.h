@@ -1,0 +1,33 @@
+/**
+ * \file
+ * What the parts of ompp-report share: the request of the command line, messages, exit status.
+ */
+#ifndef OMPP_TOOLS_REPORT_H
+#define OMPP_TOOLS_REPORT_H
+
+#include <stdbool.h>
+
+enum { EXIT_OK = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
+
+/** What the command line asks for. */
+typedef struct {
+    const char *file;
+    int digits;     /* -1: not said */
+    const char *to; /* directory for what is written; NULL: not said */
+    bool remove;    /* what was read goes, when all was written */
+    bool running;   /* also processes that still run */
+    bool list;      /* say which runs there are, and do nothing */
+    bool all;       /* every run, where none is named */
+} request_t;
+
+/** \brief Says a line on stderr. \return EXIT_BAD. */
+int ompp_report_complain(const char *message);
+
+/** \brief Flushes standard output. \return EXIT_OK, or EXIT_BAD when it did not arrive. */
+int ompp_report_finish(void);
+
+/* merge and collect: files and directories, n may be 0 for merge. \return exit status. */
+int ompp_report_merge(const request_t *request, char **files, int n);
+int ompp_report_collect(const request_t *request, char **files, int n);
+
+#endif
