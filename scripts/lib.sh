@@ -130,3 +130,19 @@ unpack_libomp14() {
     OMPP_TEST_LIBOMP14=$dir
     export OMPP_TEST_LIBOMP14
 }
+
+# size_demo PROCESSORS: ranks, and settings (with the threads of a rank), for examples/heat: no more threads than processors, which
+# would wait for each other. Says why.
+size_demo() {
+    settings=OMP_NUM_THREADS=2
+    if [ "$1" -ge 4 ]; then
+        ranks=2
+        say "2 ranks x 2 threads, for the $1 processors here: the report shows all four faults of the example."
+    elif [ "$1" -ge 2 ]; then
+        ranks=1
+        say "1 rank x 2 threads, for the $1 processors here: three of the example's four faults; the late rank needs 4 processors."
+    else
+        ranks=2 settings="$settings OMP_WAIT_POLICY=passive HEAT_WORK=sleep"
+        say "2 ranks x 2 threads that sleep in place of work, for the 1 processor here: all four faults of the example."
+    fi
+}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What scripts/demo says while it builds: that it goes on, and how far it is; what failed.
+# What scripts/demo says while it builds: that it goes on, and how far it is; what failed. How large its run is.
 . "$abs_top_srcdir/scripts/lib.sh"
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
@@ -18,4 +18,16 @@ grep -q '^  \.\.\. [0-9]* s, 1 lines in the log: CC src/one.c$' "$work/said" || 
 (progressing "$work/log" sh -c 'echo bad words; exit 3'; say after) >"$work/said" 2>&1 && bad "a command that fails succeeds"
 grep -q '^bad words$' "$work/said" || bad "what failed is not shown"
 grep -q after "$work/said" && bad "it goes on after a failure"
+
+# sized PROCESSORS RANKS SETTINGS
+sized() {
+    size_demo "$1" >"$work/said"
+    [ "$ranks, $settings" = "$2, $3" ] || bad "$1 processors: $ranks ranks, $settings"
+    [ "$(wc -l <"$work/said")" = 1 ] && grep -q "$2 ranks\{0,1\} x 2 threads.*$1 processor" "$work/said" || bad "$1 processors: $(cat "$work/said")"
+}
+sized 1 2 "OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive HEAT_WORK=sleep"
+sized 2 1 OMP_NUM_THREADS=2
+sized 3 1 OMP_NUM_THREADS=2
+sized 4 2 OMP_NUM_THREADS=2
+sized 64 2 OMP_NUM_THREADS=2
 exit $failed
