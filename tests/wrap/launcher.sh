@@ -56,6 +56,13 @@ for words in --clock=TSC --time-digits=9 --memory=4M --outformat=csv,text --over
 done
 OMPP_CLOCK=sundial OMPP_TIME_DIGITS=12 OMPP_OVERWRITE=no $launch -- ./run 2>err; claim "wrong variables stop nothing" sh -c "test $? = 0 && test -f ran"
 claim "a misspelled variable" sh -c "OMPP_QUIET=0 OMPP_OUTDTR=x $launch --data=x -- ./p 2>&1 | grep -q 'OMPP_OUTDTR; nearest: OMPP_OUTDIR;'"
+# The first help is a screen, of what is used most; the other names every option. Both name only what there is.
+$launch --help >first; $launch --help=all >all
+claim "--help is a screen" sh -c "test \$(wc -l <first) -le 35 && ! grep -q '.\{81\}' first"
+claim "--help has ten options" same "$(grep -c '^  --[a-gi-z]' first)" 10
+claim "--help=all has all variables" same "$(sed -n 's/^  --\([a-z0-9-]*\).*/OMPP_\1/p' all | grep -v help | tr a-z- A-Z_ | sed 's/[0-9]*$//' | sort -u)" \
+    "$("$abs_top_builddir/ompp-config" --list-env | sed '/^$/q' | sed -n 's/^\(OMPP_[A-Z_]*\) .*/\1/p' | sort)"
+claim "--help=all has what --help has" same "$(grep -vxF -f all first)" ""
 for command in "$launch" "$kinst" "$abs_top_builddir/ompp-config"; do
     claim "$command -h" same "$($command -h)" "$($command --help)"
     claim "$command -v" same "$($command -v)" "$($command --version)"

@@ -1,10 +1,12 @@
-# Completion of ompp-report, ompp, ompp-config and kinst-ompp for bash. Options come from each command's own --help, so there is no
+# Completion of ompp-report, ompp, ompp-config and kinst-ompp for bash. Options come from each command's own help, so there is no
 # second list of them; files are offered by what the command reads.
 
-# The options that COMMAND --help names, those with a value ending in "=". Each line: two blanks, options with commas, blanks, words.
+# The options that its help names, those with a value ending in "=". Each line: two blanks, options with commas, blanks, words.
 _ompp_options()
 {
-    "$1" --help 2>/dev/null | awk '/^  -/ {
+    local help=--help
+    [[ ${1##*/} == ompp ]] && help=--help=all
+    "$1" $help 2>/dev/null | awk '/^  -/ {
         sub(/^ +/, ""); sub(/  .*/, ""); n = split($0, words, /, */)
         for (i = 1; i <= n; i++) { sub(/=.*/, "=", words[i]); print words[i] }
     }'

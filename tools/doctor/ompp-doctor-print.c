@@ -1,5 +1,5 @@
 /*
- * Words of the line to measure with, as a shell takes them.
+ * Words of the line to measure with, as a shell takes them; the help.
  */
 #include "tools/doctor/ompp-doctor.h"
 
@@ -62,4 +62,22 @@ void ompp_doctor_print_options(char **words, size_t begin, size_t end, const omp
         free(variable);
         i += n;
     }
+}
+
+bool ompp_doctor_usage(const char *word)
+{
+    const bool asked = word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0);
+
+    fprintf(asked ? stdout : stderr,
+            "usage: ompp doctor LAUNCH LINE, as in: ompp doctor mpirun -n 4 ./app arguments\n");
+    if (!asked) return false;
+    printf("Says what can be measured of a program, and with which command. Reads the program's\n"
+           "file, and runs the launch line with a probe in place of the program: it does not\n"
+           "start. Each line says ok, note or BAD; -> says what to do.\n\n"
+           "Examples\n"
+           "  ompp doctor ./app\n"
+           "  ompp doctor mpirun -n 4 ./app arguments\n"
+           "  ompp doctor mpirun -n 4 ompp --data=grid -- ./app arguments\n\n"
+           "Exit status: 0 it will work, 1 something is BAD, 2 wrong usage.\n");
+    return true;
 }

@@ -110,7 +110,7 @@ static void check_options(doctor_t *d, const part_t *p)
     if (!p->line->unknown) return;
     say(d, BAD, "options", "ompp does not know %s, or its value is missing", p->line->unknown);
     const char *nearest = ompp_option_nearest(p->line->unknown);
-    advise("%s%sompp --help lists them; -- stands between them and the program", nearest ? nearest : "",
+    advise("%s%sompp --help=all lists them; -- stands between them and the program", nearest ? nearest : "",
            nearest ? "? " : "");
 }
 
@@ -744,8 +744,7 @@ int ompp_doctor(char **argv)
 
     if (argv[0] && strcmp(argv[0], "--probe") == 0) ompp_doctor_probe(argv + 1);
     if (!argv[0] || argv[0][0] == '-' || !ompp_doctor_parse(argv, &d.line)) {
-        fprintf(stderr, "usage: ompp doctor LAUNCH LINE, as in: ompp doctor mpirun -n 4 ./app arguments\n");
-        return argv[0] && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0) ? 0 : WRONG_USAGE;
+        return ompp_doctor_usage(argv[0]) ? 0 : WRONG_USAGE;
     }
     for (size_t i = 0; i < d.line.n; i++) {
         d.part[i] = (part_t){.line = &d.line.part[i], .family = ""};

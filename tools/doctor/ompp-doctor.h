@@ -116,6 +116,9 @@ void ompp_doctor_print_words(char **words, size_t begin, size_t end);
 void ompp_doctor_print_options(char **words, size_t begin, size_t end, const ompp_started_t *measured,
                                const char *no_data);
 
+/** \brief Prints the help, or where word does not ask for it one line on stderr. \return whether it asks. */
+bool ompp_doctor_usage(const char *word);
+
 /**
  * \brief The command.
  * \param[in] argv launch line, NULL-terminated.

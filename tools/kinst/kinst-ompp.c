@@ -26,8 +26,12 @@ static void help(const char *name)
            "  -nosrc                 accepted and ignored\n"
            "  -@, --verbose          show commands, and say what could not be instrumented\n"
            "  --dry-run              show the commands, run none\n"
-           "  --version, --help\n",
-           name, name, name);
+           "  --version, --help\n\n"
+           "Examples\n"
+           "  %s mpicc -g -O2 -fopenmp app.c -o app\n"
+           "  make CC=\"%s mpicc\"\n"
+           "  cmake -S . -B build -DCMAKE_C_COMPILER=kinst-ompp-mpicc\n",
+           name, name, name, name, name);
 }
 
 static void add_opari_option(const char *word, char *const rest[], int *used)

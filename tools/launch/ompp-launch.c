@@ -91,21 +91,6 @@ static void keep_for_children(const char *program)
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
-static void help(void)
-{
-    printf("usage: ompp [options] -- program [arguments]\n"
-           "       ompp doctor mpirun -n 4 program [arguments]    says what would work, and with which command\n"
-           "Runs a dynamic program under measurement. With MPI: mpirun -n 4 ompp [options] -- program [arguments]\n\n"
-           "  -n                     print the environment that would be set, for pasting into a shell\n"
-           "  -v, --version, -h, --help\n");
-    for (size_t i = 0; i < ompp_env_nrows; i++) {
-        const char *name = ompp_option_name(&ompp_env_rows[i]),
-                   *number = ompp_env_rows[i].type == OMPP_ENV_LIST ? "1" : "";
-        int used = name ? (int)(strlen(name) + strlen(number)) : 0;
-        if (name) printf("  --%s%s=...%*s %s\n", name, number, used < 17 ? 17 - used : 0, "", ompp_env_rows[i].help);
-    }
-}
-
 _Noreturn static void refuse(const char *option, int why)
 {
     if (why == OMPP_OPTION_NO_VALUE) fprintf(stderr, "ompp: %s needs a value: %s=...\n", option, option);
@@ -137,8 +122,9 @@ static int read_options(int argc, char **argv)
         else if (strcmp(argv[i], "-n") == 0) only_print = true;
     for (i = 1; i < argc && argv[i][0] == '-'; i++) {
         if (strcmp(argv[i], "--") == 0) return i + 1;
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            help();
+        const bool all = strcmp(argv[i], "--help=all") == 0;
+        if (all || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            ompp_option_help(all);
             exit(0);
         }
         if (strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-v") == 0) {

@@ -111,4 +111,60 @@ const char *ompp_option_nearest(const char *option)
         if (ompp_nearest_distance(wanted, others[i]) == nearest.best[0].distance)
             snprintf(best, sizeof best, "--%s", others[i]);
     return best;
+
+/* ---- Help -------------------------------------------------------------------------------------------------------- */
+
+/* What ompp --help shows; an empty task is the one above. ompp --help=all adds all rows of ompp_env.def. */
+static const struct {
+    const char *task, *option, *help;
+} often_used[] = {
+    {"Where reports go, and in which form", "--outdir=DIR", "directory (default: where the program starts)"},
+    {"", "--appname=NAME", "name of the program in reports and their file names"},
+    {"", "--outformat=LIST", "text (default), csv, or csv,text; XML is always there"},
+    {"How detailed they are", "--time-digits=N", "digits after the point of times, 0-9 (default 2)"},
+    {"What is measured", "--ctr1=COUNTER", "a counter of PAPI, as PAPI_TOT_CYC; a second: --ctr2="},
+    {"", "--omp-runtime=gomp", "OpenMP that comes after the start, as Python loads it"},
+    {"", "--children", "what the program starts, too"},
+    {"Data structures", "--data=NAMES", "accesses to these variables, as a,grid (docs/data.md)"},
+    {"What if a region were faster", "--causal=virtual", "how much faster the program would be"},
+    {"While it runs", "--dump-interval=S", "every S seconds a report of each process"},
+};
+enum { OFTEN_USED = sizeof often_used / sizeof often_used[0], OPTION_WIDTH = 19 };
+
+static void print_all(void)
+{
+    printf("\nAll options of variables, with values in brackets\n");
+    for (size_t i = 0; i < ompp_env_nrows; i++) {
+        const ompp_env_row_t *row = &ompp_env_rows[i];
+        const char *name = ompp_option_name(row), *rest = row->type == OMPP_ENV_LIST ? "1=..." : "=...";
+        char option[140];
+        if (!name) continue;
+        const bool is_switch = row->type == OMPP_ENV_FLAG && strcmp(row->def, "0") == 0;
+        const bool words = row->type == OMPP_ENV_WORD || row->type == OMPP_ENV_WORDS;
+        snprintf(option, sizeof option, "--%s%s", name, is_switch ? "" : rest);
+        printf("  %-22s  %s%s%s%s\n", option, row->help, words ? " [" : "", words ? row->unit : "", words ? "]" : "");
+    }
+}
+
+void ompp_option_help(bool all)
+{
+    printf("usage: ompp [options] -- program [arguments]\n"
+           "       ompp doctor mpirun -n 4 program [arguments]\n"
+           "Runs a dynamic program under measurement, as it is. ompp doctor says before that\n"
+           "what would work, and with which command. Each option is a variable, too:\n"
+           "--outdir=DIR is OMPP_OUTDIR=DIR.\n");
+    for (size_t i = 0; i < OFTEN_USED; i++) {
+        if (*often_used[i].task) printf("%s%s\n", i ? "" : "\n", often_used[i].task);
+        printf("  %-*s %s\n", OPTION_WIDTH, often_used[i].option, often_used[i].help);
+    }
+    printf("The command itself\n"
+           "  %-*s %s\n  %-*s %s\n  -v, --version, -h, --help\n",
+           OPTION_WIDTH, "-n", "print the environment for a shell, run nothing", OPTION_WIDTH, "--help=all",
+           "all options");
+    if (all) print_all();
+    printf("\nExamples\n"
+           "  ompp --outdir=reports -- ./app\n"
+           "  mpirun --bind-to none -n 2 ompp --outformat=csv,text -- ./app input\n"
+           "  ompp --causal=virtual -- ./app\n");
+}
 }

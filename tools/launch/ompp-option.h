@@ -37,4 +37,7 @@ const char *ompp_option_nearest(const char *option);
  */
 const char *ompp_option_name(const ompp_env_row_t *row);
 
+/** \brief Prints the help of ompp on stdout. \param[in] all  every option, not only those that are often used. */
+void ompp_option_help(bool all);
+
 #endif
