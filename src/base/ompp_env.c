@@ -39,8 +39,8 @@ static const char *const type_accepts[] = {
     [OMPP_ENV_INT] = "a whole number, 0 or more",
     [OMPP_ENV_BYTES] = "a number of bytes, with k, M or G",
     [OMPP_ENV_SECONDS] = "a number of seconds, 0 or more",
-    [OMPP_ENV_WORDS] = "one or more, with commas",
-    [OMPP_ENV_WORD] = "one",
+    [OMPP_ENV_WORDS] = "one or more, with commas, of",
+    [OMPP_ENV_WORD] = "one of",
     [OMPP_ENV_FOREIGN] = "text",
     [OMPP_ENV_LIST] = "text",
     [OMPP_ENV_LATER] = "text",
@@ -142,11 +142,17 @@ static bool store(const ompp_env_row_t *row, const char *text)
 }
 
 /* What the row takes: "one, of auto|tsc|gettime". */
-static void say_accepted(const ompp_env_row_t *row, char *text, size_t size)
+/* "set OMPP_CLOCK to one of auto|tsc|gettime: 'sundial' is not understood". shown: what the user calls the variable. */
+static void say_wrong(const ompp_env_row_t *row, const char *shown, const char *value, const char *what, char *text,
+                      size_t size)
 {
-    bool words = row->type == OMPP_ENV_WORDS || row->type == OMPP_ENV_WORD;
+    const bool words = row->type == OMPP_ENV_WORDS || row->type == OMPP_ENV_WORD, brackets = *row->unit && !words;
 
-    snprintf(text, size, "%s%s%s", type_accepts[row->type], !*row->unit ? "" : words ? ", of " : ", in ", row->unit);
+    snprintf(text, size, "set %s to %s%s%s%s: '%.80s' is %s", shown, type_accepts[row->type],
+             brackets ? " ("
+             : words  ? " "
+                      : "",
+             row->unit, brackets ? ")" : "", value, what);
 }
 
 /* ---- Ranges ------------------------------------------------------------------------------------------------------ */
@@ -275,8 +281,10 @@ static void say_unknown(const char *name, size_t length)
         if (strncmp(ompp_env_rows[i].name, "OMPP_", 5) == 0)
             ompp_nearest_offer(&nearest, ompp_env_rows[i].name + 5, &ompp_env_rows[i]);
     row = nearest.n ? nearest.best[0].item : NULL;
-    ompp_warn_common("unknown variable %s%s%s%s; 'ompp-config --list-env' lists the known ones", wanted,
-                     row ? "; nearest: " : "", row ? row->name : "", row && row->type == OMPP_ENV_LIST ? "1" : "");
+    if (row)
+        ompp_warn_common("did you mean %s%s? unknown variable %s; 'ompp-config --list-env' lists all", row->name,
+                         row->type == OMPP_ENV_LIST ? "1" : "", wanted);
+    else ompp_warn_common("look into 'ompp-config --list-env': unknown variable %s", wanted);
 }
 
 static void warn_unknown(void)
@@ -289,8 +297,8 @@ static void warn_unknown(void)
         const ompp_env_row_t *family = beyond_family(*e, length);
         if (is_numbered(*e, length) || find_row(*e, length)) continue;
         if (family)
-            ompp_warn_common("%.*s is not used: they are numbered from %s1 to %s%d", (int)length, *e, family->name,
-                             family->name, OMPP_ENV_NUMBER_MAX);
+            ompp_warn_common("use numbers from %s1 to %s%d: %.*s is not used", family->name, family->name,
+                             OMPP_ENV_NUMBER_MAX, (int)length, *e);
         else say_unknown(*e, length);
     }
 }
@@ -320,14 +328,16 @@ static void read_row(const ompp_env_row_t *row, const char *text)
     }
     if (row->type == OMPP_ENV_LATER) ompp_warn_common("%s has no effect in this version: %s", row->name, row->help);
     if (!store(row, text)) {
-        char accepted[160], meaning[80];
-        say_accepted(row, accepted, sizeof accepted);
+        char wrong[300], meaning[80];
+        say_wrong(row, row->name, text, "not understood", wrong, sizeof wrong);
         say_meaning(row, meaning, sizeof meaning);
-        ompp_warn_common("%s='%s' is not understood (%s); using %s%s", row->name, text, accepted, row->def, meaning);
+        ompp_warn_common("%s; using %s%s", wrong, row->def, meaning);
         misread[row - ompp_env_rows] = true;
         store(row, row->def);
     } else if ((nearest = beyond(row, text, buffer))) {
-        ompp_warn_common("%s='%s' is out of range (%s); using %s", row->name, text, row->unit, nearest);
+        char wrong[300];
+        say_wrong(row, row->name, text, "out of range", wrong, sizeof wrong);
+        ompp_warn_common("%s; using %s", wrong, nearest);
         store(row, nearest);
     }
 }
@@ -347,24 +357,20 @@ static bool is_of_type(const ompp_env_row_t *row, const char *text)
     return ok;
 }
 
-bool ompp_env_accepts(const char *name, const char *text, char *why, size_t size)
+bool ompp_env_accepts(const char *name, const char *text, const char *shown, char *wrong, size_t size)
 {
     const size_t length = strlen(name);
     const ompp_env_row_t *row = find_row(name, length), *family = beyond_family(name, length);
-    char accepted[160], end[32];
+    char end[32];
 
     if (!row && family && !is_numbered(name, length)) {
-        snprintf(why, size, "not used: they are numbered from 1 to %d", OMPP_ENV_NUMBER_MAX);
+        snprintf(wrong, size, "use numbers from 1 to %d: %s is not used", OMPP_ENV_NUMBER_MAX, shown);
         return false;
     }
     if (!row || !*text) return true;
-    if (!is_of_type(row, text)) {
-        say_accepted(row, accepted, sizeof accepted);
-        snprintf(why, size, "not understood (%s)", accepted);
-        return false;
-    }
-    if (!beyond(row, text, end)) return true;
-    snprintf(why, size, "out of range (%s)", row->unit);
+    const bool understood = is_of_type(row, text);
+    if (understood && !beyond(row, text, end)) return true;
+    say_wrong(row, shown, text, understood ? "out of range" : "not understood", wrong, size);
     return false;
 }
 

@@ -138,10 +138,12 @@ char *const *ompp_env_again(const char **command);
 
 /**
  * \brief Would a variable of ours take this value as it is? For options, whose wrong values stop the launch.
- * \param[in]  name  "OMPP_CLOCK", or a member of a family, "OMPP_CTR1".
- * \param[out] why   what is wrong, "not understood (one, of auto|tsc|gettime)"; when the result is false.
+ * \param[in]  name   "OMPP_CLOCK", or a member of a family, "OMPP_CTR1".
+ * \param[in]  shown  what the user calls it, "--clock".
+ * \param[out] wrong  what to do and what is wrong, "set --clock to one of auto|tsc|gettime: 'sundial' is not
+ *                    understood"; when the result is false.
  */
-bool ompp_env_accepts(const char *name, const char *text, char *why, size_t size);
+bool ompp_env_accepts(const char *name, const char *text, const char *shown, char *wrong, size_t size);
 
 /** \brief Whether the value of a row was not understood, so that its default is used. */
 bool ompp_env_is_misread(const ompp_env_row_t *row);

@@ -2,6 +2,7 @@
  * \file
  * Messages to stderr. Every line starts "ompp: "; a file says who it is by OMPP_LOG_DOMAIN, shown at debug level only.
  * Never called from a signal handler. Nothing here exits or aborts.
+ * Where the user can do something, a line says that first, then what is wrong: "set OMPP_CLOCK to one of ...: ...".
  *
  * Messages that are equal on all ranks are said by rank 0 alone (ompp_log_common); the rank becomes known at MPI_Init.
  */

@@ -43,8 +43,10 @@ const char *ompp_write_why(int error) { return error == EFBIG ? "larger than uli
 
 char *ompp_write_remedy(int error, const char *choose, char *text, size_t size)
 {
-    if (error == EFBIG) snprintf(text, size, "a larger ulimit -f lets it be written");
-    else snprintf(text, size, "%s chooses another place", choose);
+    const bool full = error == ENOSPC || error == EDQUOT;
+
+    if (error == EFBIG) snprintf(text, size, "set a larger ulimit -f");
+    else snprintf(text, size, "%s %s", choose, full ? "where there is free space" : "that you can write to");
     return text;
 }
 

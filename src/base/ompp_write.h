@@ -32,10 +32,10 @@ void ompp_write_begin(ompp_write_t *state);
 void ompp_write_end(const ompp_write_t *state);
 
 /**
- * \brief Why a file cannot be written, in words; and what can be done about it.
+ * \brief Why a file cannot be written, in words; and what the user can do about it, as the beginning of a message.
  *
  * \param[in] error  errno.
- * \param[in] choose what the user sets to have it elsewhere, "OMPP_OUTDIR".
+ * \param[in] choose what the user does to have it elsewhere, "set OMPP_OUTDIR to a directory".
  * \return text, borrowed; of ompp_write_remedy the caller's, [size].
  */
 const char *ompp_write_why(int error);

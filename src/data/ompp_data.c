@@ -511,7 +511,7 @@ static bool number(const char *name, const char *text, uint64_t *value)
     errno = 0;
     *value = strtoull(text, &rest, 0);
     if (isdigit((unsigned char)*text) && !*rest && errno == 0 && *value) return true;
-    ompp_warn_common("%s=%s is not a number above 0; no data range is set", name, text);
+    ompp_warn_common("set %s to a number above 0: '%s' is none, and no data range is set", name, text);
     return false;
 }
 
@@ -521,13 +521,14 @@ void ompp_data_from_environment(void)
 
     if (!*ompp_env.data_addr && !*ompp_env.data_size) return;
     if (!*ompp_env.data_addr || !*ompp_env.data_size) {
-        ompp_warn_common("OMPP_DATA_ADDR and OMPP_DATA_SIZE belong together; no data range is set");
+        ompp_warn_common("set both OMPP_DATA_ADDR and OMPP_DATA_SIZE: they belong together, and no data range is set");
         return;
     }
     if (!number("OMPP_DATA_ADDR", ompp_env.data_addr, &address) || !number("OMPP_DATA_SIZE", ompp_env.data_size, &size))
         return;
     if (address + size < address)
-        ompp_warn_common("OMPP_DATA_ADDR + OMPP_DATA_SIZE is beyond the end of memory; no data range is set");
+        ompp_warn_common(
+            "set a smaller OMPP_DATA_SIZE: the range ends beyond the end of memory, and no data range is set");
     else ompp_data_add((const void *)(uintptr_t)address, size, ompp_env.data_name, "OMPP_DATA_ADDR");
 }
 

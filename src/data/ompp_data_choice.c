@@ -17,6 +17,7 @@
 
 #define MAX_OFFERS 8
 #define NOT_BUILT "the program was not built with kinst-ompp --memory"
+#define BUILD_IT "build the program with kinst-ompp --memory: "
 
 /* Best first. */
 static const char *const preference[] = {"hooks", "papi", "samples", "breakpoints", "page-faults"};
@@ -112,14 +113,13 @@ static void say_what_counts(bool any)
     const bool refused = ompp_data_hooks_are_refused();
 
     if (!any)
-        ompp_warn_common("OMPP_DATA counts nothing: %s%s%s", refused ? "the program's hooks were refused" : NOT_BUILT,
+        ompp_warn_common("%sOMPP_DATA counts nothing%s%s%s", refused ? "" : BUILD_IT,
+                         refused ? ": the program's hooks were refused" : "",
                          *why_no_faults ? ", and page faults cannot be counted: " : "", why_no_faults);
     else if (ompp_data_has("page-faults"))
-        ompp_warn_common("OMPP_DATA counts page faults (first touches), no loads and stores: %s; "
-                         "OMPP_DATA_BACKEND=page-faults says that "
-                         "they are meant",
-                         refused ? "the program's hooks were refused"
-                                 : "for those build the program with kinst-ompp --memory");
+        ompp_warn_common("%sOMPP_DATA counts page faults (first touches), no loads and stores%s; "
+                         "OMPP_DATA_BACKEND=page-faults says that they are meant",
+                         refused ? "" : BUILD_IT, refused ? ": the program's hooks were refused" : "");
 }
 
 void ompp_data_choose(void)

@@ -19,7 +19,7 @@ typedef struct {
     uint32_t version;   /* OMPP_JOB_VERSION */
     unsigned formats;   /* OMPP_JOB_TEXT, OMPP_JOB_CSV, both, or 0 for XML alone */
     const char *dir;    /* for the files: absolute, or "" for the working directory */
-    const char *choose; /* what the user sets to have them in another one: "OMPP_OUTDIR" */
+    const char *choose; /* what the user does to have them in another one: "set OMPP_OUTDIR to a directory" */
     const char *tmpdir; /* where they go when neither dir nor the working directory will do; NULL or "" = none */
     const char *file;   /* OMPP_REPORTFILE, or "" */
     bool overwrite, usepid;

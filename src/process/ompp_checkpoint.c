@@ -56,7 +56,7 @@ static int replace(const ompp_profile_t *profile)
 void ompp_checkpoint_write(void)
 {
     static bool said;
-    char remedy[60];
+    char remedy[100];
     int error = ENOMEM;
 
     if (!path[0]) choose_path();
@@ -67,8 +67,9 @@ void ompp_checkpoint_write(void)
     }
     ompp_profile_free(profile);
     if (error && !said)
-        ompp_warn_common("no copy of the profile (OMPP_CHECKPOINT): %s: %s; %s", path, ompp_write_why(error),
-                         ompp_write_remedy(error, "OMPP_OUTDIR", remedy, sizeof remedy));
+        ompp_warn_common("%s: no copy of the profile (OMPP_CHECKPOINT): %s: %s",
+                         ompp_write_remedy(error, "set OMPP_OUTDIR to a directory", remedy, sizeof remedy), path,
+                         ompp_write_why(error));
     said = said || error;
 }
 

@@ -135,9 +135,10 @@ static bool write_compact(const ompp_profile_t *profile, const ompp_job_t *job, 
     const bool written = ompp_pack_write_file(path, profile) == 0;
     if (written)
         ompp_log_at(incremental ? OMPP_LOG_INFO : OMPP_LOG_WARN, false,
-                    "report library not usable (%s); profile is in %s, make the report with: ompp-report convert %s",
-                    why, path, path);
-    else ompp_warn("no report: %s, and %s cannot be written (%s)", why, path, strerror(errno));
+                    "make the report with ompp-report convert %s: the report library is not usable (%s)", path, why);
+    else
+        ompp_warn("set OMPP_OUTDIR to a directory that you can write to: no report: %s, and %s cannot be written (%s)",
+                  why, path, strerror(errno));
     return written;
 }
 
@@ -168,7 +169,7 @@ static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
     ompp_job_t job = {.version = OMPP_JOB_VERSION,
                       .formats = formats(),
                       .dir = dir,
-                      .choose = "OMPP_OUTDIR",
+                      .choose = "set OMPP_OUTDIR to a directory",
                       .tmpdir = ompp_env.tmpdir,
                       .file = ompp_env.reportfile,
                       .overwrite = ompp_env.overwrite,

@@ -139,7 +139,7 @@ void ompp_runtime_node_dirs(const char *dirs[4])
 static void open_arena(void)
 {
     const char *dirs[4];
-    char name[100], remedy[60];
+    char name[100], remedy[100];
 
     ompp_runtime_node_dirs(dirs);
     const uint64_t start = ompp_proc_start(getpid()), space = ompp_proc_space();
@@ -152,9 +152,10 @@ static void open_arena(void)
         return;
     }
     if (ompp_process.arena.why[0])
-        ompp_warn_common("profile is kept in memory only (%s), and lost if the program dies; %s",
-                         ompp_process.arena.why,
-                         ompp_write_remedy(ompp_process.arena.error, "OMPP_JOB_DIR", remedy, sizeof remedy));
+        ompp_warn_common(
+            "%s: the profile is kept in memory only (%s), and lost if the program dies",
+            ompp_write_remedy(ompp_process.arena.error, "set OMPP_JOB_DIR to a directory", remedy, sizeof remedy),
+            ompp_process.arena.why);
 }
 
 static uint64_t user_at_load, system_at_load; /* ns of processor time */

@@ -47,10 +47,9 @@ static bool say_options(const ompp_loaded_t *loaded, const char *openmp)
                mpi = *loaded->mpi != '\0';
 
     if (!(ompp_is_launched() || children) || !(gomp || mpi)) return false;
-    ompp_warn_common("nothing was measured, no report: the program loads %s%s%s by itself; use ompp%s%s%s%s --",
-                     gomp ? openmp : "", gomp && mpi ? " and " : "", mpi ? loaded->mpi : "",
+    ompp_warn_common("use ompp%s%s%s%s --: the program loads %s%s%s by itself; nothing was measured, no report",
                      children ? " --children" : "", gomp ? " --omp-runtime=gomp" : "", mpi ? " --mpi-family=" : "",
-                     mpi ? loaded->family : "");
+                     mpi ? loaded->family : "", gomp ? openmp : "", gomp && mpi ? " and " : "", mpi ? loaded->mpi : "");
     return true;
 }
 
@@ -75,7 +74,7 @@ static void say_of_shell(void)
 {
     if (is_said()) return;
     ompp_warn_common(
-        "nothing was measured, no report: what %s starts is measured with ompp --children, or with ompp in front of it",
+        "use ompp --children, or put ompp in front of the program that %s starts: nothing was measured, no report",
         ompp_path_last(ompp_program_path()));
 }
 
@@ -177,17 +176,19 @@ void ompp_unmeasured_mpi(ompp_profile_t *profile)
     static atomic_flag reported = ATOMIC_FLAG_INIT;
     const bool other = strcmp(ompp_env.mpi_family, "auto") != 0;
     const bool is_deep = ompp_dlopen_watch_is_deep() && !profile->mpi;
-    char reason[200];
+    char why[200], remedy[60] = "", reason[300];
     ompp_loaded_t loaded;
 
     look(&loaded);
     if (!*loaded.mpi && !is_deep) return;
-    if (!*loaded.mpi) snprintf(reason, sizeof reason, "%s", deep);
-    else
-        snprintf(reason, sizeof reason, "%s%s%sthe program loads %s%s; use ompp --mpi-family=%s --",
-                 other ? "--mpi-family=" : "", other ? ompp_env.mpi_family : "", other ? ", and " : "", loaded.mpi,
-                 other ? "" : " by itself", loaded.family);
+    if (!*loaded.mpi) snprintf(why, sizeof why, "%s", deep);
+    else {
+        snprintf(why, sizeof why, "%s%s%sthe program loads %s%s", other ? "--mpi-family=" : "",
+                 other ? ompp_env.mpi_family : "", other ? ", and " : "", loaded.mpi, other ? "" : " by itself");
+        snprintf(remedy, sizeof remedy, "use ompp --mpi-family=%s --", loaded.family);
+    }
+    snprintf(reason, sizeof reason, "%s%s%s", why, *remedy ? "; " : "", remedy);
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_MPI_OFF, NULL, reason, 1);
     if (ompp_is_launched() && (ompp_launch_rank() >= 0 || other) && !atomic_flag_test_and_set(&reported))
-        ompp_warn_common("MPI is not measured: %s", reason);
+        ompp_warn_common("%s%sMPI is not measured: %s", remedy, *remedy ? ": " : "", why);
 }

@@ -112,9 +112,9 @@ static void say(const ompp_profile_t *profile, ompp_job_t *job, const char *why,
     }
     whole_path(path, sizeof path, job->dir ? job->dir : "", job->file[0] ? job->file : name);
     if (written) whole_path(got, sizeof got, "", job->path);
-    ompp_write_remedy(error, job->file[0] ? "OMPP_REPORTFILE" : job->choose, remedy, sizeof remedy);
-    snprintf(job->message, sizeof job->message, "cannot write the report %.400s (%s)%s%.400s; %s", path, why,
-             written ? "; it is " : ", nor anywhere else", got, remedy);
+    ompp_write_remedy(error, job->file[0] ? "set OMPP_REPORTFILE to a file" : job->choose, remedy, sizeof remedy);
+    snprintf(job->message, sizeof job->message, "%s: cannot write the report %.400s (%s)%s%.400s", remedy, path, why,
+             written ? "; it is " : ", nor anywhere else", got);
 }
 
 static int write_somewhere(const ompp_profile_t *profile, ompp_job_t *job)

@@ -35,7 +35,7 @@ def check_many(verdict, program, scratch, papi):
     outcome = run(program, scratch.file("many"), papi, OMPP_CTR12345="FAKE_1", **settings)
     verdict.equal(outcome.status, 0, "many: exit status")
     verdict.equal([m for m in outcome.messages() if "OMPP_CTR" in m and "not used" not in m], [], "many: messages")
-    verdict.check(any("OMPP_CTR12345 is not used: they are numbered from OMPP_CTR1 to OMPP_CTR9999" in m for m in outcome.messages()),
+    verdict.check(any("use numbers from OMPP_CTR1 to OMPP_CTR9999: OMPP_CTR12345 is not used" in m for m in outcome.messages()),
                   "a number that is too large: %s" % outcome.messages())
     profile = outcome.profile()
     verdict.profile(profile, "many")

@@ -86,7 +86,7 @@ exec 4<&-
 tail -n +2 "$work/read" | grep -q Coverage || bad "read from the pipe: $(head -3 "$work/read")"
 timeout 20 "$tool" job "$here/serial.xml" "$work/d" file=pipe > "$work/out" 2> "$work/err" || bad "a pipe without reader: status $?"
 special pipe fifo
-grep -q "cannot write the report $work/d/pipe (No such device or address); it is .*/here/pipe; OMPP_REPORTFILE chooses" "$work/err" ||
+grep -q "set OMPP_REPORTFILE to a file that you can write to: cannot write the report $work/d/pipe (No such device or address); it is .*/here/pipe" "$work/err" ||
     bad "a pipe without reader: said $(cat "$work/err")"
 there "$work/here" pipe pipe.xml
 rm "$work/d"/* "$work/here"/*
@@ -149,13 +149,13 @@ rm "$work/d"/*
 # A directory that is not there: the working directory, one line.
 job "$here/serial.xml" "$work/none" || bad "fallback"
 there "$work/here" serial.1-0.ompp.txt serial.1-0.ompp.xml
-[ "$(wc -l < "$work/err")" = 1 ] && grep -q "the report $work/none/serial.1-0.ompp.txt (No such file.*); it is .*/here/serial.1-0.ompp.txt; OMPP_OUTDIR chooses" "$work/err" || bad "said: $(cat "$work/err")"
+[ "$(wc -l < "$work/err")" = 1 ] && grep -q "set OMPP_OUTDIR to a directory that you can write to: cannot write the report $work/none/serial.1-0.ompp.txt (No such file.*); it is .*/here/serial.1-0.ompp.txt" "$work/err" || bad "said: $(cat "$work/err")"
 rm "$work/here"/*
 
 # A full disk, as a limit on file size (1 block), everywhere: refused with one line, nothing left, the program lives.
 (ulimit -f 1; "$tool" job "$here/constructs.xml" "$work/d" > "$work/out" 2> "$work/err"; echo $? > "$work/rc") 2> /dev/null
 [ "$(cat "$work/rc")" = 1 ] || bad "disk full: status $(cat "$work/rc")"
-[ "$(wc -l < "$work/err")" = 1 ] && grep -q "cannot write the report $work/d/constructs.4-0.ompp.txt (larger than ulimit -f allows), nor anywhere else; a larger ulimit -f" "$work/err" ||
+[ "$(wc -l < "$work/err")" = 1 ] && grep -q "set a larger ulimit -f: cannot write the report $work/d/constructs.4-0.ompp.txt (larger than ulimit -f allows), nor anywhere else" "$work/err" ||
     bad "disk full: said $(cat "$work/err")"
 [ -z "$(ls -A "$work/d" "$work/here" "$work/tmp" | grep ompp)" ] || bad "disk full: left $(ls -A "$work/d" "$work/here")"
 [ -z "$(ls /tmp | grep '^constructs\.4-.*\.ompp\.')" ] || bad "disk full: left in /tmp: $(ls /tmp | grep '^constructs')"

@@ -41,7 +41,7 @@ static void set(ompp_job_t *job, const char *word)
 
 static int run_job(ompp_profile_t *profile, int argc, char **argv)
 {
-    ompp_job_t job = {.version = OMPP_JOB_VERSION, .formats = OMPP_JOB_TEXT, .dir = argv[0], .choose = "OMPP_OUTDIR", .tmpdir = getenv("TMPDIR"), .file = "",
+    ompp_job_t job = {.version = OMPP_JOB_VERSION, .formats = OMPP_JOB_TEXT, .dir = argv[0], .choose = "set OMPP_OUTDIR to a directory", .tmpdir = getenv("TMPDIR"), .file = "",
                       .local_rank = -1, .time_digits = 2};
     int rc;
 

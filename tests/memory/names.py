@@ -41,7 +41,7 @@ def by_address(verdict, scratch, program):
     text = open(outcome.reports("txt")[0]).read()
     verdict.check("Data Address    : 0x10000\nData Size       : 34000 (0x84D0)\nData Name       : tilearray\n" in text, "address: header lines")
     for values, word in (({"OMPP_DATA_ADDR": "0x10000"}, "belong together"),
-                         ({"OMPP_DATA_ADDR": "here", "OMPP_DATA_SIZE": "8"}, "is not a number"),
+                         ({"OMPP_DATA_ADDR": "here", "OMPP_DATA_SIZE": "8"}, "to a number above 0"),
                          ({"OMPP_DATA_ADDR": "0xfffffffffffffff0", "OMPP_DATA_SIZE": "64"}, "beyond the end")):
         outcome, profile = run(program, scratch.file("bad-" + word.split()[0]), "", **values)
         verdict.check(any(word in m for m in outcome.messages()), "bad %s: no message with '%s'" % (values, word))

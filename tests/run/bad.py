@@ -48,12 +48,12 @@ def cases(scratch, full, read_only):
     result = [
         Case("nothing wrong", lines=0),
         Case("nothing wrong, MPI", mpi=True, lines=0),
-        Case("report folder missing", says=("/nonexistent/folder/bad_omp.2-0.ompp.txt (No such file", "/bad_omp.2-0.ompp.txt; OMPP_OUTDIR chooses"), OMPP_OUTDIR="/nonexistent/folder"),
+        Case("report folder missing", says=("set OMPP_OUTDIR to a directory that you can write to: cannot write the report /nonexistent/folder/bad_omp.2-0.ompp.txt (No such file",), OMPP_OUTDIR="/nonexistent/folder"),
         Case("report folder missing, MPI", mpi=True, OMPP_OUTDIR="/nonexistent/folder"),
         Case("report folder is a file", says=("(Not a directory)",), OMPP_OUTDIR=a_file),
-        Case("report file in a folder that is missing", report=None, says=("/nonexistent/name (No such file", "OMPP_REPORTFILE chooses"),
+        Case("report file in a folder that is missing", report=None, says=("set OMPP_REPORTFILE to a file that you can write to: ", "/nonexistent/name (No such file"),
              OMPP_REPORTFILE="/nonexistent/name"),
-        Case("arena folder missing", says=("memory only (/nonexistent/folder/ompp-", "No such file", "OMPP_JOB_DIR chooses"),
+        Case("arena folder missing", says=("set OMPP_JOB_DIR to a directory that you can write to: ", "memory only (/nonexistent/folder/ompp-", "No such file"),
              OMPP_JOB_DIR="/nonexistent/folder"),
         Case("arena folder missing, MPI", mpi=True, says=("memory only (/nonexistent/folder/ompp-",), OMPP_JOB_DIR="/nonexistent/folder"),
         Case("unknown variable", says=("OMPP_NO_SUCH",), OMPP_NO_SUCH="1"),
@@ -61,7 +61,7 @@ def cases(scratch, full, read_only):
         Case("bad value", says=("OMPP_TIME_DIGITS",), OMPP_TIME_DIGITS="many"),
         Case("bad value, quiet", lines=0, OMPP_TIME_DIGITS="many", OMPP_QUIET="1"),
         Case("file size limit", lines=(1, 2), report=None, limit=LIMIT_BYTES,
-             says=("memory only (", "larger than ulimit -f allows", "a larger ulimit -f")),
+             says=("set a larger ulimit -f: ", "memory only (", "larger than ulimit -f allows")),
         Case("rank exits without finalize", "exit", mpi=True, lines=(0, 2), report=None),
         Case("rank calls MPI_Abort", "abort", mpi=True, lines=(0, 2), report=None),
         Case("rank dies by a signal", "kill", mpi=True, lines=(0, 1), report=None),
@@ -73,7 +73,7 @@ def cases(scratch, full, read_only):
         Case("threads that end", "threads", lines=0),
     ]
     if full:
-        result += [Case("disk full", says=(full + "/bad_omp.2-0.ompp.txt (No space left",), OMPP_OUTDIR=full),
+        result += [Case("disk full", says=("where there is free space: ", full + "/bad_omp.2-0.ompp.txt (No space left"), OMPP_OUTDIR=full),
                    Case("arena on a full file system", says=(full + "/ompp-", "No space left"), OMPP_JOB_DIR=full),
                    Case("disk full, MPI", mpi=True, OMPP_OUTDIR=full),
                    Case("arena on a full file system, MPI", mpi=True, OMPP_JOB_DIR=full)]

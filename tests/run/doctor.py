@@ -171,7 +171,7 @@ def test_options(doctor, good):
     test_words_of_the_run(doctor)
     for words in (["--causal=virtul"], ["--causal", "virtul"]):
         out = doctor.ask("bad option", [ompp, *words, "--overwrite", "--", good], 1,
-                         {"options": ("BAD", r"--causal=virtul is not understood \(one, of off\|virtual\|delay\)"), "settings": ("ok",)})
+                         {"options": ("BAD", r"set --causal to one of off\|virtual\|delay: 'virtul' is not understood"), "settings": ("ok",)})
         doctor.verdict.check(out.endswith("\n  %s --overwrite -- ./good \n" % ompp), "bad option: command in\n" + out)
     doctor.ask("bad directory", [ompp, "--outdir", "/proc", "--", good], 1, {"reports": ("BAD", "/proc")})
     doctor.ask("unknown option", [ompp, "--dta", "--", good], 1, {"options": ("BAD", "--dta"), "program": ("ok", "./good")})

@@ -107,7 +107,7 @@ def serial(verdict, scratch, how):
     check_reports(verdict, title, outcome, 0, 0)
     outcome = start("short", 2, "0", OMPP_DUMP_INTERVAL="0.01")
     verdict.equal(len(outcome.messages()), 1, title + ": messages")
-    verdict.check("OMPP_DUMP_INTERVAL='0.01' is out of range" in outcome.err, title + ": said " + outcome.err)
+    verdict.check("set OMPP_DUMP_INTERVAL to a number of seconds, 0 or more (s 0.1-): '0.01' is out of range" in outcome.err, title + ": said " + outcome.err)
 
     title = how + ", overwrite"
     outcome = start("overwrite", 2, "0.3", "call", OMPP_DUMP_INTERVAL="0.1", OMPP_OVERWRITE="1")

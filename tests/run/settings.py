@@ -36,11 +36,11 @@ RUNS = [
     Run("OMPP_OUTFORMAT=CSV", ["bad_omp.2-0.ompp.csv", "bad_omp.2-0.ompp.xml"], OUTFORMAT="CSV"),
     Run("OMPP_OUTFORMAT=csv,text", ["bad_omp.2-0.ompp.csv"] + both("bad_omp.2-0"), OUTFORMAT="csv,text"),
     Run("OMPP_OUTFORMAT=xml", ["bad_omp.2-0.ompp.xml"], OUTFORMAT="xml"),
-    Run("OMPP_OUTFORMAT=CVS", both("bad_omp.2-0"), says=("OMPP_OUTFORMAT='CVS' is not understood", "report: "), OUTFORMAT="CVS"),
-    Run("OMPP_OUTFORMAT=cube", both("bad_omp.2-0"), says=("OMPP_OUTFORMAT='cube' is not understood", "report: "), OUTFORMAT="cube"),
+    Run("OMPP_OUTFORMAT=CVS", both("bad_omp.2-0"), says=("set OMPP_OUTFORMAT to one or more, with commas, of text|plain|csv|xml: 'CVS' is not understood", "report: "), OUTFORMAT="CVS"),
+    Run("OMPP_OUTFORMAT=cube", both("bad_omp.2-0"), says=("'cube' is not understood", "report: "), OUTFORMAT="cube"),
     Run("OMPP_LOCKHASH", both("bad_omp.2-0"), LOCKHASH="500"),
-    Run("OMPP_TIME_DIGITS=12", both("bad_omp.2-0"), says=("OMPP_TIME_DIGITS='12' is out of range", "report: "), TIME_DIGITS="12"),
-    Run("OMPP_MEMORY=1k", both("bad_omp.2-0"), says=("OMPP_MEMORY='1k' is out of range", "report: "), MEMORY="1k"),
+    Run("OMPP_TIME_DIGITS=12", both("bad_omp.2-0"), says=("set OMPP_TIME_DIGITS to a whole number, 0 or more (digits 0-9): '12' is out of range", "report: "), TIME_DIGITS="12"),
+    Run("OMPP_MEMORY=1k", both("bad_omp.2-0"), says=("'1k' is out of range", "report: "), MEMORY="1k"),
 ]
 
 

@@ -88,10 +88,12 @@ static bool check_program(doctor_t *d, part_t *p)
     ompp_program_find(argv, false, &p->program);
     if (p->program.status) {
         say(d, BAD, "program", "%s: %s", argv[0], p->program.why);
+        if (*p->program.remedy) advise("%s", p->program.remedy);
         return false;
     }
     if (*p->program.why) {
         say(d, BAD, "program", "%s cannot be measured: it %s", argv[0], p->program.why);
+        if (*p->program.remedy) advise("%s", p->program.remedy);
         return false;
     }
     ompp_program_needs(p->program.path, &p->needs);
@@ -574,12 +576,12 @@ static void see_settings(doctor_t *d, ompp_doctor_said_t *said)
  * is not. */
 static bool is_of_probe(const char *line)
 {
-    static const char *const begins[] = {"profile is kept in memory", "OMPP_DATA: ", "OMPP_DATA counts ",
-                                         "loads and stores are not counted"};
+    static const char *const words[] = {"the profile is kept in memory", "OMPP_DATA: ", "OMPP_DATA counts ",
+                                        "loads and stores are not counted"};
 
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++)
-        if (strncmp(line, begins[i], strlen(begins[i])) == 0) return true;
-    return strncmp(line, "OMPP_DATA_BACKEND=", 18) == 0 && line[18] != '\'';
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strstr(line, words[i])) return true;
+    return strncmp(line, "OMPP_DATA_BACKEND=", 18) == 0;
 }
 
 /* What the run would say, in its words. */
@@ -743,9 +745,8 @@ int ompp_doctor(char **argv)
     bool any = false;
 
     if (argv[0] && strcmp(argv[0], "--probe") == 0) ompp_doctor_probe(argv + 1);
-    if (!argv[0] || argv[0][0] == '-' || !ompp_doctor_parse(argv, &d.line)) {
+    if (!argv[0] || argv[0][0] == '-' || !ompp_doctor_parse(argv, &d.line))
         return ompp_doctor_usage(argv[0]) ? 0 : WRONG_USAGE;
-    }
     for (size_t i = 0; i < d.line.n; i++) {
         d.part[i] = (part_t){.line = &d.line.part[i], .family = ""};
         check_part(&d, &d.part[i]);

@@ -512,13 +512,16 @@ void kinst_build(kinst_command_t *c)
     kinst_fortran_module(c);
     if (c->nsources > 1) check_headers(c);
     if (c->nsources > 0 && c->openmp && !opari && !c->debug && !kinst_own.memory)
-        kinst_say("without -g the report names addresses, not files and lines");
+        kinst_say("compile with -g: without it the report names addresses, not files and lines");
     if (c->step == KINST_STEP_LINK && c->mpi && !readable(ompp_place_find()->lib, mpi_library(c)))
-        fprintf(stderr, "kinst-ompp: MPI is not measured: ompp was built for %s, this is %s\n", OMPP_MPI_FAMILIES,
-                *c->mpi_family ? c->mpi_family : "another one");
+        fprintf(
+            stderr,
+            "kinst-ompp: configure ompp with this mpicc in PATH: MPI is not measured, as ompp was built for %s, and "
+            "this is %s\n",
+            OMPP_MPI_FAMILIES, *c->mpi_family ? c->mpi_family : "another one");
     if (c->step == KINST_STEP_LINK && c->static_link)
-        fprintf(stderr,
-                "kinst-ompp: -static: the program is linked without measurement, which needs shared libraries\n");
+        fprintf(stderr, "kinst-ompp: leave out -static: the program is linked without measurement, which needs shared "
+                        "libraries\n");
     if (any_changed(c)) build_instrumented(c);
     if (c->step != KINST_STEP_LINK && !kinst_own.memory) kinst_exec(c->words.v);
     kinst_finish(run_originals(c, false));

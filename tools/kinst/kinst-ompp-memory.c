@@ -117,12 +117,11 @@ void kinst_memory_check(const kinst_command_t *c)
     if (!kinst_own.memory) return;
     for (size_t i = c->ncompiler; i < c->words.n; i++)
         if (is_clash(c->words.v[i])) {
-            fprintf(stderr, "kinst-ompp: --memory and %s cannot be had together: both need the compiler's hooks\n",
-                    c->words.v[i]);
+            fprintf(stderr, "kinst-ompp: leave out --memory or %s: both need the compiler's hooks\n", c->words.v[i]);
             kinst_finish(1 << 8);
         }
     if (c->static_link && c->step == KINST_STEP_LINK) {
-        fprintf(stderr, "kinst-ompp: --memory and -static cannot be had together: the hooks are in a shared library\n");
+        fprintf(stderr, "kinst-ompp: leave out --memory or -static: the hooks are in a shared library\n");
         kinst_finish(1 << 8);
     }
 }

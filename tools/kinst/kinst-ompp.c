@@ -127,7 +127,8 @@ int main(int argc, char **argv)
     }
     if (!kinst_own.opari) kinst_own.opari = "opari2";
     if (!separated && kinst_own.opari_options.n > 0) {
-        fprintf(stderr, "%s: unknown option %s; options for opari2 end with --\n", name, kinst_own.opari_options.v[0]);
+        fprintf(stderr, "%s: unknown option %s; %s --help lists all; options for opari2 end with --\n", name,
+                kinst_own.opari_options.v[0], name);
         return 2;
     }
     if (compiler_of(name)) kinst_add(&words, compiler_of(name));

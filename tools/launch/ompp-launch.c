@@ -93,11 +93,12 @@ static void keep_for_children(const char *program)
 
 _Noreturn static void refuse(const char *option, int why)
 {
-    if (why == OMPP_OPTION_NO_VALUE) fprintf(stderr, "ompp: %s needs a value: %s=...\n", option, option);
-    else if (ompp_option_nearest(option))
-        fprintf(stderr, "ompp: unknown option %s; nearest: %s; ompp --help lists them\n", option,
-                ompp_option_nearest(option));
-    else fprintf(stderr, "ompp: unknown option %s; ompp --help lists them\n", option);
+    const char *nearest = ompp_option_nearest(option);
+
+    if (why == OMPP_OPTION_NO_VALUE) fprintf(stderr, "ompp: write %s=...: it needs a value\n", option);
+    else if (nearest)
+        fprintf(stderr, "ompp: did you mean %s? unknown option %s; ompp --help=all lists all\n", nearest, option);
+    else fprintf(stderr, "ompp: look into ompp --help=all: unknown option %s\n", option);
     exit(WRONG_USAGE);
 }
 
@@ -106,7 +107,7 @@ _Noreturn static void refuse(const char *option, int why)
 static void refuse_value(const char *wrong)
 {
     if (!wrong) return;
-    fprintf(stderr, "ompp: %s; ompp --help lists the options\n", wrong);
+    fprintf(stderr, "ompp: %s\n", wrong);
     exit(WRONG_USAGE);
 }
 
@@ -176,8 +177,9 @@ static bool is_wrong_family(const char *family, const ompp_needs_t *needs)
     if (strcmp(family, "other") == 0 || !*known || strcmp(known, "other") == 0 || strcmp(known, family) == 0)
         return false;
     if (is_first())
-        fprintf(stderr, "ompp: MPI is not measured: --mpi-family=%s, and the program is of %s; use --mpi-family=%s\n",
-                family, ompp_known_family(known), known);
+        fprintf(stderr,
+                "ompp: use --mpi-family=%s: the program is of %s, and with --mpi-family=%s MPI is not measured\n",
+                known, ompp_known_family(known), family);
     return true;
 }
 
@@ -199,8 +201,11 @@ static char *add_mpi(char *preload, const char *dir, const ompp_needs_t *needs)
     if (ompp_program_mpi_library(dir, automatic ? needs->mpi : NULL, automatic ? NULL : family, path))
         return comes_later(family, needs) ? preload : joined(preload, ":", path);
     if (is_first())
-        fprintf(stderr, "ompp: MPI is not measured: the program uses %s, ompp was built for %s\n",
-                automatic ? needs->mpi : family, OMPP_MPI_FAMILIES);
+        fprintf(
+            stderr,
+            "ompp: configure ompp with the program's mpicc in PATH: MPI is not measured, as the program uses %s, and "
+            "ompp was built for %s\n",
+            automatic ? needs->mpi : family, OMPP_MPI_FAMILIES);
     return preload;
 }
 
@@ -225,8 +230,8 @@ static const char *find_runtime(char libomp[PATH_MAX])
     if (strcmp(runtime, "llvm") != 0 || ompp_program_find_libomp(libomp)) return runtime;
     *libomp = '\0';
     if (is_first())
-        fprintf(stderr,
-                "ompp: libomp.so.5 is not found (Debian package: libomp5-19): measured as with --omp-runtime=auto\n");
+        fprintf(stderr, "ompp: install LLVM's OpenMP library (Debian: libomp5-19): libomp.so.5 is not found, and "
+                        "--omp-runtime=auto is used\n");
     return "auto";
 }
 
@@ -262,8 +267,8 @@ static void set_up(const char *program)
     if (access(library, R_OK) != 0 || strpbrk(dir, ": ")) {
         fprintf(stderr,
                 access(library, R_OK) != 0
-                    ? "ompp: %s is missing; the program runs without measurement\n"
-                    : "ompp: %s cannot be preloaded because of a blank or colon in its path; the program "
+                    ? "ompp: install ompp again: %s is missing, and the program runs without measurement\n"
+                    : "ompp: install ompp in a path without blank and colon: %s cannot be preloaded, and the program "
                       "runs without measurement\n",
                 library);
         return;
@@ -288,7 +293,7 @@ static bool is_own_name(const char *path)
     return path && strcmp(slash ? slash + 1 : path, "ompp") == 0;
 }
 
-static const char usage[] = "usage: ompp [options] -- program [arguments]\n";
+static const char usage[] = "usage: ompp [options] -- program [arguments]; ompp --help says more\n";
 
 /* A program that has come back to us keeps what it had; it has not preloaded it into us. */
 static void take_back_preloaded(void)
@@ -331,11 +336,13 @@ int main(int argc, char **argv)
     const int first = find_program(argc, argv, &program);
 
     if (program.status) {
-        fprintf(stderr, "ompp: %s: %s\n", argv[first], program.why);
+        fprintf(stderr, "ompp: %s%s%s: %s\n", program.remedy, *program.remedy ? ": " : "", argv[first], program.why);
         return program.status;
     }
     if (!*program.why) set_up(program.path);
-    else if (is_first()) fprintf(stderr, "ompp: %s is not measured: it %s\n", argv[first], program.why);
+    else if (is_first())
+        fprintf(stderr, "ompp: %s%s%s is not measured: it %s\n", program.remedy, *program.remedy ? ": " : "",
+                argv[first], program.why);
     if (only_print) return *program.why ? CANNOT_RUN : 0;
     if (*program.why) ompp_env_restore();
     /* as a shell that had started the program itself */

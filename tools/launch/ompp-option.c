@@ -75,15 +75,14 @@ int ompp_option_read(char *const *words, char **variable, const char **value)
 const char *ompp_option_wrong(const char *variable, const char *value)
 {
     static char text[400];
-    char why[240], option[64];
-    size_t n = 0;
+    char option[64] = "--";
+    size_t n = strlen(option);
 
-    if (!variable || ompp_env_accepts(variable, value, why, sizeof why)) return NULL;
+    if (!variable) return NULL;
     for (const char *c = variable + strlen("OMPP_"); *c && n + 1 < sizeof option; c++)
         option[n++] = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
     option[n] = '\0';
-    snprintf(text, sizeof text, "--%s=%.80s is %s", option, value, why);
-    return text;
+    return ompp_env_accepts(variable, value, option, text, sizeof text) ? NULL : text;
 }
 
 /* Of a family, the number of the unknown one, or 1. */
@@ -111,6 +110,7 @@ const char *ompp_option_nearest(const char *option)
         if (ompp_nearest_distance(wanted, others[i]) == nearest.best[0].distance)
             snprintf(best, sizeof best, "--%s", others[i]);
     return best;
+}
 
 /* ---- Help -------------------------------------------------------------------------------------------------------- */
 
@@ -166,5 +166,4 @@ void ompp_option_help(bool all)
            "  ompp --outdir=reports -- ./app\n"
            "  mpirun --bind-to none -n 2 ompp --outformat=csv,text -- ./app input\n"
            "  ompp --causal=virtual -- ./app\n");
-}
 }

@@ -19,7 +19,7 @@ enum { OMPP_OPTION_UNKNOWN = 0, OMPP_OPTION_NO_VALUE = -1 };
 int ompp_option_read(char *const *words, char **variable, const char **value);
 
 /**
- * \brief What is wrong with a value: "--clock=sundial is not understood (one, of auto|tsc|gettime)".
+ * \brief What is wrong with a value: "set --clock to one of auto|tsc|gettime: 'sundial' is not understood".
  * \param[in] variable, value  from ompp_option_read; NULL = none.
  * \return a buffer that the next call uses again; NULL = all is well, as far as the value alone can tell.
  */

@@ -157,8 +157,9 @@ static void check_starter(ompp_program_t *program, const char *name)
     size_t i = find_starter(base);
 
     if (i == sizeof starters / sizeof starters[0]) return;
-    cannot(program, "starts what is to be measured: put ompp behind %s: %s%s ompp -- ./app", base, base,
-           starters[i].ranks ? " -n 2" : " ...");
+    cannot(program, "starts what is to be measured");
+    snprintf(program->remedy, sizeof program->remedy, "put ompp behind %.60s, as %.60s%s ompp -- ./app", base, base,
+             starters[i].ranks ? " -n 2" : " ...");
 }
 
 /* The words of the first line of a script, without #!: interpreter, and the rest as one word, as the system takes
@@ -226,7 +227,7 @@ static void look_at(ompp_program_t *program, const char *name, bool children, un
         return;
     }
     if (S_ISDIR(st.st_mode) || access(program->path, X_OK) != 0) {
-        cannot(program, S_ISDIR(st.st_mode) ? "is a directory" : "is not executable");
+        cannot(program, S_ISDIR(st.st_mode) ? "a directory" : "not executable");
         return;
     }
     program->status = 0;
@@ -240,7 +241,10 @@ static void look_at(ompp_program_t *program, const char *name, bool children, un
         program->shell = ompp_known_shell(program->path);
         if (!children) check_starter(program, name);
         break;
-    case OMPP_ELF_STATIC: cannot(program, "is statically linked: build it with kinst-ompp and without -static"); break;
+    case OMPP_ELF_STATIC:
+        cannot(program, "is statically linked");
+        snprintf(program->remedy, sizeof program->remedy, "build it with kinst-ompp and without -static");
+        break;
     case OMPP_ELF_SCRIPT: follow_script(program, children, depth); break;
     case OMPP_ELF_FOREIGN: cannot(program, "is not a program of this machine and word size"); break;
     case OMPP_ELF_UNREADABLE: cannot(program, "cannot be read, so it is not known what it needs"); break;
@@ -260,7 +264,9 @@ void ompp_program_find(char **argv, bool children, ompp_program_t *program)
     if (search_path(argv[0], program->path)) {
         look_at(program, argv[0], children, 0);
     } else {
-        cannot(program, "not found");
+        cannot(program, strchr(argv[0], '/') ? "not found" : "not found in PATH");
+        if (!strchr(argv[0], '/') && access(argv[0], X_OK) == 0)
+            snprintf(program->remedy, sizeof program->remedy, "write ./%.150s", argv[0]);
         program->status = NOT_FOUND;
     }
 }

@@ -32,8 +32,9 @@ typedef struct {
     char **argv;         /* as the system would give them */
     /* "" = it can be measured; else why not, as the rest of a sentence whose subject it is */
     char why[2 * PATH_MAX + 200];
-    bool shell; /* a shell: what is of interest is what it starts */
-    int status; /* 0, or exit status when it cannot even be run */
+    char remedy[200]; /* what to do about it, as a command; "" = nothing that is known */
+    bool shell;       /* a shell: what is of interest is what it starts */
+    int status;       /* 0, or exit status when it cannot even be run */
 } ompp_program_t;
 
 /**

@@ -128,7 +128,7 @@ static int write_report(ompp_profile_t *profile, const request_t *request)
     ompp_job_t job = {.version = OMPP_JOB_VERSION,
                       .formats = OMPP_JOB_TEXT,
                       .dir = request->to ? request->to : "",
-                      .choose = "--to=",
+                      .choose = "give --to= a directory",
                       .tmpdir = ompp_env_foreign("TMPDIR"),
                       .file = "",
                       .local_rank = -1,
@@ -149,8 +149,8 @@ static int merge_run(const ompp_left_list_t *list, size_t run, const request_t *
     int rc = 0;
 
     if (running && !request->running) {
-        snprintf(message, sizeof message, "%zu processes of a run still run, and are left out; --running takes them in",
-                 running);
+        snprintf(message, sizeof message,
+                 "use --running to take in %zu processes of a run that still run: they are left out", running);
         ompp_report_complain(message);
     }
     if (profile) rc = write_report(profile, request);
@@ -252,7 +252,7 @@ static bool is_named_to_remove(const ompp_left_list_t *list, const request_t *re
     if (!request->remove || request->all || n > 0 || list->nruns < 2) return true;
     list_runs(list, NULL, 0);
     ompp_report_complain(
-        "several runs have left something: name the file of the one that is to be removed, or say --all");
+        "name the file of the run that is to be removed, or say --all: several runs have left something");
     return false;
 }
 
@@ -265,7 +265,7 @@ static size_t choose_newest(const ompp_left_list_t *list, const request_t *reque
     char text[400], message[600];
 
     if (newest == list->nruns) {
-        ompp_report_complain("all that is there is of runs that still run; --running takes them in");
+        ompp_report_complain("use --running: all that is there is of runs that still run");
     } else if (list->nruns > 1) {
         known = ompp_left_run(list, newest);
         describe(&known, text, sizeof text);
@@ -340,8 +340,8 @@ static int take_foreign(const ompp_left_list_t *list, const request_t *request, 
         *taken = true;
         if (request->remove && !why && unlink(file->path) == 0) continue;
         snprintf(message, sizeof message,
-                 "%s: written by another version of ompp: merge with the ompp-report of that version%s", file->path,
-                 request->remove ? "" : ", or --remove it");
+                 "merge it with the ompp-report of its version%s: %s was written by another version of ompp",
+                 request->remove ? "" : ", or --remove it", file->path);
         worst = request->remove && why ? complain_of_staying(file->path, why) : ompp_report_complain(message);
     }
     return worst;

@@ -197,8 +197,9 @@ static int coz(const request_t *request)
 
     if (!load(request->file, &input)) return EXIT_BAD;
     if (!input.profile || !input.profile->whatif.nregions) {
-        fprintf(stderr, "ompp-report: %s: no what-if results; %s\n", shown_name(request->file),
-                input.profile ? "run the program with OMPP_CAUSAL=virtual" : "name the XML of a run with OMPP_CAUSAL");
+        fprintf(stderr, "ompp-report: %s: %s has no what-if results\n",
+                input.profile ? "run the program with OMPP_CAUSAL=virtual" : "name the XML of a run with OMPP_CAUSAL",
+                shown_name(request->file));
         unload(&input);
         return EXIT_BAD;
     }
@@ -259,7 +260,7 @@ static int convert(const request_t *request)
 {
     ompp_job_t job = {.version = OMPP_JOB_VERSION,
                       .formats = OMPP_JOB_TEXT,
-                      .choose = "another working directory",
+                      .choose = "change to a working directory",
                       .tmpdir = ompp_env_foreign("TMPDIR"),
                       .file = "",
                       .time_digits = request->digits < 0 ? OMPP_REPORT_DIGITS : request->digits,
@@ -274,12 +275,13 @@ static int convert(const request_t *request)
     job.dir = slash == request->file && !died ? "/" : dir ? dir : "";
     if (rc) {
         bool system = rc == -OMPP_E_OPEN || rc == -OMPP_E_IO;
-        const char *what = system ? strerror(errno) : ompp_error_message(rc);
+        const char *what = system ? strerror(errno) : ompp_error_message(rc), *before = "";
         if (rc == -OMPP_E_VERSION)
-            what = "written by another version of ompp; convert it with the ompp-report of that version";
+            before = "convert it with the ompp-report of its version: ", what = "written by another version of ompp";
         if (rc == -OMPP_E_FORMAT)
-            what = "not what a run leaves (FILE.ompp.bin, /dev/shm/ompp-*); a report is read by show, csv or check";
-        snprintf(message, sizeof message, "%.1000s: %s", request->file, what);
+            before = "use show, csv or check for a report: ",
+            what = "not what a run leaves (FILE.ompp.bin, /dev/shm/ompp-*)";
+        snprintf(message, sizeof message, "%s%.1000s: %s", before, request->file, what);
     } else {
         job.local_rank = only_rank(profile);
         rc = ompp_job_run(profile, &job);
@@ -419,7 +421,7 @@ static int parse_option(char **argv, int *i, request_t *request, unsigned *used)
         if (!parse_digits(text, &request->digits)) return wrong("digits are 0 to 9, not", text);
     } else if ((text = value_of("--to", argv, i))) {
         *used |= TAKES_TO;
-        if (!*text) return wrong("--to wants a directory", NULL);
+        if (!*text) return wrong("give --to= a directory", NULL);
         request->to = text;
     } else if (strcmp(word, "--remove") == 0) {
         *used |= TAKES_REMOVE;
@@ -452,8 +454,8 @@ static const char *nearest_verb(const char *word)
 
 static int wrong_verb(const char *word, const char *near)
 {
-    fprintf(stderr, "ompp-report: %s: neither a command nor a file; nearest command: %s; try ompp-report --help\n",
-            word, near);
+    fprintf(stderr, "ompp-report: did you mean %s? %s is neither a command nor a file; try ompp-report --help\n", near,
+            word);
     return EXIT_USAGE;
 }
 
@@ -468,8 +470,8 @@ static int check_usage(size_t verb, bool named, unsigned used, char **files, int
         if (used & ~verbs[verb].options & 1u << bit) return wrong(names[bit], verbs[verb].name);
     if (!named && nfiles > 0 && !is_file(files[0]) && (near = nearest_verb(files[0])))
         return wrong_verb(files[0], near);
-    if (nfiles < verbs[verb].least) return wrong("no file named", NULL);
-    if (nfiles > verbs[verb].most) return wrong("more than one file, or an unknown command", files[0]);
+    if (nfiles < verbs[verb].least) return wrong("name a file", NULL);
+    if (nfiles > verbs[verb].most) return wrong("name one file: there are more, or this is no command", files[0]);
     return EXIT_OK;
 }
 

@@ -193,8 +193,8 @@ static void note_alien_launcher(void)
     snprintf(reason, sizeof reason, "its launcher started %d processes (%s)", started, variable);
     ompp_event_coverage(OMPP_COVERAGE_NOTE, "MPI_COMM_WORLD has one rank", reason);
     if (rank && atoi(rank) > 0) return; /* each is rank 0: the first of them says it */
-    ompp_warn_common("the launcher started %d processes (%s), but each is rank 0 of 1 and writes its own report: the "
-                     "launcher is of another MPI than the program; 'ompp doctor' before the line says which",
+    ompp_warn_common("use mpirun of the program's MPI ('ompp doctor' in front of the line says which): the launcher is "
+                     "of another MPI, and each of its %d processes (%s) is rank 0 of 1 and writes its own report",
                      started, variable);
 }
 
