@@ -9,8 +9,8 @@
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
 #include "model/ompp_profile.h"
-#include "process/ompp_lifecycle.h"
-#include "runtime/ompp_thread_priv.h"
+#include "runtime/ompp_event.h"
+#include "runtime/ompp_state.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -28,11 +28,32 @@
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
 static const ompp_data_backend_t *backends[MAX_BACKENDS];
 static unsigned nbackends;
+static const ompp_data_backend_t *offers[MAX_BACKENDS]; /* that could count */
+static unsigned noffers;
 
 static void tell(uint32_t object, uintptr_t begin, uintptr_t end)
 {
     for (unsigned i = 0; i < nbackends; i++) backends[i]->put(object, begin, end);
 }
+
+bool ompp_data_offer(const ompp_data_backend_t *backend)
+{
+    if (noffers == MAX_BACKENDS) return false;
+    offers[noffers++] = backend;
+    return true;
+}
+
+const ompp_data_backend_t *ompp_data_offered(const char *name)
+{
+    for (unsigned i = 0; i < noffers; i++)
+        if (strcmp(offers[i]->name, name) == 0) return offers[i];
+    return NULL;
+}
+
+bool ompp_data_has_offers(void) { return noffers > 0; }
+
+/* Hooks that count subscribe by themselves; in their place comes an offer that is always refused. */
+bool ompp_data_hooks_are_refused(void) { return ompp_data_offered("hooks") != NULL; }
 
 bool ompp_data_has_backend(void) { return nbackends > 0 || ompp_data_has_offers(); }
 
@@ -549,7 +570,7 @@ static bool is_covered(uint32_t object)
     return true;
 }
 
-static void note_covered(void)
+void ompp_data_note_covered(void)
 {
     char subject[MAX_NAME + 40];
 
@@ -563,13 +584,11 @@ static void note_covered(void)
     pthread_mutex_unlock(&data_lock);
 }
 
-void ompp_data_finish(void)
+void ompp_data_note_uncounted(void)
 {
-    ompp_data_note_missing();
-    note_covered();
-    if (nbackends == 0 && (nobjects > 0 || *ompp_env.data))
-        ompp_event_coverage(OMPP_COVERAGE_NOTE, "data structures are named, but nothing counts for them",
-                            ompp_data_hooks_are_refused()
-                                ? "the program's hooks were refused"
-                                : "build the program with kinst-ompp --memory, or see OMPP_DATA_BACKEND");
+    if (nbackends > 0 || (nobjects == 0 && !*ompp_env.data)) return;
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, "data structures are named, but nothing counts for them",
+                        ompp_data_hooks_are_refused()
+                            ? "the program's hooks were refused"
+                            : "build the program with kinst-ompp --memory, or see OMPP_DATA_BACKEND");
 }

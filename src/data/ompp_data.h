@@ -154,4 +154,12 @@ void ompp_data_finish(void);
 
 #pragma GCC visibility pop
 
+/**
+ * \brief Starts the back ends that the user names, or, with auto, the first one that works, in the order in which
+ *        OMPP_DATA_BACKEND lists them. Those that were tried and refused stand in the Coverage section, with the
+ *        reason.
+ * \param[in] has_papi  this ompp was built with PAPI, and its library is there.
+ */
+void ompp_data_choose(bool has_papi);
+
 #endif

@@ -8,32 +8,18 @@
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
 #include "model/ompp_profile.h"
-#include "process/ompp_lifecycle.h"
-#include "process/ompp_plugin.h"
 #include "runtime/ompp_event.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_OFFERS 8
 #define NOT_BUILT "the program was not built with kinst-ompp --memory"
 #define BUILD_IT "build the program with kinst-ompp --memory: "
 
 /* Best first. */
 static const char *const preference[] = {"hooks", "papi", "samples", "breakpoints", "page-faults"};
 
-static const ompp_data_backend_t *offers[MAX_OFFERS];
-static unsigned noffers;
 static char why_no_faults[480]; /* page faults cannot be counted */
-
-bool ompp_data_offer(const ompp_data_backend_t *backend)
-{
-    if (noffers == MAX_OFFERS) return false;
-    offers[noffers++] = backend;
-    return true;
-}
-
-bool ompp_data_has_offers(void) { return noffers > 0; }
 
 /* \return whether word stands in the list, between commas and blanks. */
 static bool listed(const char *list, const char *word)
@@ -60,16 +46,6 @@ bool ompp_data_may_choose(const char *backend)
     return (*ompp_env.data || *ompp_env.data_addr) && !ompp_data_has("hooks");
 }
 
-static const ompp_data_backend_t *offered(const char *name)
-{
-    for (unsigned i = 0; i < noffers; i++)
-        if (strcmp(offers[i]->name, name) == 0) return offers[i];
-    return NULL;
-}
-
-/* Hooks that count subscribe by themselves; in their place comes an offer that is always refused. */
-bool ompp_data_hooks_are_refused(void) { return offered("hooks") != NULL; }
-
 static void refuse(const char *name, const char *why)
 {
     char subject[80];
@@ -79,25 +55,25 @@ static void refuse(const char *name, const char *why)
     ompp_event_coverage(OMPP_COVERAGE_REFUSED, subject, why);
 }
 
-static const char *why_not_offered(const char *name)
+static const char *why_not_offered(const char *name, bool has_papi)
 {
     if (strcmp(name, "hooks") == 0) return NOT_BUILT;
     if (strcmp(name, "papi") == 0 && ompp_env.counters.n == 0)
         return "no counters are asked for (OMPP_CTR1=PAPI_LD_INS)";
-    if (strcmp(name, "papi") == 0 && ompp_plugin_has_counters())
+    if (strcmp(name, "papi") == 0 && has_papi)
         return "no counter of OMPP_CTR is available here that PAPI could restrict to addresses";
     return "this ompp was built without it, or its library is missing";
 }
 
 /* \return whether it counts now. */
-static bool start(const char *name)
+static bool start(const char *name, bool has_papi)
 {
-    const ompp_data_backend_t *backend = offered(name);
+    const ompp_data_backend_t *backend = ompp_data_offered(name);
     char why[480] = "there are too many";
 
     if (ompp_data_has(name)) return true;
     if (!backend) {
-        refuse(name, why_not_offered(name));
+        refuse(name, why_not_offered(name, has_papi));
         return false;
     }
     if (ompp_data_subscribe(backend) && backend->start(why, sizeof why)) return true;
@@ -122,15 +98,15 @@ static void say_what_counts(bool any)
                          refused ? "" : BUILD_IT, refused ? ": the program's hooks were refused" : "");
 }
 
-void ompp_data_choose(void)
+void ompp_data_choose(bool has_papi)
 {
     const bool by_itself = is_auto(), named = *ompp_env.data || *ompp_env.data_addr;
     bool any = false;
 
-    if (noffers) ompp_data_resolve(); /* what they are to watch is of importance to some */
+    if (ompp_data_has_offers()) ompp_data_resolve(); /* what they are to watch is of importance to some */
     /* Where the program's own code names structures, hooks have come by themselves. */
     for (size_t i = 0; (named || !by_itself) && i < sizeof preference / sizeof preference[0]; i++) {
-        const bool counts = ompp_data_wants(preference[i]) && start(preference[i]);
+        const bool counts = ompp_data_wants(preference[i]) && start(preference[i], has_papi);
         any = any || counts;
         if (counts && by_itself) break;
     }

@@ -9,11 +9,9 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
+#include "image/ompp_program.h"
 #include "model/ompp_located.h"
 #include "model/ompp_profile.h"
-#include "process/ompp_lifecycle.h"
-#include "process/ompp_plugin.h"
-#include "process/ompp_process_priv.h"
 #include "runtime/ompp_event.h"
 
 #include <dlfcn.h>
@@ -296,7 +294,7 @@ void ompp_data_resolve(void)
     errno = saved;
 }
 
-void ompp_data_note_missing(void)
+static void note_missing(void)
 {
     if (!*ompp_env.data || atomic_flag_test_and_set(&busy)) return;
     for (size_t i = 0; i < nnames; i++)
@@ -305,4 +303,11 @@ void ompp_data_note_missing(void)
     for (size_t i = 0; i < nnames; i++)
         if (names[i].state == MISSING && !names[i].once) say(&names[i], names[i].why, true);
     atomic_flag_clear(&busy);
+}
+
+void ompp_data_finish(void)
+{
+    note_missing();
+    ompp_data_note_covered();
+    ompp_data_note_uncounted();
 }

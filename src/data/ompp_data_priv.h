@@ -13,24 +13,21 @@ bool ompp_data_has_backend(void);
 /** \brief Whether there are back ends that could count. */
 bool ompp_data_has_offers(void);
 
-/** \brief Notes names of OMPP_DATA that were never found, for Coverage. */
-void ompp_data_note_missing(void);
-
 /** \brief Takes it away again: it is told of nothing more. */
 void ompp_data_unsubscribe(const ompp_data_backend_t *backend);
 
 /** \brief Whether a back end counts. */
 bool ompp_data_has(const char *backend);
 
+/** \return the back end of this name that could count, borrowed; NULL = it was not offered. */
+const ompp_data_backend_t *ompp_data_offered(const char *name);
+
+/** \brief Notes for Coverage: structures that lie within others; that nothing counts for those that are named. */
+void ompp_data_note_covered(void);
+void ompp_data_note_uncounted(void);
+
 /** \brief Whether the program has hooks that cannot count here. */
 bool ompp_data_hooks_are_refused(void);
-
-/**
- * \brief Starts the back ends that the user names, or, with auto, the first one that works, in the order in which
- *        OMPP_DATA_BACKEND lists them. Those that were tried and refused stand in the Coverage section, with the
- *        reason.
- */
-void ompp_data_choose(void);
 
 /**
  * \brief Blocks that are allocated by code between begin and end, or by what that calls, are named so from now on.

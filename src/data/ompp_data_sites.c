@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "data/ompp_data_priv.h"
 
-#include "runtime/ompp_thread_priv.h"
+#include "runtime/ompp_thread.h"
 
 #include <errno.h>
 #include <execinfo.h>

@@ -1,12 +1,11 @@
 #define _GNU_SOURCE
-#include "preload/ompp_dlopen_watch_priv.h"
+#include "preload/ompp_dlopen_watch.h"
 
 #include "base/ompp_env.h"
 #include "image/ompp_intercept.h"
 #include "image/ompp_known.h"
 #include "image/ompp_needed.h"
-#include "process/ompp_plugin.h"
-#include "process/ompp_process_priv.h"
+#include "image/ompp_program.h"
 
 #include <dlfcn.h>
 #include <errno.h>

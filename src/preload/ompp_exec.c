@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "preload/ompp_exec_priv.h"
+#include "preload/ompp_exec.h"
 
 #include "base/ompp_env.h"
 #include "image/ompp_image.h"

@@ -16,6 +16,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+static bool is_launched;
+
+void ompp_launch_restore(void) { is_launched = ompp_env_restore(); }
+
+bool ompp_is_launched(void) { return is_launched; }
+
 /* ---- Ranks ------------------------------------------------------------------------------------------------------- */
 
 int ompp_launch_rank(void)

@@ -27,4 +27,10 @@ int ompp_launch_ranks_here(void);
 
 #pragma GCC visibility pop
 
+/** \brief Takes what "ompp --" has put into the environment out of it again, at load. */
+void ompp_launch_restore(void);
+
+/** \return whether "ompp --" started this program: somebody expects a report of it. */
+bool ompp_is_launched(void);
+
 #endif

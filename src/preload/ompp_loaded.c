@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "preload/ompp_loaded_priv.h"
+#include "preload/ompp_loaded.h"
 
 #include "base/ompp_path.h"
 #include "image/ompp_known.h"

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
-#include "preload/ompp_reexec_priv.h"
+#include "preload/ompp_reexec.h"
 
 #include "base/ompp_env.h"
-#include "preload/ompp_loaded_priv.h"
+#include "preload/ompp_loaded.h"
 
 #include <errno.h>
 #include <limits.h>

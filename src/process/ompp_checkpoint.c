@@ -6,10 +6,8 @@
 #include "base/ompp_write.h"
 #include "model/ompp_pack.h"
 #include "preload/ompp_launch.h"
-#include "process/ompp_dump_priv.h"
-#include "process/ompp_finish_priv.h"
 #include "process/ompp_lifecycle.h"
-#include "process/ompp_process_priv.h"
+#include "process/ompp_snapshot.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -60,7 +58,7 @@ void ompp_checkpoint_write(void)
     int error = ENOMEM;
 
     if (!path[0]) choose_path();
-    ompp_profile_t *profile = ompp_dump_profile(OMPP_END_INCOMPLETE);
+    ompp_profile_t *profile = ompp_snapshot_profile(OMPP_END_INCOMPLETE);
     if (profile && profile->nranks_kept == 1) {
         note_copy(profile);
         error = replace(profile) ? errno : 0;

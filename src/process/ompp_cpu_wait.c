@@ -3,14 +3,15 @@
  * another, is then waiting for a processor too, and nobody can tell it apart. So how much of it there was is said in
  * the report.
  */
+#include "process/ompp_cpu_wait.h"
+
 #include "image/ompp_bind.h"
 #include "image/ompp_proc.h"
 #include "preload/ompp_launch.h"
-#include "process/ompp_finish_priv.h"
-#include "runtime/ompp_thread_priv.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,10 +22,30 @@
 static _Atomic uint64_t ended_ran, ended_waited; /* of threads that are over */
 /* of the process, until our library was loaded: it may have been another program */
 static ompp_proc_queue_t before;
+static uint64_t user_before, system_before; /* ns of processor time */
 /* as measurement began: OpenMP libraries bind threads, and some are over at the end */
 static ompp_proc_cpus_t given;
 
-void ompp_cpu_wait_mark(void) { ompp_proc_queue_process(&before); }
+void ompp_cpu_time(uint64_t *user_ns, uint64_t *system_ns)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    *user_ns = (uint64_t)usage.ru_utime.tv_sec * 1000000000u + (uint64_t)usage.ru_utime.tv_usec * 1000u;
+    *system_ns = (uint64_t)usage.ru_stime.tv_sec * 1000000000u + (uint64_t)usage.ru_stime.tv_usec * 1000u;
+}
+
+void ompp_cpu_wait_mark(void)
+{
+    ompp_cpu_time(&user_before, &system_before);
+    ompp_proc_queue_process(&before);
+}
+
+void ompp_cpu_time_before(uint64_t *user_ns, uint64_t *system_ns)
+{
+    *user_ns = user_before;
+    *system_ns = system_before;
+}
 
 void ompp_cpu_wait_begin(void)
 {

@@ -7,6 +7,7 @@
 
 #include "base/ompp_clock.h"
 #include "model/ompp_profile.h"
+#include "process/ompp_lifecycle.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +18,9 @@
  *        finalize.
  */
 void ompp_finish_at_exit(void);
+
+/** \brief A report of this process now (OMPP_DUMP_INTERVAL), if measurement runs. */
+void ompp_finish_dump(void);
 
 /** \brief A copy of the profile now (OMPP_CHECKPOINT), if measurement runs. */
 void ompp_finish_checkpoint(void);
@@ -29,16 +33,34 @@ void ompp_finish_checkpoint(void);
 bool ompp_finish_hold(void);
 void ompp_finish_release(void);
 
-/** \brief CPU time of the process since its time began, ns. */
-void ompp_process_cpu(uint64_t *user_ns, uint64_t *system_ns);
-
-/** \brief Says in the profile when threads waited much for processors (ompp_cpu_wait.c). */
-void ompp_cpu_wait_add(ompp_profile_t *profile);
-
 /**
  * \brief The profile of this process from the arena or a copy of it, with settings, source of events and CPU time.
+ * \param[in] missed  threads whose last counts could not be had.
  * \return owned, ompp_profile_free(); NULL when out of memory.
  */
-ompp_profile_t *ompp_finish_collect(const char *arena, uint64_t size, ompp_time_t t, ompp_end_t end);
+ompp_profile_t *ompp_finish_collect(const char *arena, uint64_t size, ompp_time_t t, ompp_end_t end, unsigned missed);
+
+/**
+ * \brief Writes the report.
+ * \param[in] local_rank  the report is of this rank alone; -1 = of the run.
+ * \param[in] why         it did not end well; NULL = it did.
+ * \return whether there is a report now, or the compact profile.
+ */
+bool ompp_finish_write(ompp_profile_t *profile, int local_rank, const char *why);
+
+/**
+ * \brief Warns.
+ * \param[in] incremental  a report by the clock may meet the same trouble every time: it is said once.
+ */
+void ompp_finish_warn(bool incremental, const char *before, const char *text);
+
+/** \brief Are all ranks here? Collective. \return 0, or the error on which this rank ends alone. */
+int ompp_finish_meet(const ompp_reduce_t *reduce);
+
+/** \brief Brings the profiles of all ranks to rank 0, into its profile. Collective. */
+void ompp_finish_reduce(const ompp_reduce_t *reduce, ompp_profile_t *profile);
+
+/** \brief The same of a rank that has no profile: nobody waits for it. */
+void ompp_finish_reduce_nothing(const ompp_reduce_t *reduce);
 
 #endif

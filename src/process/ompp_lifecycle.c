@@ -1,6 +1,6 @@
 /*
- * The time of the process, which begins at load; start of measurement at the first event, switches, coverage notes,
- * fork. The end is in ompp_finish.c.
+ * The time of the process, which begins at load; start of measurement at the first event; fork. The end is in
+ * ompp_finish.c.
  */
 #define _GNU_SOURCE
 #define OMPP_LOG_DOMAIN "runtime"
@@ -13,51 +13,31 @@
 #include "base/ompp_write.h"
 #include "data/ompp_data.h"
 #include "image/ompp_proc.h"
+#include "image/ompp_program.h"
 #include "model/ompp_profile.h"
-#include "preload/ompp_dlopen_watch_priv.h"
-#include "preload/ompp_exec_priv.h"
+#include "preload/ompp_dlopen_watch.h"
+#include "preload/ompp_exec.h"
 #include "preload/ompp_launch.h"
-#include "preload/ompp_reexec_priv.h"
+#include "preload/ompp_reexec.h"
+#include "process/ompp_cpu_wait.h"
 #include "process/ompp_dump_priv.h"
 #include "process/ompp_finish_priv.h"
 #include "process/ompp_plugin.h"
-#include "process/ompp_process_priv.h"
 #include "process/ompp_unmeasured_priv.h"
-#include "runtime/ompp_pending_priv.h"
-#include "runtime/ompp_thread_priv.h"
+#include "runtime/ompp_coverage.h"
+#include "runtime/ompp_pending.h"
+#include "runtime/ompp_thread.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef OMPP_VERSION
 #define OMPP_VERSION "unknown"
 #endif
-
-#define MAX_EARLY 64u
-
-/* Coverage notes from before the first event, equal ones joined. The last place is where a new one is put together. */
-static struct {
-    unsigned kind;
-    uint64_t count;
-    char subject[1024], reason[200];
-} early[MAX_EARLY + 1];
-static unsigned nearly;
-static uint64_t early_lost;
-
-static char program_path[4096], program_dir[4096];
-static char openmp_source[64];
-static bool is_launched;
-
-const char *ompp_program_path(void) { return program_path; }
-
-const char *ompp_program_dir(void) { return program_dir; }
-
-bool ompp_is_launched(void) { return is_launched; }
 
 static void keep_setting(const char *name, const char *value)
 {
@@ -101,7 +81,7 @@ static void set_disabled(void)
 /* A directory as it is seen from where the program started: the program may change its own. */
 static const char *from_start(char *path, size_t n, const char *dir)
 {
-    snprintf(path, n, "%s%s%s", *dir == '/' ? "" : program_dir, *dir == '/' ? "" : "/", dir);
+    snprintf(path, n, "%s%s%s", *dir == '/' ? "" : ompp_program_dir(), *dir == '/' ? "" : "/", dir);
     return path;
 }
 
@@ -158,26 +138,6 @@ static void open_arena(void)
             ompp_process.arena.why);
 }
 
-static uint64_t user_at_load, system_at_load; /* ns of processor time */
-
-static void cpu_time(uint64_t *user_ns, uint64_t *system_ns)
-{
-    struct rusage usage;
-
-    getrusage(RUSAGE_SELF, &usage);
-    *user_ns = (uint64_t)usage.ru_utime.tv_sec * 1000000000u + (uint64_t)usage.ru_utime.tv_usec * 1000u;
-    *system_ns = (uint64_t)usage.ru_stime.tv_sec * 1000000000u + (uint64_t)usage.ru_stime.tv_usec * 1000u;
-}
-
-void ompp_process_cpu(uint64_t *user_ns, uint64_t *system_ns)
-{
-    uint64_t user, system;
-
-    cpu_time(&user, &system);
-    *user_ns = user - ompp_process.header->user0_ns;
-    *system_ns = system - ompp_process.header->system0_ns;
-}
-
 static bool write_header(void)
 {
     ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_header_t));
@@ -195,12 +155,11 @@ static bool write_header(void)
     header->origin_epoch = ompp_clock.origin_epoch;
     header->origin_ns = ompp_clock.origin_ns;
     header->begin_ns = 0;
-    header->user0_ns = user_at_load;
-    header->system0_ns = system_at_load;
+    ompp_cpu_time_before(&header->user0_ns, &header->system0_ns);
     ompp_cpu_wait_begin();
     header->host = ompp_string_take(host);
-    header->app = ompp_string_take(ompp_path_last(*ompp_env.appname ? ompp_env.appname : program_path));
-    header->source = ompp_string_take(openmp_source);
+    header->app = ompp_string_take(ompp_path_last(*ompp_env.appname ? ompp_env.appname : ompp_program_path()));
+    header->source = ompp_string_take(ompp_coverage_source());
     header->version = ompp_string_take(OMPP_VERSION);
     header->built = ompp_string_take(__DATE__ " " __TIME__);
     header->start_ticks = ompp_proc_start(getpid());
@@ -241,72 +200,7 @@ static void in_child(void)
     ompp_thread_self = &ompp_thread_none;
 }
 
-/* ---- Coverage notes ---------------------------------------------------------------------------------------------- */
-
-static bool same(ompp_off_t off, const char *text)
-{
-    const char *have = off ? ((ompp_a_string_t *)(ompp_process.arena.base + off))->text : "";
-
-    return strcmp(have, text ? text : "") == 0;
-}
-
-static void note(unsigned kind, const char *subject, const char *reason, uint64_t count)
-{
-    ompp_a_header_t *header = ompp_process.header;
-    ompp_off_t first = atomic_load_explicit(&header->coverage, memory_order_relaxed);
-
-    for (ompp_off_t off = first; off;) {
-        ompp_a_coverage_t *c = (ompp_a_coverage_t *)(ompp_process.arena.base + off);
-        if (c->kind == kind && same(c->subject, subject) && same(c->reason, reason)) {
-            c->count += count;
-            return;
-        }
-        off = c->next;
-    }
-    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_coverage_t));
-    if (!off) return;
-    *(ompp_a_coverage_t *)(ompp_process.arena.base + off) =
-        (ompp_a_coverage_t){first, kind, ompp_string_take(subject), ompp_string_take(reason), count};
-    atomic_store_explicit(&header->coverage, off, memory_order_release);
-}
-
-static void note_early(unsigned kind, const char *subject, const char *reason)
-{
-    unsigned i = 0;
-
-    snprintf(early[nearly].subject, sizeof early[nearly].subject, "%s", subject ? subject : "");
-    snprintf(early[nearly].reason, sizeof early[nearly].reason, "%s", reason ? reason : "");
-    early[nearly].kind = kind;
-    early[nearly].count = 0;
-    while (early[i].kind != kind || strcmp(early[i].subject, early[nearly].subject) != 0 ||
-           strcmp(early[i].reason, early[nearly].reason) != 0)
-        i++;
-    if (i == MAX_EARLY) early_lost++;
-    else early[i].count++;
-    if (i == nearly && i < MAX_EARLY) nearly++;
-}
-
-static void note_early_ones(void)
-{
-    const ompp_locked_t locked = ompp_lock();
-    for (unsigned i = 0; i < nearly; i++) note(early[i].kind, early[i].subject, early[i].reason, early[i].count);
-    if (early_lost)
-        note(OMPP_COVERAGE_DROPPED, "lines of this section", "too many before measurement started", early_lost);
-    ompp_unlock(locked);
-}
-
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
-
-/* Where we are, before the program changes it. A library's constructor may make the first event before ours runs. */
-static void note_program(void)
-{
-    ssize_t n;
-
-    if (program_path[0]) return;
-    n = readlink("/proc/self/exe", program_path, sizeof program_path - 1);
-    program_path[n > 0 ? n : 0] = '\0';
-    if (!getcwd(program_dir, sizeof program_dir)) program_dir[0] = '\0';
-}
 
 static void note_misread(void)
 {
@@ -324,12 +218,11 @@ static void note_misread(void)
 ompp_own_t ompp_runtime_own_begin(void)
 {
     const ompp_a_header_t *header = ompp_process.header;
-    ompp_own_t own = {.t_ns = ompp_clock_now(),
-                      .begin_ns = header ? header->begin_ns : 0,
-                      .user0_ns = header ? header->user0_ns : user_at_load,
-                      .system0_ns = header ? header->system0_ns : system_at_load};
+    ompp_own_t own = {.t_ns = ompp_clock_now()};
 
-    cpu_time(&own.user_ns, &own.system_ns);
+    if (header) own.begin_ns = header->begin_ns, own.user0_ns = header->user0_ns, own.system0_ns = header->system0_ns;
+    else ompp_cpu_time_before(&own.user0_ns, &own.system0_ns);
+    ompp_cpu_time(&own.user_ns, &own.system_ns);
     return own;
 }
 
@@ -341,7 +234,7 @@ void ompp_runtime_own_end(const ompp_own_t *own)
     if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) != OMPP_STATE_RUNNING) return;
     const ompp_locked_t locked = ompp_lock();
     if (!atomic_load_explicit(&header->threads, memory_order_acquire)) {
-        cpu_time(&user, &system);
+        ompp_cpu_time(&user, &system);
         header->begin_ns = own->begin_ns + ompp_clock_now() - own->t_ns;
         header->user0_ns = own->user0_ns + user - own->user_ns;
         header->system0_ns = own->system0_ns + system - own->system_ns;
@@ -353,7 +246,7 @@ static void start_now(void)
 {
     ompp_clock_mark(); /* another library's constructor may be earlier than ours */
     const ompp_own_t own = ompp_runtime_own_begin();
-    note_program();
+    ompp_program_note();
     ompp_log_set_rank(ompp_launch_rank()); /* messages before MPI_Init are said once */
     ompp_env_read();
     set_disabled();
@@ -366,20 +259,20 @@ static void start_now(void)
     }
     pthread_atfork(before_fork, in_parent, in_child);
     atomic_store(&ompp_process.state, OMPP_STATE_RUNNING);
-    note_early_ones();
+    ompp_coverage_start();
     note_misread();
     ompp_data_from_environment();
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
         if (ompp_process.disabled[c])
             ompp_event_coverage(OMPP_COVERAGE_DISABLED, ompp_constructs[c].full, ompp_constructs[c].env);
-    ompp_dump_start();
+    ompp_dump_start(ompp_finish_dump, ompp_finish_checkpoint);
     ompp_runtime_own_end(&own);
 }
 
 static void (*_Atomic at_start)(void);
 
 /* The program's first event: it is not to see of it that files were looked for and opened. */
-static void start_once(void)
+void ompp_runtime_start_once(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     void (*callback)(void);
@@ -393,10 +286,12 @@ static void start_once(void)
     errno = saved_errno;
 }
 
-bool ompp_runtime_start(void)
+void ompp_runtime_thread_begins(void)
 {
-    if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_NEW) start_once();
-    return atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_RUNNING;
+    const ompp_own_t own = ompp_runtime_own_begin();
+
+    ompp_plugins_start();
+    ompp_runtime_own_end(&own);
 }
 
 void ompp_runtime_at_start(void (*callback)(void))
@@ -414,15 +309,14 @@ __attribute__((constructor)) static void at_load(int argc, char **argv, char **e
     ompp_reexec_check(argv, envp);
 
     ompp_clock_mark(); /* the program's time begins here, not with its first event */
-    cpu_time(&user_at_load, &system_at_load);
     ompp_cpu_wait_mark();
-    note_program();
+    ompp_program_note();
     ompp_log_set_rank(ompp_launch_rank()); /* messages before MPI_Init are said once */
-    is_launched = ompp_env_restore();
+    ompp_launch_restore();
     atexit(ompp_finish_at_exit);
-    if (is_launched) ompp_exec_follow();
+    if (ompp_is_launched()) ompp_exec_follow();
     ompp_dlopen_watch_start();
-    ompp_unmeasured_follow();
+    ompp_unmeasured_follow(ompp_finish_at_exit);
     ompp_plugins_at_load();
     errno = saved_errno;
 }
@@ -441,39 +335,4 @@ void ompp_runtime_job(const char *name)
     const ompp_locked_t locked = ompp_lock();
     atomic_store_explicit(&ompp_process.header->job, ompp_string_take(name), memory_order_release);
     ompp_unlock(locked);
-}
-
-/* ---- Switches and notes ------------------------------------------------------------------------------------------ */
-
-void ompp_event_switch(bool on, const char *who)
-{
-    if (!ompp_runtime_start()) return;
-    if (!on && atomic_fetch_and(&ompp_process.on, ~OMPP_ON_ENTER) & OMPP_ON_ENTER)
-        ompp_event_coverage(OMPP_COVERAGE_PAUSED, who, NULL);
-    if (on) atomic_fetch_or(&ompp_process.on, OMPP_ON_ENTER);
-}
-
-void ompp_event_coverage(unsigned kind, const char *subject, const char *reason)
-{
-    int state = atomic_load_explicit(&ompp_process.state, memory_order_acquire);
-
-    if (state == OMPP_STATE_NEW) note_early(kind, subject, reason);
-    if (state != OMPP_STATE_RUNNING) return;
-    const ompp_locked_t locked = ompp_lock();
-    note(kind, subject, reason, 1);
-    ompp_unlock(locked);
-}
-
-bool ompp_event_claim_openmp(const char *source)
-{
-    static atomic_flag claimed = ATOMIC_FLAG_INIT;
-
-    if (atomic_flag_test_and_set(&claimed)) return strcmp(openmp_source, source) == 0;
-    snprintf(openmp_source, sizeof openmp_source, "%s", source);
-    if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING) {
-        const ompp_locked_t locked = ompp_lock();
-        ompp_process.header->source = ompp_string_take(source);
-        ompp_unlock(locked);
-    }
-    return true;
 }

@@ -29,9 +29,6 @@ typedef struct {
     int (*receive)(int from, void *data, uint64_t bytes);
 } ompp_reduce_t;
 
-/** \brief Starts measurement if it has not been started. \return true when it runs. */
-bool ompp_runtime_start(void);
-
 /** What ompp_runtime_own_begin() has seen. */
 typedef struct {
     uint64_t t_ns, user_ns, system_ns;
@@ -89,5 +86,11 @@ void ompp_runtime_absent(const ompp_reduce_t *reduce);
 void ompp_runtime_dump(bool final, const char *why);
 
 #pragma GCC visibility pop
+
+/** \brief Starts measurement, if nobody has; for ompp_runtime_hooks. \note Threads: any. */
+void ompp_runtime_start_once(void);
+
+/** \brief Before the first thread is measured: opens the parts that were asked for; for ompp_runtime_hooks. */
+void ompp_runtime_thread_begins(void);
 
 #endif

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "process/ompp_openmp.h"
 
-#include "process/ompp_process_priv.h"
+#include "preload/ompp_launch.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -8,9 +8,10 @@
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
 #include "base/ompp_path.h"
-#include "data/ompp_data_priv.h"
+#include "data/ompp_data.h"
+#include "image/ompp_program.h"
 #include "model/ompp_profile.h"
-#include "process/ompp_process_priv.h"
+#include "preload/ompp_launch.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_meter.h"
 
@@ -39,19 +40,6 @@ static const struct {
     {"counters (OMPP_CTR)", wants_counters, PAPI_LIBRARY, "ompp_papi_start"},
     {"data structures (OMPP_DATA_BACKEND)", wants_perf, "libompp-perf.so", "ompp_perf_start"},
 };
-
-/* Of programs that have the runtime without src/lib: tests. */
-__attribute__((weak)) ompp_plugin_start_t *const ompp_builtin_parts[] = {NULL};
-
-void ompp_library_path(char *path, size_t n, const char *name)
-{
-    Dl_info self;
-    const char *slash;
-
-    if (dladdr((void *)ompp_library_path, &self) && self.dli_fname && (slash = strrchr(self.dli_fname, '/')))
-        snprintf(path, n, "%.*s/%s", (int)(slash - self.dli_fname), self.dli_fname, name);
-    else snprintf(path, n, "%s", name);
-}
 
 /* Programs that are meant to be measured, and no shell or tool that inherits the environment; by what their libraries
  * begin with. */
@@ -88,7 +76,7 @@ static void start_all(void)
         ompp_event_coverage(OMPP_COVERAGE_REFUSED, plugins[i].what,
                             "this ompp was built without them, or the library is missing");
     }
-    ompp_data_choose();
+    ompp_data_choose(ompp_plugin_has_counters());
 }
 
 static int note_library(struct dl_phdr_info *info, size_t size, void *loaded)

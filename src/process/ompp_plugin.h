@@ -7,10 +7,6 @@
 #define OMPP_PLUGIN_H
 
 #include <stdbool.h>
-#include <stddef.h>
-
-/** \brief Path of one of our libraries: beside the library this code is in. \param[out] path  shape [n]. */
-void ompp_library_path(char *path, size_t n, const char *name);
 
 /**
  * \brief Opens and starts the plug-ins that the environment asks for; once, after the runtime has started and before

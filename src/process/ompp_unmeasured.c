@@ -7,14 +7,12 @@
 #include "base/ompp_path.h"
 #include "image/ompp_intercept.h"
 #include "image/ompp_known.h"
-#include "preload/ompp_dlopen_watch_priv.h"
+#include "image/ompp_program.h"
+#include "preload/ompp_dlopen_watch.h"
 #include "preload/ompp_launch.h"
-#include "preload/ompp_loaded_priv.h"
-#include "process/ompp_finish_priv.h"
-#include "process/ompp_lifecycle.h"
+#include "preload/ompp_loaded.h"
 #include "process/ompp_openmp.h"
-#include "process/ompp_process_priv.h"
-#include "runtime/ompp_thread_priv.h"
+#include "runtime/ompp_state.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -121,6 +119,7 @@ void ompp_unmeasured_say(void)
 
 /* ---- Before it is too late to say it ----------------------------------------------------------------------------- */
 
+static void (*end_of_process)(void);
 static void (*real_exit)(int);
 static int (*real_at_exit)(void (*)(void *), void *, void *);
 
@@ -134,7 +133,7 @@ static bool is_silent(void)
 static void follow_exit(int status)
 {
     if (is_silent()) say_of_shell();
-    else if (getpid() == process) ompp_finish_at_exit();
+    else if (getpid() == process) end_of_process();
     real_exit(status);
 }
 
@@ -154,7 +153,7 @@ static int follow_at_exit(void (*handler)(void *), void *argument, void *module)
     return error;
 }
 
-void ompp_unmeasured_follow(void)
+void ompp_unmeasured_follow(void (*at_exit)(void))
 {
     static const ompp_intercept_t exits[] = {{"_Exit", (void *)follow_exit, (void **)&real_exit},
                                              {"_exit", (void *)follow_exit, (void **)&real_exit}};
@@ -164,6 +163,7 @@ void ompp_unmeasured_follow(void)
 
     children = ompp_env.children || (text && *text && strcmp(text, "0") != 0);
     process = getpid();
+    end_of_process = at_exit;
     if ((ompp_is_launched() || children) && ompp_known_shell(ompp_program_path()))
         ompp_intercept_program(exits, sizeof exits / sizeof exits[0]);
     if (ompp_is_launched() && !ompp_openmp_loaded()) ompp_intercept_program(handlers, 1);

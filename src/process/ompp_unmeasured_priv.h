@@ -12,7 +12,7 @@
  * \brief At load. In a launched process it sees to it that the line is said before the program closes stderr at its
  *        end.
  */
-void ompp_unmeasured_follow(void);
+void ompp_unmeasured_follow(void (*at_exit)(void));
 
 /** \brief The line at the end of a process that had no event, once, by the first rank. */
 void ompp_unmeasured_say(void);

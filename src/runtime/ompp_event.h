@@ -22,6 +22,8 @@
 #include "model/ompp_tables.h"
 #include "runtime/ompp_sync.h"
 
+#include <stdbool.h>
+
 /* Seen by the other libraries in the process. */
 #pragma GCC visibility push(default)
 
@@ -47,6 +49,9 @@ typedef struct {
 
 /** \brief Now, ns since start of measurement. */
 static inline ompp_time_t ompp_event_now(void) { return ompp_clock_now(); }
+
+/** \brief Starts measurement if it has not been started. \return true when it runs. */
+bool ompp_runtime_start(void);
 
 /* ---- Regions ----------------------------------------------------------------------------------------------------- */
 

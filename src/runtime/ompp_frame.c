@@ -3,7 +3,21 @@
  */
 #include "runtime/ompp_frame_priv.h"
 
-#include "process/ompp_dump_priv.h"
+uint32_t ompp_frame_find(const ompp_thread_t *thread, ompp_region_ref_t region)
+{
+    for (uint32_t i = thread->stack->top; i > 0; i--) {
+        const ompp_a_frame_t *frame = &thread->stack->frames[i];
+        if (ompp_node(thread, frame->node)->region == region) return i;
+        if (frame->flags & OMPP_FRAME_F_TEAM) return 0;
+    }
+    return 0;
+}
+
+void ompp_frame_leave_again(ompp_thread_t *thread, ompp_a_frame_t *frame)
+{
+    ompp_node(thread, frame->node)->visits++;
+    if (--frame->again == 0) frame->flags &= (uint16_t)~OMPP_FRAME_F_RECURSIVE;
+}
 
 /* When the frame ended or has to end, seen at t: LEFT frames of a team end with the team's join. */
 static ompp_time_t end_of(const ompp_thread_t *thread, const ompp_a_frame_t *frame, ompp_time_t t)
@@ -63,7 +77,7 @@ bool ompp_may_push_slow(ompp_thread_t *thread)
 {
     unsigned on = atomic_load_explicit(&ompp_process.on, memory_order_acquire);
 
-    if (on & OMPP_ON_COPY) ompp_dump_self_slow(thread);
+    if (on & OMPP_ON_COPY) ompp_runtime_hooks.copy(thread);
     if (!thread->skipped && on & OMPP_ON_ENTER) return true;
     if (!thread->skipped) thread->lost = NULL;
     if (thread->lost) ++*thread->lost;
@@ -116,33 +130,6 @@ void ompp_unwound_slow(ompp_thread_t *thread, uint64_t stack, ompp_time_t t)
     while (dead && thread->stack->top >= dead) close_top(thread, t);
 }
 
-void ompp_event_caught(const void *stack, ompp_time_t t)
-{
-    ompp_thread_t *thread = ompp_thread_self; /* a thread without events has nothing open */
-
-    if (!thread || thread->skipped || !ompp_guard_enter(thread)) return;
-    ompp_unwound_slow(thread, (uint64_t)(uintptr_t)stack, t);
-    ompp_guard_leave(thread);
-}
-
-/* Index of the innermost open frame of region, not looking past the frame of a team; 0 = none. */
-static uint32_t find_open(const ompp_thread_t *thread, ompp_region_ref_t region)
-{
-    for (uint32_t i = thread->stack->top; i > 0; i--) {
-        const ompp_a_frame_t *frame = &thread->stack->frames[i];
-        if (ompp_node(thread, frame->node)->region == region) return i;
-        if (frame->flags & OMPP_FRAME_F_TEAM) return 0;
-    }
-    return 0;
-}
-
-/* The inner execution of a region that was entered while it was the innermost one. */
-static void leave_again(ompp_thread_t *thread, ompp_a_frame_t *frame)
-{
-    ompp_node(thread, frame->node)->visits++;
-    if (--frame->again == 0) frame->flags &= (uint16_t)~OMPP_FRAME_F_RECURSIVE;
-}
-
 void ompp_note_unclosed_slow(ompp_thread_t *thread, uint32_t index)
 {
     ompp_a_thread_t *record = thread->record;
@@ -187,11 +174,11 @@ void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
     }
     ompp_a_frame_t *top = ompp_settled_top(thread, t);
     if (thread->stack->top > 0 && ompp_node(thread, top->node)->region == region) {
-        if (top->flags & OMPP_FRAME_F_RECURSIVE) leave_again(thread, top);
+        if (top->flags & OMPP_FRAME_F_RECURSIVE) ompp_frame_leave_again(thread, top);
         else close_top(thread, t);
         return;
     }
-    uint32_t index = find_open(thread, region);
+    uint32_t index = ompp_frame_find(thread, region);
     if (!index) {
         thread->record->unopened++;
         if (!thread->record->first_unopened && region > OMPP_REGION_SKIPPED) thread->record->first_unopened = region;
@@ -200,123 +187,6 @@ void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
     ompp_note_unclosed_slow(thread, index);
     while (thread->stack->top > index) close_top(thread, t);
     top = ompp_top(thread);
-    if (top->flags & OMPP_FRAME_F_RECURSIVE) leave_again(thread, top);
+    if (top->flags & OMPP_FRAME_F_RECURSIVE) ompp_frame_leave_again(thread, top);
     else close_top(thread, t);
-}
-
-void ompp_event_unwind(ompp_region_ref_t region, ompp_time_t t)
-{
-    ompp_thread_t *thread = ompp_thread_get();
-
-    if (!thread || region <= OMPP_REGION_SKIPPED || thread->skipped || !ompp_guard_enter(thread)) return;
-    ompp_settled_top(thread, t);
-    uint32_t index = find_open(thread, region);
-    if (index && index < thread->stack->top) ompp_frames_close(thread, index + 1, t);
-    ompp_guard_leave(thread);
-}
-
-ompp_region_ref_t ompp_event_innermost(ompp_construct_t construct)
-{
-    ompp_thread_t *thread = ompp_thread_get();
-
-    if (!thread || ompp_is_inside(thread)) return 0;
-    /* The begin of a disabled construct was no event, and so is its end. */
-    if (thread->skipped) return ompp_process.disabled[construct] ? 0 : OMPP_REGION_SKIPPED;
-    for (uint32_t i = thread->stack->top; i > 0; i--) {
-        const ompp_a_frame_t *frame = &thread->stack->frames[i];
-        const ompp_a_node_t *node = ompp_node(thread, frame->node);
-        if (node->construct == construct && !(frame->flags & OMPP_FRAME_F_PENDING)) return node->region;
-        if (frame->flags & OMPP_FRAME_F_TEAM) return 0;
-    }
-    return 0;
-}
-
-void ompp_event_exit_or_barrier(ompp_region_ref_t region, ompp_time_t t)
-{
-    ompp_thread_t *thread = ompp_thread_get();
-
-    if (!thread || !region || !ompp_guard_enter(thread)) return;
-    if (thread->skipped) {
-        thread->skipped--;
-    } else {
-        ompp_a_frame_t *frame = ompp_settled_top(thread, t);
-        if (thread->stack->top == 0 || ompp_node(thread, frame->node)->region != region || frame->flags) {
-            ompp_exit_slow(thread, region, t);
-        } else {
-            ompp_frame_book(thread, frame, t);
-            frame->flags |= OMPP_FRAME_F_ENDED;
-            ompp_moved(thread);
-        }
-    }
-    ompp_guard_leave(thread);
-}
-
-void ompp_event_barrier_phase(bool begin, ompp_time_t t)
-{
-    ompp_thread_t *thread = ompp_thread_get();
-
-    if (!thread || thread->skipped || !ompp_guard_enter(thread)) return;
-    ompp_a_frame_t *frame = ompp_top(thread);
-    ompp_a_node_t *node = ompp_node(thread, frame->node);
-    unsigned slot = thread->stack->top && node->construct < OMPP_CONSTRUCT_NUM
-                        ? ompp_phase_slot(node->construct, OMPP_PHASE_EXITBAR)
-                        : OMPP_NO_SLOT;
-    if (slot != OMPP_NO_SLOT && begin && frame->flags & OMPP_FRAME_F_ENDED) {
-        /* The wait counts from the end of the user's code, which was stamped then. */
-        frame->flags = (uint16_t)((frame->flags & ~OMPP_FRAME_F_ENDED) | OMPP_FRAME_F_BARRIER);
-        ompp_frame_to(thread, frame, slot);
-    } else if (slot != OMPP_NO_SLOT && !begin && frame->flags & OMPP_FRAME_F_BARRIER) {
-        ompp_frame_book(thread, frame, t);
-        frame->flags = (uint16_t)((frame->flags & ~OMPP_FRAME_F_BARRIER) | OMPP_FRAME_F_ENDED);
-        ompp_moved(thread);
-    }
-    ompp_guard_leave(thread);
-}
-
-ompp_barrier_state_t ompp_event_barrier_state(void)
-{
-    const ompp_thread_t *thread = ompp_thread_get();
-
-    if (!thread || ompp_is_inside(thread) || thread->skipped || thread->stack->top == 0) return OMPP_BARRIER_NONE;
-    const ompp_a_frame_t *frame = ompp_top(thread);
-    if (frame->flags & OMPP_FRAME_F_BARRIER) return OMPP_BARRIER_BEGUN;
-    if (!(frame->flags & OMPP_FRAME_F_ENDED)) return OMPP_BARRIER_NONE;
-    /* Ended in its barrier: it has had it. */
-    return frame->slot == ompp_phase_slot(ompp_node(thread, frame->node)->construct, OMPP_PHASE_EXITBAR)
-               ? OMPP_BARRIER_NONE
-               : OMPP_BARRIER_AWAITED;
-}
-
-/*
- * Takes a frame out of the middle: the frames above stay open and belong to the frame below from now on. The frame
- * directly above has its time so far credited here, and the rest, later, there.
- */
-static void take_out(ompp_thread_t *thread, uint32_t index, ompp_time_t t)
-{
-    ompp_a_frame_t *frame = &thread->stack->frames[index], *above = frame + 1, *below = frame - 1;
-    ompp_a_node_t *node = ompp_node(thread, frame->node);
-    uint64_t shared = t > above->enter + above->credited ? t - above->enter - above->credited : 0;
-
-    ompp_frame_book(thread, frame, t);
-    node->visits++;
-    node->slot[frame->slot].child += shared;
-    above->credited += shared;
-    ompp_node(thread, below->node)->slot[below->slot].child += frame->stamp - frame->enter - frame->credited;
-    for (uint32_t i = index; i < thread->stack->top; i++) thread->stack->frames[i] = thread->stack->frames[i + 1];
-    ompp_move_top(thread, -1);
-}
-
-void ompp_event_release(ompp_region_ref_t region, ompp_time_t t)
-{
-    ompp_thread_t *thread = ompp_thread_get();
-    uint32_t index;
-
-    if (!thread || !region || !ompp_guard_enter(thread)) return;
-    ompp_settled_top(thread, t);
-    index = thread->skipped ? 0 : find_open(thread, region);
-    if (index && index < thread->stack->top && !(thread->stack->frames[index].flags & OMPP_FRAME_F_RECURSIVE))
-        take_out(thread, index, t);
-    else if (index && index < thread->stack->top) leave_again(thread, &thread->stack->frames[index]);
-    else ompp_exit_slow(thread, region, t);
-    ompp_guard_leave(thread);
 }

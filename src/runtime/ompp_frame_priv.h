@@ -9,9 +9,18 @@
 #ifndef OMPP_FRAME_PRIV_H
 #define OMPP_FRAME_PRIV_H
 
-#include "runtime/ompp_thread_priv.h"
+#include "runtime/ompp_thread.h"
 
 #define OMPP_FRAME_F_PENDING (OMPP_FRAME_F_ENDED | OMPP_FRAME_F_LEFT)
+
+/** \brief Closes the frames from the top down to and including index, at t (or when they ended). */
+void ompp_frames_close(ompp_thread_t *thread, uint32_t index, ompp_time_t t);
+
+/** \return index of the innermost open frame of region, not looking past the frame of a team; 0 = none. */
+uint32_t ompp_frame_find(const ompp_thread_t *thread, ompp_region_ref_t region);
+
+/** \brief Ends the inner execution of a region that was entered while it was the innermost one. */
+void ompp_frame_leave_again(ompp_thread_t *thread, ompp_a_frame_t *frame);
 
 /** \brief Closes the top frame if its end is known already. */
 void ompp_settle_slow(ompp_thread_t *thread, ompp_time_t t);

@@ -4,7 +4,7 @@
  */
 #include "runtime/ompp_meter.h"
 
-#include "runtime/ompp_meter_priv.h"
+#include "runtime/ompp_meters.h"
 #include "runtime/ompp_region_priv.h"
 
 static const ompp_meter_t *meters[OMPP_MAX_METERS];
@@ -42,7 +42,7 @@ static const ompp_a_frame_t *frame_of(const ompp_thread_t *thread)
     return frame;
 }
 
-static ompp_place_now_t place_of(const ompp_thread_t *thread)
+ompp_place_now_t ompp_meter_place_of(const ompp_thread_t *thread)
 {
     const ompp_a_frame_t *frame = frame_of(thread);
 
@@ -74,7 +74,7 @@ void ompp_meters_suspend(bool on) { atomic_fetch_add(&ompp_meters_suspended, on 
 void ompp_meter_move(ompp_thread_t *thread)
 {
     if (ompp_meters_are_suspended(thread)) ompp_meter_note(thread, frame_of(thread));
-    else tell(thread, place_of(thread));
+    else tell(thread, ompp_meter_place_of(thread));
 }
 
 void ompp_meter_begin(ompp_thread_t *thread)
@@ -190,11 +190,4 @@ ompp_off_t ompp_meter_last(void)
     const ompp_thread_t *thread = ompp_thread_self;
 
     return thread ? thread->meter_node : 0;
-}
-
-ompp_place_now_t ompp_meter_place(void)
-{
-    ompp_thread_t *thread = ompp_thread_get();
-
-    return thread && thread->record ? place_of(thread) : (ompp_place_now_t){0, false};
 }

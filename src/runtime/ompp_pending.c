@@ -5,8 +5,7 @@
 #define _GNU_SOURCE
 #include "runtime/ompp_pending.h"
 
-#include "runtime/ompp_pending_priv.h"
-#include "runtime/ompp_thread_priv.h"
+#include "runtime/ompp_thread.h"
 
 #include <sys/mman.h>
 

@@ -37,4 +37,7 @@ ompp_off_t ompp_pending_block(const uint64_t *values);
 
 #pragma GCC visibility pop
 
+/** \brief In a forked child, before its arena is detached: pages become memory of its own. What they held is lost. */
+void ompp_pending_detach(void);
+
 #endif

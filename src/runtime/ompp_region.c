@@ -1,25 +1,17 @@
 /*
- * Regions, modules, strings, metric sets: defined once, under the process lock, kept in the arena. Called on the slow
- * side of the event functions and by sources that know lines (OPARI2).
+ * Regions: defined once, under the process lock, kept in the arena. Called on the slow side of the event functions and
+ * by sources that know lines (OPARI2).
  */
 #define _GNU_SOURCE
 #define OMPP_LOG_DOMAIN "region"
 #include "runtime/ompp_region_priv.h"
 
 #include "model/ompp_profile.h"
-#include "process/ompp_lifecycle.h"
-#include "process/ompp_process_priv.h"
-#include "runtime/ompp_metric.h"
+#include "runtime/ompp_module_priv.h"
 
-#include <elf.h>
 #include <errno.h>
-#include <link.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-
-#define MAX_SETS 64u
 
 /* Open addressing over all regions of the process by hash of their definition: offset, 0 = free. */
 static struct {
@@ -27,177 +19,9 @@ static struct {
     uint32_t size, used, locks;
 } table;
 
-static _Atomic uint32_t set_sizes[MAX_SETS] = {[OMPP_SET_MPI] = OMPP_METRIC_MPI_NUM};
-static uint32_t nsets = OMPP_SET_FIRST_FREE;
-
 static void *at(ompp_off_t off) { return ompp_process.arena.base + off; }
 
 static const char *text_at(ompp_off_t off) { return off ? ((ompp_a_string_t *)at(off))->text : ""; }
-
-ompp_off_t ompp_string_take(const char *text)
-{
-    size_t length = text ? strlen(text) : 0;
-
-    if (length == 0) return 0;
-    if (length > 4096) length = 4096;
-    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_string_t) + length + 1);
-    if (off) {
-        ompp_a_string_t *s = at(off);
-        s->length = (uint32_t)length;
-        memcpy(s->text, text, length);
-    }
-    return off;
-}
-
-/* ---- Modules ----------------------------------------------------------------------------------------------------- */
-
-typedef struct {
-    uintptr_t address;
-    uintptr_t base, low, high;
-    char path[1024], id[2 * 32 + 1];
-    bool found;
-} module_search_t;
-
-static void read_build_id(module_search_t *search, const char *note, size_t bytes)
-{
-    while (bytes >= sizeof(ElfW(Nhdr))) {
-        const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)note;
-        size_t name = (n->n_namesz + 3u) & ~3u, desc = (n->n_descsz + 3u) & ~3u, all = sizeof *n + name + desc;
-        if (all > bytes) return;
-        const unsigned char *d = (const unsigned char *)note + sizeof *n + name;
-        if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && memcmp(note + sizeof *n, "GNU", 4) == 0)
-            for (size_t i = 0; i < n->n_descsz && i < 32; i++) snprintf(search->id + 2 * i, 3, "%02x", d[i]);
-        note += all;
-        bytes -= all;
-    }
-}
-
-/* A module without build id is told apart by size and time of modification. */
-static void stat_id(char *id, size_t n, const char *path)
-{
-    struct stat s;
-
-    if (stat(path, &s) == 0)
-        snprintf(id, n, "%llx-%llx", (unsigned long long)s.st_size, (unsigned long long)s.st_mtime);
-}
-
-static int match_module(struct dl_phdr_info *info, size_t size, void *argument)
-{
-    module_search_t *search = argument;
-    uintptr_t low = UINTPTR_MAX, high = 0;
-    bool inside = false;
-
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type != PT_LOAD) continue;
-        uintptr_t start = info->dlpi_addr + p->p_vaddr, end = start + p->p_memsz;
-        if (start < low) low = start;
-        if (end > high) high = end;
-        if (search->address >= start && search->address < end) inside = true;
-    }
-    if (!inside) return 0;
-    snprintf(search->path, sizeof search->path, "%s",
-             info->dlpi_name && *info->dlpi_name ? info->dlpi_name : ompp_program_path());
-    search->base = info->dlpi_addr;
-    search->low = low;
-    search->high = high;
-    search->found = true;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type == PT_NOTE) read_build_id(search, (const char *)(info->dlpi_addr + p->p_vaddr), p->p_memsz);
-    }
-    if (!search->id[0]) stat_id(search->id, sizeof search->id, search->path);
-    return 1;
-}
-
-static ompp_a_module_t *known_module(uintptr_t address)
-{
-    ompp_off_t off = atomic_load_explicit(&ompp_process.header->modules, memory_order_relaxed);
-
-    while (off) {
-        ompp_a_module_t *m = at(off);
-        if (address >= m->low && address < m->high) return m;
-        off = m->next;
-    }
-    return NULL;
-}
-
-/* The module of an address that is in no known one, registered; NULL when there is none. */
-static ompp_a_module_t *add_module(const module_search_t *search)
-{
-    ompp_a_header_t *header = ompp_process.header;
-    ompp_off_t first = atomic_load_explicit(&header->modules, memory_order_relaxed);
-    ompp_a_module_t *known = known_module(search->address);
-
-    if (known || !search->found) return known;
-    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_module_t));
-    if (!off) return NULL;
-    ompp_a_module_t *m = at(off);
-    *m = (ompp_a_module_t){.next = first,
-                           .path = ompp_string_take(search->path),
-                           .id = ompp_string_take(search->id),
-                           .index = first ? ((ompp_a_module_t *)at(first))->index + 1 : 0,
-                           .base = search->base,
-                           .low = search->low,
-                           .high = search->high};
-    atomic_store_explicit(&header->modules, off, memory_order_release);
-    return m;
-}
-
-typedef struct {
-    uintptr_t low;
-    bool loaded;
-} loaded_search_t;
-
-static int match_low(struct dl_phdr_info *info, size_t size, void *argument)
-{
-    loaded_search_t *search = argument;
-
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type == PT_LOAD && info->dlpi_addr + p->p_vaddr == search->low) search->loaded = true;
-    }
-    return search->loaded;
-}
-
-static void forget_locks(uintptr_t low, uintptr_t high);
-
-/*
- * Caches by address: what is loaded there next is something else. A thread may be filling an entry of its own cache
- * meanwhile; then either it stays, complete, or its address is gone and it is looked up again.
- */
-static void forget(uintptr_t low, uintptr_t high)
-{
-    for (ompp_thread_t *thread = atomic_load(&ompp_process.threads); thread; thread = thread->next_all)
-        for (unsigned i = 0; i < OMPP_SITES; i++) {
-            const void **code = &thread->sites[i].code;
-            uintptr_t address = (uintptr_t)__atomic_load_n(code, __ATOMIC_RELAXED);
-            if (address >= low && address < high) __atomic_store_n(code, NULL, __ATOMIC_RELAXED);
-        }
-    forget_locks(low, high);
-}
-
-/* The regions of a library that is gone stay; one that is loaded where it was is another module. */
-void ompp_region_unloaded(void (*gone)(uintptr_t low, uintptr_t high))
-{
-    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
-    ompp_off_t first = atomic_load_explicit(&ompp_process.header->modules, memory_order_acquire);
-    for (ompp_off_t off = first; off; off = ((ompp_a_module_t *)at(off))->next) {
-        ompp_a_module_t *m = at(off);
-        loaded_search_t search = {.low = m->low};
-        if (m->low) dl_iterate_phdr(match_low, &search);
-        if (!m->low || search.loaded) continue;
-        const ompp_locked_t locked = ompp_lock();
-        if (m->low) gone(m->low, m->high);
-        if (m->low) forget(m->low, m->high);
-        m->low = m->high = 0;
-        ompp_unlock(locked);
-    }
-}
-
-/* ---- Regions ----------------------------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9e3779b97f4a7c15u; }
 
@@ -230,13 +54,13 @@ static uintptr_t address_of(const ompp_region_def_t *def)
 }
 
 /* search: where the address was looked for; NULL = among known modules only. */
-static region_key_t make_key(const ompp_region_def_t *def, const module_search_t *search)
+static region_key_t make_key(const ompp_region_def_t *def, const ompp_module_search_t *search)
 {
     region_key_t key = {.def = def};
     uintptr_t address = address_of(def);
 
     if (address) {
-        key.module = search ? add_module(search) : known_module(address);
+        key.module = search ? ompp_module_add(search) : ompp_module_known(address);
         key.addr = key.module ? address - key.module->base : address;
     }
     key.hash =
@@ -315,7 +139,7 @@ static ompp_off_t *find_slot(const region_key_t *key)
 
 /* *unknown: it is met for the first time, and in no known module: a lock on the heap, or code of a module to be
  * discovered. */
-static ompp_off_t find_or_make(const ompp_region_def_t *def, const module_search_t *search, bool *unknown)
+static ompp_off_t find_or_make(const ompp_region_def_t *def, const ompp_module_search_t *search, bool *unknown)
 {
     region_key_t key = make_key(def, search);
     ompp_off_t *slot;
@@ -334,16 +158,12 @@ static ompp_off_t find_or_make(const ompp_region_def_t *def, const module_search
     return *slot;
 }
 
-/*
- * Modules are discovered without our lock: the dynamic linker has one of its own, and holds it while constructors of a
- * library that is being loaded run, which may come here.
- */
 static ompp_off_t discover_and_make(const ompp_region_def_t *def)
 {
-    module_search_t search = {.address = address_of(def)};
+    ompp_module_search_t search = {.address = address_of(def)};
     bool unknown;
 
-    dl_iterate_phdr(match_module, &search);
+    ompp_module_find(&search);
     const ompp_locked_t locked = ompp_lock();
     ompp_off_t off = find_or_make(def, &search, &unknown);
     ompp_unlock(locked);
@@ -516,61 +336,35 @@ ompp_region_ref_t ompp_region_exec_of(ompp_region_ref_t task_region)
     return exec;
 }
 
-/* ---- Values and metrics ------------------------------------------------------------------------------------------ */
+/* ---- Libraries that are gone ------------------------------------------------------------------------------------- */
 
-uint64_t *ompp_values_slow(ompp_thread_t *thread, ompp_off_t node, unsigned set, unsigned object, unsigned n)
+/*
+ * Caches by address: what is loaded there next is something else. A thread may be filling an entry of its own cache
+ * meanwhile; then either it stays, complete, or its address is gone and it is looked up again.
+ */
+static void forget(uintptr_t low, uintptr_t high)
 {
-    ompp_off_t off = ompp_thread_take(thread, (uint32_t)(sizeof(ompp_a_block_t) + n * sizeof(uint64_t)));
+    for (ompp_thread_t *thread = atomic_load(&ompp_process.threads); thread; thread = thread->next_all)
+        for (unsigned i = 0; i < OMPP_SITES; i++) {
+            const void **code = &thread->sites[i].code;
+            uintptr_t address = (uintptr_t)__atomic_load_n(code, __ATOMIC_RELAXED);
+            if (address >= low && address < high) __atomic_store_n(code, NULL, __ATOMIC_RELAXED);
+        }
+    forget_locks(low, high);
+}
 
-    if (!off) {
-        thread->record->dropped++;
-        return NULL;
+/* The regions of a library that is gone stay; one that is loaded where it was is another module. */
+void ompp_region_unloaded(void (*gone)(uintptr_t low, uintptr_t high))
+{
+    if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
+    ompp_off_t first = atomic_load_explicit(&ompp_process.header->modules, memory_order_acquire);
+    for (ompp_off_t off = first; off; off = ((ompp_a_module_t *)at(off))->next) {
+        ompp_a_module_t *m = at(off);
+        if (!m->low || ompp_module_is_loaded(m)) continue;
+        const ompp_locked_t locked = ompp_lock();
+        if (m->low) gone(m->low, m->high);
+        if (m->low) forget(m->low, m->high);
+        m->low = m->high = 0;
+        ompp_unlock(locked);
     }
-    ompp_a_block_t *block = ompp_at(thread, off);
-    block->set = set;
-    block->object = object;
-    block->nvalues = n;
-    block->next = atomic_load_explicit(&ompp_node(thread, node)->sets, memory_order_relaxed);
-    atomic_store_explicit(&ompp_node(thread, node)->sets, off, memory_order_release);
-    return block->values;
-}
-
-unsigned ompp_set_size(unsigned set)
-{
-    return set < MAX_SETS ? atomic_load_explicit(&set_sizes[set], memory_order_relaxed) : 0;
-}
-
-static void add_metric(unsigned set, unsigned index, const ompp_metric_row_t *row)
-{
-    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_metric_t));
-
-    if (!off) return;
-    ompp_a_metric_t *m = at(off);
-    *m = (ompp_a_metric_t){atomic_load(&ompp_process.header->metrics),
-                           set,
-                           index,
-                           row->unit,
-                           row->quality,
-                           row->threads,
-                           row->ranks,
-                           row->use,
-                           ompp_string_take(row->name),
-                           ompp_string_take(row->source),
-                           ompp_string_take(row->meaning)};
-    atomic_store_explicit(&ompp_process.header->metrics, off, memory_order_release);
-}
-
-unsigned ompp_metric_register(const ompp_metric_row_t *rows, unsigned n)
-{
-    unsigned set = 0;
-
-    if (!ompp_runtime_start() || n == 0) return 0;
-    const ompp_locked_t locked = ompp_lock();
-    if (nsets < MAX_SETS) {
-        set = nsets++;
-        for (unsigned i = 0; i < n; i++) add_metric(set, i, &rows[i]);
-        atomic_store_explicit(&set_sizes[set], n, memory_order_release);
-    }
-    ompp_unlock(locked);
-    return set;
 }

@@ -5,7 +5,7 @@
 #ifndef OMPP_REGION_PRIV_H
 #define OMPP_REGION_PRIV_H
 
-#include "runtime/ompp_thread_priv.h"
+#include "runtime/ompp_thread.h"
 
 /** \brief Defines the region and fills the cache entry. \return 0 when it cannot be had. */
 ompp_region_ref_t ompp_region_at_slow(ompp_thread_t *thread, ompp_site_t *site, ompp_construct_t construct,

@@ -7,7 +7,7 @@
  * the guard is still as it was set.
  */
 #define _GNU_SOURCE
-#include "runtime/ompp_thread_priv.h"
+#include "runtime/ompp_thread.h"
 
 #include <fcntl.h>
 #include <stdio.h>

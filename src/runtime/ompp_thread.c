@@ -1,15 +1,14 @@
 /*
- * Threads: their state, their piece of the arena, their call tree's table, their stacks. The rare side of the hot path.
+ * Threads that come and go: their state and record, their place in teams.
  */
 #define _GNU_SOURCE
 #define OMPP_LOG_DOMAIN "thread"
-#include "runtime/ompp_thread_priv.h"
+#include "runtime/ompp_thread.h"
 
 #include "model/ompp_profile.h"
-#include "process/ompp_lifecycle.h"
-#include "process/ompp_plugin.h"
 #include "runtime/ompp_frame_priv.h"
-#include "runtime/ompp_meter_priv.h"
+#include "runtime/ompp_meters.h"
+#include "runtime/ompp_tree_priv.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,14 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PIECE 8192u         /* of the arena, taken at a time */
-#define FIRST_CHILDREN 256u /* slots of the (parent, region) table at first */
-#define FIRST_FRAMES 32u    /* of an implicit task; grows */
-#define TASK_FRAMES 32u     /* of an explicit task; fixed, because its address is the task's handle */
-
-ompp_process_t ompp_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .on = OMPP_ON_ENTER};
-__thread ompp_thread_t *ompp_thread_self __attribute__((tls_model("initial-exec")));
-ompp_thread_t ompp_thread_none = {.guard = 1, .skipped = 1};
+#define FIRST_FRAMES 32u /* of an implicit task; grows */
 
 static pthread_key_t end_key;
 static pthread_once_t end_key_once = PTHREAD_ONCE_INIT;
@@ -33,145 +25,11 @@ static ompp_thread_t *ended_threads, *unused_threads;
 
 static void thread_is_over(void *thread)
 {
-    ompp_cpu_wait_thread_end();
+    ompp_runtime_hooks.thread_ends();
     ompp_thread_end(thread, ompp_clock_now());
 }
 
 static void make_end_key(void) { pthread_key_create(&end_key, thread_is_over); }
-
-ompp_locked_t ompp_lock(void)
-{
-    ompp_locked_t locked = {.guarded = ompp_thread_self};
-
-    if (locked.guarded && !ompp_guard_enter(locked.guarded)) locked.guarded = NULL;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &locked.cancel);
-    pthread_mutex_lock(&ompp_process.lock);
-    return locked;
-}
-
-void ompp_unlock(ompp_locked_t locked)
-{
-    pthread_mutex_unlock(&ompp_process.lock);
-    pthread_setcancelstate(locked.cancel, NULL);
-    if (locked.guarded) ompp_guard_leave(locked.guarded);
-}
-
-ompp_off_t ompp_thread_take(ompp_thread_t *thread, uint32_t size)
-{
-    size = (size + 15u) & ~15u;
-    if (thread->block + size > thread->block_end) {
-        uint32_t piece = size > PIECE ? size : PIECE;
-        const ompp_locked_t locked = ompp_lock();
-        ompp_off_t off = ompp_arena_take(&ompp_process.arena, piece);
-        /* Near the cap a whole piece may not fit although the record would. */
-        if (!off && piece > size) off = ompp_arena_take(&ompp_process.arena, piece = size);
-        ompp_unlock(locked);
-        if (!off) return 0;
-        thread->block = off;
-        thread->block_end = off + piece;
-    }
-    ompp_off_t off = thread->block;
-    thread->block += size;
-    return off;
-}
-
-/* ---- Call tree --------------------------------------------------------------------------------------------------- */
-
-static bool children_grow(ompp_thread_t *thread)
-{
-    uint32_t size = thread->children ? 2 * (thread->children_mask + 1) : FIRST_CHILDREN;
-    ompp_child_t *bigger =
-        mmap(NULL, size * sizeof *bigger, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if (bigger == MAP_FAILED) return false;
-    for (uint32_t k = 0; thread->children && k <= thread->children_mask; k++) {
-        const ompp_child_t *c = &thread->children[k];
-        if (!c->node) continue;
-        uint32_t i = ompp_hash2(c->parent, c->region);
-        while (bigger[i & (size - 1)].node) i++;
-        bigger[i & (size - 1)] = *c;
-    }
-    if (thread->children) munmap(thread->children, (thread->children_mask + 1) * sizeof *bigger);
-    thread->children = bigger;
-    thread->children_mask = size - 1;
-    return true;
-}
-
-static ompp_off_t make_node(ompp_thread_t *thread, ompp_off_t parent, ompp_off_t region, ompp_time_t t)
-{
-    const ompp_a_region_t *r = region ? ompp_at(thread, region) : NULL;
-    uint32_t nphases = r ? r->nphases : 1;
-    ompp_off_t off = ompp_thread_take(thread, (uint32_t)(sizeof(ompp_a_node_t) + nphases * sizeof(ompp_a_slot_t)));
-
-    if (!off) return 0;
-    ompp_a_node_t *node = ompp_node(thread, off);
-    node->region = region;
-    node->parent = parent;
-    node->construct = r ? r->construct : OMPP_CONSTRUCT_NUM;
-    node->nphases = (uint16_t)nphases;
-    node->first_ns = t ? t : ompp_clock_now(); /* counted calls come without a time */
-    node->next = atomic_load_explicit(&thread->record->nodes, memory_order_relaxed);
-    atomic_store_explicit(&thread->record->nodes, off, memory_order_release);
-    return off;
-}
-
-ompp_off_t ompp_child_slow(ompp_thread_t *thread, ompp_off_t parent, ompp_off_t region, ompp_time_t t)
-{
-    int saved_errno = errno;
-    ompp_off_t node = 0;
-
-    if (thread->children_mask + 1 >= 2 * (thread->children_used + 1) || children_grow(thread))
-        node = make_node(thread, parent, region, t);
-    if (node) {
-        uint32_t i = ompp_hash2(parent, region);
-        while (thread->children[i & thread->children_mask].node) i++;
-        thread->children[i & thread->children_mask] = (ompp_child_t){parent, region, node};
-        thread->children_used++;
-        ompp_node(thread, parent)->last = node;
-    } else {
-        thread->record->dropped++;
-    }
-    errno = saved_errno;
-    return node;
-}
-
-/* ---- Stacks ------------------------------------------------------------------------------------------------------ */
-
-static ompp_off_t make_stack(ompp_thread_t *thread, uint32_t capacity)
-{
-    ompp_off_t off = ompp_thread_take(thread, (uint32_t)(sizeof(ompp_a_stack_t) + capacity * sizeof(ompp_a_frame_t)));
-
-    if (off) ((ompp_a_stack_t *)ompp_at(thread, off))->capacity = capacity;
-    return off;
-}
-
-bool ompp_stack_grow_slow(ompp_thread_t *thread)
-{
-    ompp_a_stack_t *old = thread->stack;
-
-    if (old->explicit_task || old->capacity >= OMPP_MAX_DEPTH) return false;
-    ompp_off_t off = make_stack(thread, 2 * old->capacity);
-    if (!off) return false;
-    ompp_a_stack_t *bigger = ompp_at(thread, off);
-    uint32_t capacity = bigger->capacity;
-    memcpy(bigger, old, sizeof *old + (old->top + 1) * sizeof old->frames[0]);
-    bigger->capacity = capacity;
-    ompp_use_stack(thread, bigger);
-    return true;
-}
-
-ompp_off_t ompp_stack_new_slow(ompp_thread_t *thread)
-{
-    ompp_off_t off = thread->free_stacks;
-
-    if (!off) return make_stack(thread, TASK_FRAMES);
-    ompp_a_stack_t *stack = ompp_at(thread, off);
-    thread->free_stacks = stack->under;
-    stack->under = 0;
-    return off;
-}
-
-/* ---- Begin and end ----------------------------------------------------------------------------------------------- */
 
 static ompp_thread_t *list_take(ompp_thread_t **list, bool (*fits)(const ompp_thread_t *, ompp_seat_t),
                                 ompp_seat_t place)
@@ -208,7 +66,7 @@ static ompp_thread_t *make_state(void)
     ompp_thread_t *thread = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (thread == MAP_FAILED) return NULL;
-    if (!children_grow(thread)) {
+    if (!ompp_tree_open(thread)) {
         munmap(thread, sizeof *thread);
         return NULL;
     }
@@ -225,8 +83,8 @@ static bool make_record(ompp_thread_t *thread, ompp_time_t t)
     if (!off) return false;
     ompp_a_thread_t *record = thread->record = ompp_at(thread, off);
     record->kind = OMPP_A_THREAD_UNUSED;
-    record->root = make_node(thread, 0, 0, t);
-    ompp_off_t stack = record->root ? make_stack(thread, FIRST_FRAMES) : 0;
+    record->root = ompp_node_new(thread, 0, 0, t);
+    ompp_off_t stack = record->root ? ompp_stack_new(thread, FIRST_FRAMES) : 0;
     if (!stack) return false;
     ((ompp_a_stack_t *)ompp_at(thread, stack))->frames[0] =
         (ompp_a_frame_t){.node = record->root, .flags = OMPP_FRAME_F_BASE, .enter = t, .stamp = t};
@@ -249,7 +107,7 @@ static ompp_thread_t *new_state(ompp_time_t t)
     if (thread && make_record(thread, t)) return thread;
     ompp_event_coverage(OMPP_COVERAGE_DROPPED, "threads", "memory for the profile is full");
     if (!thread) return NULL;
-    munmap(thread->children, (thread->children_mask + 1) * sizeof *thread->children);
+    ompp_tree_close(thread);
     munmap(thread, sizeof *thread);
     return NULL;
 }
@@ -303,9 +161,7 @@ ompp_thread_t *ompp_thread_new_slow(void)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     ompp_thread_self = &ompp_thread_none; /* events of what we call here are ignored */
     if (ompp_runtime_start()) {
-        const ompp_own_t own = ompp_runtime_own_begin();
-        ompp_plugins_start();
-        ompp_runtime_own_end(&own);
+        ompp_runtime_hooks.thread_begins();
         thread = begin(ompp_clock_now());
     }
     if (thread) {

@@ -1,7 +1,7 @@
 #include "runtime/ompp_whatif_record.h"
 
 #include "base/ompp_path.h"
-#include "runtime/ompp_thread_priv.h"
+#include "runtime/ompp_thread.h"
 
 #include <stdio.h>
 #include <string.h>

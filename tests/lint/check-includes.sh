@@ -1,26 +1,39 @@
 #!/bin/sh
 # Who may include whom: the table of rows below. A folder may include itself and what its line names, nothing else of ours.
+# A folder of tools/ sees itself, tools/common and, for the launcher, tools/doctor.
 # Also: mpi.h only in src/mpi-wrap, omp-tools.h only in src/ompt, headers *_priv.h only in their own folder, no "../".
 . "$(dirname "$0")/common.sh"
 
-table='
+# The rows of the design, from the ground up; $names stand for a row and what it may see.
+ground='base image'
+plain="$ground model"
+core="$plain structure runtime data preload process"
+meters="$core perf hooks sample cache"
+table="
 base:
-model:          base
-structure:      base model
-analysis:       base model structure
-report:         base model analysis
-reader:         base model report
-runtime:        base model
-ompt:           base model runtime structure
-opari-bridge:   base model runtime structure
-gomp:           base model runtime structure
-mpi-wrap:       base model runtime structure
-counter:        base model runtime
-function:       base model runtime structure
-sample:         base model runtime structure
-memory:         base model runtime structure
-causal:         base model runtime structure
-'
+image:          base
+model:          $ground
+structure:      $plain
+analysis:       $plain structure
+report:         $plain structure analysis
+reader:         $plain structure analysis report
+runtime:        $plain
+data:           $plain runtime
+preload:        $plain runtime data
+process:        $plain runtime data preload
+perf:           $core
+hooks:          $core
+sample:         $core perf hooks
+cache:          $core perf hooks
+ompt:           $meters
+opari-bridge:   $meters
+gomp:           $meters
+pthread:        $meters
+function:       $meters
+mpi-wrap:       $meters
+counter:        $meters
+causal:         $meters
+"
 
 allowed() { # allowed FOLDER TARGET
     [ "$1" = "$2" ] && return 0
@@ -48,6 +61,15 @@ for file in $(sources src tools include); do
         esac
         case $include in \"*/*\") ;; *) continue ;; esac
         target=${header%%/*}
+        case $header in tools/*)
+            room=${header#tools/}
+            case $folder/${room%%/*} in
+            "${room%%/*}/$folder" | */common | launch/doctor) ;;
+            *) complain "$file: tools/$folder must not include $header" ;;
+            esac
+            continue
+            ;;
+        esac
         case $header in
         *_priv.h) [ "$top/$folder" = "src/$target" ] || complain "$file: $header is private to src/$target" ;;
         esac

@@ -30,8 +30,8 @@ def objects():
         if made.suffix == ".lo":
             made = made.parent / ".libs" / (made.stem + ".o")
         file = (build / needed.split()[0]).resolve()
-        if not file.exists() or not made.exists():
-            continue
+        if not file.exists() or not made.exists() or made.stat().st_mtime < file.stat().st_mtime:
+            continue  # of an earlier build
         file = file.relative_to((build if build.resolve() in file.parents else source).resolve())
         yield "/".join(file.parts[:2]), "/".join(file.parts[2:]), made
 

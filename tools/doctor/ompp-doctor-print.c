@@ -4,7 +4,7 @@
 #include "tools/doctor/ompp-doctor.h"
 
 #include "model/ompp_located.h"
-#include "tools/launch/ompp-option.h"
+#include "tools/common/ompp-option.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "tools/doctor/ompp-doctor.h"
 
 #include "base/ompp_env.h"
-#include "tools/launch/ompp-option.h"
+#include "tools/common/ompp-option.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

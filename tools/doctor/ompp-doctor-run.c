@@ -1,8 +1,8 @@
 #include "tools/doctor/ompp-doctor.h"
 
 #include "base/ompp_path.h"
-#include "tools/launch/ompp-option.h"
-#include "tools/launch/ompp-program.h"
+#include "tools/common/ompp-option.h"
+#include "tools/common/ompp-program.h"
 
 #include <ctype.h>
 #include <errno.h>

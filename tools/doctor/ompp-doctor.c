@@ -6,10 +6,10 @@
 #include "image/ompp_known.h"
 #include "image/ompp_needed.h"
 #include "image/ompp_proc.h"
+#include "tools/common/ompp-binary.h"
+#include "tools/common/ompp-option.h"
 #include "tools/common/ompp-place.h"
-#include "tools/launch/ompp-binary.h"
-#include "tools/launch/ompp-option.h"
-#include "tools/launch/ompp-program.h"
+#include "tools/common/ompp-program.h"
 
 #include <limits.h>
 #include <stdarg.h>

@@ -5,10 +5,10 @@
  */
 #include "base/ompp_env.h"
 #include "image/ompp_known.h"
+#include "tools/common/ompp-option.h"
 #include "tools/common/ompp-place.h"
+#include "tools/common/ompp-program.h"
 #include "tools/doctor/ompp-doctor.h"
-#include "tools/launch/ompp-option.h"
-#include "tools/launch/ompp-program.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #include "core_tools.h"
 
 #include "model/ompp_merge.h"
-#include "runtime/ompp_dump_priv.h"
-#include "runtime/ompp_lifecycle.h"
+#include "process/ompp_lifecycle.h"
+#include "process/ompp_snapshot.h"
 
 #include <inttypes.h>
 #include <semaphore.h>
@@ -81,7 +81,7 @@ static void say_blocks(const ompp_profile_t *p, uint32_t node, uint32_t location
 static void collect(bool rows)
 {
     static const char *const kinds[] = {"initial", "team", "nested", "other"};
-    ompp_profile_t *p = ompp_dump_profile(OMPP_END_DUMP);
+    ompp_profile_t *p = ompp_snapshot_profile(OMPP_END_DUMP);
     char why[256];
 
     assert_non_null(p);

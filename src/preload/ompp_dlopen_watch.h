@@ -3,8 +3,8 @@
  * MPI that the program opens by itself, as Python does, when OMPP_MPI_FAMILY says which one that will be. Private to
  * src/runtime.
  */
-#ifndef OMPP_DLOPEN_WATCH_PRIV_H
-#define OMPP_DLOPEN_WATCH_PRIV_H
+#ifndef OMPP_DLOPEN_WATCH_H
+#define OMPP_DLOPEN_WATCH_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* Profiles of threads that are at work: each thread's numbers are those of one moment, so that they add up to the
  * nanosecond. */
-#include "process/ompp_dump_priv.h"
 #include "process/ompp_lifecycle.h"
+#include "process/ompp_snapshot.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -75,7 +75,7 @@ static void threads_at_work(void **state)
     }
     for (unsigned i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, work, NULL), 0);
     for (unsigned i = 0; i < DUMPS; i++) {
-        ompp_profile_t *p = ompp_dump_profile(OMPP_END_DUMP);
+        ompp_profile_t *p = ompp_snapshot_profile(OMPP_END_DUMP);
         assert_non_null(p);
         assert_adds_up(p);
         visits = 0;

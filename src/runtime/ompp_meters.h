@@ -1,17 +1,20 @@
 /**
  * \file
- * The runtime's side of meters. Private to src/runtime.
+ * The meters of a thread, for the runtime and for who ends measurement.
  */
-#ifndef OMPP_METER_PRIV_H
-#define OMPP_METER_PRIV_H
+#ifndef OMPP_METERS_H
+#define OMPP_METERS_H
 
-#include "runtime/ompp_thread_priv.h"
+#include "runtime/ompp_thread.h"
 
 /**
  * \brief The thread has come: makes its meters' states. Called on the thread, outside the process lock; tell them with
  *        ompp_moved().
  */
 void ompp_meter_begin(ompp_thread_t *thread);
+
+/** \return where the thread is. */
+ompp_place_now_t ompp_meter_place_of(const ompp_thread_t *thread);
 
 /** \brief The operating system's thread goes on with another state. */
 void ompp_meter_change(ompp_thread_t *from, ompp_thread_t *to);

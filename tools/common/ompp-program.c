@@ -1,10 +1,10 @@
-#include "tools/launch/ompp-program.h"
+#include "tools/common/ompp-program.h"
 
 #include "base/ompp_env.h"
 #include "base/ompp_path.h"
 #include "image/ompp_known.h"
 #include "image/ompp_needed.h"
-#include "tools/launch/ompp-binary.h"
+#include "tools/common/ompp-binary.h"
 
 #include <errno.h>
 #include <glob.h>

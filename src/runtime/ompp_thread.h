@@ -1,16 +1,17 @@
 /**
  * \file
- * State of the runtime: process-wide and per thread. Private to src/runtime.
+ * State of a measured thread, for the runtime and for the rooms that start, read and end measurement. Nobody else
+ * includes this.
  */
-#ifndef OMPP_THREAD_PRIV_H
-#define OMPP_THREAD_PRIV_H
+#ifndef OMPP_THREAD_H
+#define OMPP_THREAD_H
 
 #include "model/ompp_layout.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_meter.h"
+#include "runtime/ompp_state.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 
 #define OMPP_SITES 256u /* entries of the call site cache; power of two */
@@ -37,7 +38,7 @@ typedef struct {
 } ompp_path_t;
 
 /** Of one thread; written by it alone. Not in the arena: nothing in it is needed after its death. */
-typedef struct ompp_thread {
+struct ompp_thread {
     char *base;            /* of the arena */
     ompp_a_stack_t *stack; /* set by ompp_use_stack() */
     ompp_a_frame_t *top;   /* = &stack->frames[stack->top] */
@@ -74,50 +75,13 @@ typedef struct ompp_thread {
     void *meter_states[OMPP_MAX_METERS];
     ompp_site_t sites[OMPP_SITES];
     ompp_path_t paths[OMPP_PATHS];
-} ompp_thread_t;
-
-typedef enum { OMPP_STATE_NEW, OMPP_STATE_RUNNING, OMPP_STATE_DEAD } ompp_state_t;
-
-#define OMPP_ON_ENTER 1u
-#define OMPP_ON_COPY 2u
-
-typedef struct {
-    _Atomic int state;    /* ompp_state_t */
-    _Atomic unsigned on;  /* OMPP_ON_ENTER: regions are entered; OMPP_ON_COPY: a thread is asked to copy itself */
-    pthread_mutex_t lock; /* arena, regions, modules, threads, coverage: slow paths only */
-    ompp_arena_t arena;
-    ompp_a_header_t *header;
-    _Atomic(ompp_thread_t *) threads; /* all states, newest first, by next_all; never removed */
-    bool disabled[OMPP_CONSTRUCT_NUM];
-} ompp_process_t;
-
-extern ompp_process_t ompp_process __attribute__((visibility("hidden")));
-extern __thread ompp_thread_t *ompp_thread_self __attribute__((tls_model("initial-exec")));
-
-/** The state of a thread that must not be measured (ended, or measurement is over): every event returns at once. */
-extern ompp_thread_t ompp_thread_none;
-
-/** What ompp_unlock() gives back. */
-typedef struct {
-    ompp_thread_t *guarded; /* the thread was not inside before; NULL = it was, or is not measured */
-    int cancel;
-} ompp_locked_t;
-
-/**
- * \brief Takes the process's lock. Until ompp_unlock() the thread cannot be cancelled, and events of its signal
- *        handlers are ignored: either would leave the lock with nobody, or take it twice.
- */
-ompp_locked_t ompp_lock(void);
-void ompp_unlock(ompp_locked_t locked);
+};
 
 /**
  * \brief Makes the state of this thread, starting measurement if need be.
  * \return NULL when there is nothing to measure.
  */
 ompp_thread_t *ompp_thread_new_slow(void);
-
-/** \brief size bytes of the arena for this thread, zeroed; 0 when full. Takes the lock when its piece is used up. */
-ompp_off_t ompp_thread_take(ompp_thread_t *thread, uint32_t size);
 
 /** \brief Node for (parent, region) of this thread, made when missing. \return 0 when memory is full. */
 ompp_off_t ompp_child_slow(ompp_thread_t *thread, ompp_off_t parent, ompp_off_t region, ompp_time_t t);
@@ -141,14 +105,6 @@ void ompp_threads_stop(const ompp_thread_t *self);
 /** \return what a thread of this process is at, as Linux says it: 'R', 'S', 'Z' ...; 0 = it is gone. */
 char ompp_task_state(uint32_t task);
 
-/**
- * \brief Waiting for processors (ompp_cpu_wait.c): our library is loaded; measurement begins; the calling thread is
- *        over.
- */
-void ompp_cpu_wait_mark(void);
-void ompp_cpu_wait_begin(void);
-void ompp_cpu_wait_thread_end(void);
-
 /** A place in teams: number in those of its kind, and where these are (ompp_layout.h). */
 typedef struct {
     ompp_thread_kind_t kind;
@@ -162,12 +118,6 @@ typedef struct {
  * \return the state to go on with, guarded like thread.
  */
 ompp_thread_t *ompp_thread_take_place(ompp_thread_t *thread, ompp_seat_t place);
-
-/** \brief Closes the frames from the top down to and including index, at t (or when they ended). */
-void ompp_frames_close(ompp_thread_t *thread, uint32_t index, ompp_time_t t);
-
-/** \brief Copies text into the arena. Caller holds the lock. \return 0 for NULL, "" or when full. */
-ompp_off_t ompp_string_take(const char *text);
 
 static inline void *ompp_at(const ompp_thread_t *thread, ompp_off_t off) { return thread->base + off; }
 

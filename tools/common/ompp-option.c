@@ -1,4 +1,4 @@
-#include "tools/launch/ompp-option.h"
+#include "tools/common/ompp-option.h"
 
 #include "base/ompp_nearest.h"
 

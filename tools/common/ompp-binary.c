@@ -1,4 +1,4 @@
-#include "tools/launch/ompp-binary.h"
+#include "tools/common/ompp-binary.h"
 
 #include "image/ompp_image.h"
 

@@ -1,9 +1,9 @@
 /**
  * \file
- * Which libraries of MPI and OpenMP, and which of ours for them, are in the process now. Private to src/runtime.
+ * Which libraries of MPI and OpenMP, and which of ours for them, are in the process now.
  */
-#ifndef OMPP_LOADED_PRIV_H
-#define OMPP_LOADED_PRIV_H
+#ifndef OMPP_LOADED_H
+#define OMPP_LOADED_H
 
 #include <stdbool.h>
 

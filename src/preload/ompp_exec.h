@@ -3,8 +3,8 @@
  * A launched program that replaces itself by another (exec), as a shell by the last command of its script. Private to
  * src/runtime.
  */
-#ifndef OMPP_EXEC_PRIV_H
-#define OMPP_EXEC_PRIV_H
+#ifndef OMPP_EXEC_H
+#define OMPP_EXEC_H
 
 /** \brief From now on the program's calls of exec go by the launcher. In a launched process, at load. */
 void ompp_exec_follow(void);

@@ -1,10 +1,10 @@
 /**
  * \file
  * Programs that a measured program starts (--children): each has the libraries that it needs, not those of who started
- * it. Private to src/runtime.
+ * it.
  */
-#ifndef OMPP_REEXEC_PRIV_H
-#define OMPP_REEXEC_PRIV_H
+#ifndef OMPP_REEXEC_H
+#define OMPP_REEXEC_H
 
 /**
  * \brief When libraries of ours are missing, or are those of another MPI, the launcher starts the program anew, with

@@ -1,0 +1,14 @@
+/**
+ * \file
+ * Notes for the Coverage section, for who starts measurement. Notes are made by ompp_event_coverage().
+ */
+#ifndef OMPP_COVERAGE_H
+#define OMPP_COVERAGE_H
+
+/** \brief Measurement has started: the notes from before it go to the arena. Once. */
+void ompp_coverage_start(void);
+
+/** \return what measures OpenMP, as ompp_event_claim_openmp() was told; "" = nothing yet. */
+const char *ompp_coverage_source(void);
+
+#endif

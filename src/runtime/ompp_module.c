@@ -1,0 +1,129 @@
+/*
+ * Modules: the program and its libraries, in which addresses of regions lie.
+ */
+#define _GNU_SOURCE
+#include "runtime/ompp_module_priv.h"
+
+#include "image/ompp_program.h"
+#include "runtime/ompp_state.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void *at(ompp_off_t off) { return ompp_process.arena.base + off; }
+
+static void read_build_id(ompp_module_search_t *search, const char *note, size_t bytes)
+{
+    while (bytes >= sizeof(ElfW(Nhdr))) {
+        const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)note;
+        size_t name = (n->n_namesz + 3u) & ~3u, desc = (n->n_descsz + 3u) & ~3u, all = sizeof *n + name + desc;
+        if (all > bytes) return;
+        const unsigned char *d = (const unsigned char *)note + sizeof *n + name;
+        if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && memcmp(note + sizeof *n, "GNU", 4) == 0)
+            for (size_t i = 0; i < n->n_descsz && i < 32; i++) snprintf(search->id + 2 * i, 3, "%02x", d[i]);
+        note += all;
+        bytes -= all;
+    }
+}
+
+/* A module without build id is told apart by size and time of modification. */
+static void stat_id(char *id, size_t n, const char *path)
+{
+    struct stat s;
+
+    if (stat(path, &s) == 0)
+        snprintf(id, n, "%llx-%llx", (unsigned long long)s.st_size, (unsigned long long)s.st_mtime);
+}
+
+static int match_module(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    ompp_module_search_t *search = argument;
+    uintptr_t low = UINTPTR_MAX, high = 0;
+    bool inside = false;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type != PT_LOAD) continue;
+        uintptr_t start = info->dlpi_addr + p->p_vaddr, end = start + p->p_memsz;
+        if (start < low) low = start;
+        if (end > high) high = end;
+        if (search->address >= start && search->address < end) inside = true;
+    }
+    if (!inside) return 0;
+    snprintf(search->path, sizeof search->path, "%s",
+             info->dlpi_name && *info->dlpi_name ? info->dlpi_name : ompp_program_path());
+    search->base = info->dlpi_addr;
+    search->low = low;
+    search->high = high;
+    search->found = true;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_NOTE) read_build_id(search, (const char *)(info->dlpi_addr + p->p_vaddr), p->p_memsz);
+    }
+    if (!search->id[0]) stat_id(search->id, sizeof search->id, search->path);
+    return 1;
+}
+
+ompp_a_module_t *ompp_module_known(uintptr_t address)
+{
+    ompp_off_t off = atomic_load_explicit(&ompp_process.header->modules, memory_order_relaxed);
+
+    while (off) {
+        ompp_a_module_t *m = at(off);
+        if (address >= m->low && address < m->high) return m;
+        off = m->next;
+    }
+    return NULL;
+}
+
+ompp_a_module_t *ompp_module_add(const ompp_module_search_t *search)
+{
+    ompp_a_header_t *header = ompp_process.header;
+    ompp_off_t first = atomic_load_explicit(&header->modules, memory_order_relaxed);
+    ompp_a_module_t *known = ompp_module_known(search->address);
+
+    if (known || !search->found) return known;
+    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_module_t));
+    if (!off) return NULL;
+    ompp_a_module_t *m = at(off);
+    *m = (ompp_a_module_t){.next = first,
+                           .path = ompp_string_take(search->path),
+                           .id = ompp_string_take(search->id),
+                           .index = first ? ((ompp_a_module_t *)at(first))->index + 1 : 0,
+                           .base = search->base,
+                           .low = search->low,
+                           .high = search->high};
+    atomic_store_explicit(&header->modules, off, memory_order_release);
+    return m;
+}
+
+typedef struct {
+    uintptr_t low;
+    bool loaded;
+} loaded_search_t;
+
+static int match_low(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    loaded_search_t *search = argument;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && info->dlpi_addr + p->p_vaddr == search->low) search->loaded = true;
+    }
+    return search->loaded;
+}
+
+void ompp_module_find(ompp_module_search_t *search) { dl_iterate_phdr(match_module, search); }
+
+bool ompp_module_is_loaded(const ompp_a_module_t *module)
+{
+    loaded_search_t search = {.low = module->low};
+
+    dl_iterate_phdr(match_low, &search);
+    return search.loaded;
+}

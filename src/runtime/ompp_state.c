@@ -1,0 +1,72 @@
+/*
+ * State of the measurement of this process, its lock, and memory of the arena. Calls nothing of the runtime.
+ */
+#include "runtime/ompp_state.h"
+
+#include "runtime/ompp_event.h"
+#include "runtime/ompp_thread.h"
+
+#include <string.h>
+
+#define PIECE 8192u /* of the arena, taken at a time */
+
+ompp_process_t ompp_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .on = OMPP_ON_ENTER};
+__thread ompp_thread_t *ompp_thread_self __attribute__((tls_model("initial-exec")));
+ompp_thread_t ompp_thread_none = {.guard = 1, .skipped = 1};
+
+bool ompp_runtime_start(void)
+{
+    if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_NEW) ompp_runtime_hooks.start();
+    return atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_RUNNING;
+}
+
+ompp_locked_t ompp_lock(void)
+{
+    ompp_locked_t locked = {.guarded = ompp_thread_self};
+
+    if (locked.guarded && !ompp_guard_enter(locked.guarded)) locked.guarded = NULL;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &locked.cancel);
+    pthread_mutex_lock(&ompp_process.lock);
+    return locked;
+}
+
+void ompp_unlock(ompp_locked_t locked)
+{
+    pthread_mutex_unlock(&ompp_process.lock);
+    pthread_setcancelstate(locked.cancel, NULL);
+    if (locked.guarded) ompp_guard_leave(locked.guarded);
+}
+
+ompp_off_t ompp_thread_take(ompp_thread_t *thread, uint32_t size)
+{
+    size = (size + 15u) & ~15u;
+    if (thread->block + size > thread->block_end) {
+        uint32_t piece = size > PIECE ? size : PIECE;
+        const ompp_locked_t locked = ompp_lock();
+        ompp_off_t off = ompp_arena_take(&ompp_process.arena, piece);
+        /* Near the cap a whole piece may not fit although the record would. */
+        if (!off && piece > size) off = ompp_arena_take(&ompp_process.arena, piece = size);
+        ompp_unlock(locked);
+        if (!off) return 0;
+        thread->block = off;
+        thread->block_end = off + piece;
+    }
+    ompp_off_t off = thread->block;
+    thread->block += size;
+    return off;
+}
+
+ompp_off_t ompp_string_take(const char *text)
+{
+    size_t length = text ? strlen(text) : 0;
+
+    if (length == 0) return 0;
+    if (length > 4096) length = 4096;
+    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_string_t) + length + 1);
+    if (off) {
+        ompp_a_string_t *s = (ompp_a_string_t *)(ompp_process.arena.base + off);
+        s->length = (uint32_t)length;
+        memcpy(s->text, text, length);
+    }
+    return off;
+}

@@ -1,0 +1,17 @@
+/*
+ * Joins the runtime and the rooms around it as src/lib does, without causal profiling: for unit tests.
+ */
+#include "process/ompp_cpu_wait.h"
+#include "process/ompp_lifecycle.h"
+#include "process/ompp_plugin.h"
+#include "process/ompp_snapshot.h"
+#include "runtime/ompp_state.h"
+
+ompp_plugin_start_t *const ompp_builtin_parts[] = {NULL};
+
+const ompp_runtime_hooks_t ompp_runtime_hooks = {
+    .start = ompp_runtime_start_once,
+    .thread_begins = ompp_runtime_thread_begins,
+    .thread_ends = ompp_cpu_wait_thread_end,
+    .copy = ompp_snapshot_self,
+};
