@@ -17,7 +17,6 @@
 
 static ompp_region_ref_t user[16], loop, parallel, critical, mpi;
 static volatile uint64_t sink;
-static const uint64_t bytes[OMPP_METRIC_MPI_NUM] = {1, 2, 3, 4, 5};
 
 static void none(unsigned i) { __asm__ volatile("" : : "r"(i)); }
 
