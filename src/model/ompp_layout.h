@@ -150,6 +150,7 @@ typedef struct {
     uint32_t top;     /* index of the innermost open frame */
     uint32_t capacity;
     uint32_t explicit_task;
+    uint32_t skipped;           /* explicit, suspended: open regions that are not measured */
     uint64_t begin;             /* explicit: start of the current run */
     _Atomic uint64_t suspended; /* explicit: since when; 0 = running */
     /* explicit: another thread said that it ended then, while it lay on this one; 0 = not, 1 = and it is being

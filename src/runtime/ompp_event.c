@@ -125,11 +125,12 @@ void ompp_event_release(ompp_region_ref_t region, ompp_time_t t)
 
     if (!thread || !region || !ompp_guard_enter(thread)) return;
     ompp_settled_top(thread, t);
-    index = thread->skipped ? 0 : ompp_frame_find(thread, region);
-    if (index && index < thread->stack->top && !(thread->stack->frames[index].flags & OMPP_FRAME_F_RECURSIVE))
-        take_out(thread, index, t);
-    else if (index && index < thread->stack->top) ompp_frame_leave_again(thread, &thread->stack->frames[index]);
-    else ompp_exit_slow(thread, region, t);
+    index = ompp_frame_find(thread, region); /* also below a region that is skipped */
+    if (!index || (index == thread->stack->top && !thread->skipped)) ompp_exit_slow(thread, region, t);
+    else if (thread->stack->frames[index].flags & OMPP_FRAME_F_RECURSIVE)
+        ompp_frame_leave_again(thread, &thread->stack->frames[index]);
+    else if (index < thread->stack->top) take_out(thread, index, t);
+    else ompp_frames_close(thread, index, t);
     ompp_guard_leave(thread);
 }
 

@@ -22,6 +22,12 @@ uint32_t ompp_frame_find(const ompp_thread_t *thread, ompp_region_ref_t region);
 /** \brief Ends the inner execution of a region that was entered while it was the innermost one. */
 void ompp_frame_leave_again(ompp_thread_t *thread, ompp_a_frame_t *frame);
 
+/** \brief The open frames of an explicit task did not run for so long, ns. */
+void ompp_stack_leave_out(ompp_a_stack_t *stack, uint64_t gap);
+
+/** \brief The innermost explicit task does not run any more: takes its stack away, whose time the one below gets. */
+void ompp_stack_pop(ompp_thread_t *thread, ompp_time_t t);
+
 /** \brief Closes the top frame if its end is known already. */
 void ompp_settle_slow(ompp_thread_t *thread, ompp_time_t t);
 

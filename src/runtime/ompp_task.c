@@ -91,32 +91,6 @@ static void push_stack(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t
     ompp_use_stack(thread, stack);
 }
 
-/* The task did not run for so long: its open frames did not either. */
-static void leave_out(ompp_a_stack_t *stack, uint64_t gap)
-{
-    for (uint32_t i = 0; i <= stack->top; i++) {
-        stack->frames[i].enter += gap;
-        stack->frames[i].stamp += gap;
-    }
-}
-
-/*
- * Takes the innermost stack away. A frame of the implicit task that was interrupted gets the time of the run as task
- * time; an explicit task does not get it at all, or in a recursion of tasks each would count the others' time again.
- */
-static void pop_stack(ompp_thread_t *thread, ompp_time_t t)
-{
-    ompp_a_stack_t *stack = thread->stack, *under = ompp_at(thread, stack->under);
-    ompp_a_frame_t *interrupted = &under->frames[under->top];
-    uint64_t run = t > stack->begin ? t - stack->begin : 0;
-
-    stack->ran += run;
-    under->lent += run;
-    if (under->explicit_task) leave_out(under, run);
-    else ompp_node(thread, interrupted->node)->slot[interrupted->slot].task += run;
-    ompp_use_stack(thread, under);
-}
-
 void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
@@ -164,7 +138,7 @@ static void free_stack(ompp_thread_t *thread, ompp_a_stack_t *stack)
 static void close_top(ompp_thread_t *thread, ompp_time_t t)
 {
     ompp_frames_close(thread, 0, t);
-    pop_stack(thread, t);
+    ompp_stack_pop(thread, t);
 }
 
 static uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
@@ -196,7 +170,6 @@ static void book_all(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t
     for (uint32_t i = 0; i <= stack->top; i++) {
         ompp_a_frame_t *frame = &stack->frames[i];
         uint64_t had = frame->enter + frame->credited;
-        if (frame->flags & OMPP_FRAME_F_RECURSIVE) continue;
         ompp_frame_book(thread, frame, t);
         if (i == 0 || t <= had) continue;
         ompp_node(thread, frame[-1].node)->slot[frame[-1].slot].child += t - had;
@@ -222,7 +195,7 @@ static bool resume(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t)
     uint64_t suspended = atomic_load_explicit(&stack->suspended, memory_order_acquire);
 
     if (!suspended || !move_here(thread, stack, t)) return false;
-    leave_out(stack, t > suspended ? t - suspended : 0);
+    ompp_stack_leave_out(stack, t > suspended ? t - suspended : 0);
     ompp_settled_top(thread, t);
     push_stack(thread, stack, t);
     return true;
@@ -259,7 +232,9 @@ static void suspend_top(ompp_thread_t *thread, ompp_time_t t)
     }
     ompp_settled_top(thread, t);
     book_all(thread, stack, t);
-    pop_stack(thread, t);
+    ompp_stack_pop(thread, t);
+    stack->skipped = thread->skipped; /* regions of the task alone: none begins while another's are skipped */
+    thread->skipped = 0;
     ompp_sync_task(OMPP_SYNC_TASK_SUSPEND, ompp_off(thread, stack), 0, t);
     atomic_store(&stack->suspended, t);
     if (claim_end(stack, atomic_load(&stack->over)) && resume(thread, stack, t)) {
@@ -301,7 +276,10 @@ void ompp_event_task_resume(ompp_task_t task, ompp_time_t t)
 
     if (!thread || thread->skipped || !ompp_guard_enter(thread)) return;
     ompp_a_stack_t *stack = stack_of(thread, task);
-    if (stack && resume(thread, stack, t)) ompp_sync_task(OMPP_SYNC_TASK_CONTINUE, task, 0, t);
+    if (stack && resume(thread, stack, t)) {
+        thread->skipped = stack->skipped;
+        ompp_sync_task(OMPP_SYNC_TASK_CONTINUE, task, 0, t);
+    }
     ompp_guard_leave(thread);
 }
 

@@ -131,6 +131,15 @@ static ompp_thread_t *to_place(ompp_thread_t *thread, const ompp_team_t *team, u
     return ompp_thread_take_place(thread, (ompp_seat_t){nested ? OMPP_THREAD_NESTED : OMPP_THREAD_TEAM, index, path});
 }
 
+/* Index of the innermost team frame; 0 = none. */
+static uint32_t find_team(const ompp_thread_t *thread)
+{
+    uint32_t i = thread->stack->top;
+
+    while (i > 0 && !(thread->stack->frames[i].flags & OMPP_FRAME_F_TEAM)) i--;
+    return i;
+}
+
 void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
@@ -147,6 +156,7 @@ void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, omp
         }
         /* A worker starts afresh: what it has left open or skipped belongs to an earlier team. */
         thread->skipped = 0;
+        for (uint32_t i; (i = find_team(thread)) > 0;) ompp_frames_close(thread, i, t);
         if (team) worker_begin(thread, team, t);
         else thread->skipped = 1, thread->lost = NULL;
         thread->skipped_team = thread->skipped;
@@ -157,15 +167,6 @@ void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, omp
         begin_body(thread, t);
     }
     ompp_guard_leave(thread);
-}
-
-/* Index of the innermost team frame; 0 = none. */
-static uint32_t find_team(const ompp_thread_t *thread)
-{
-    uint32_t i = thread->stack->top;
-
-    while (i > 0 && !(thread->stack->frames[i].flags & OMPP_FRAME_F_TEAM)) i--;
-    return i;
 }
 
 /* The member is at the end of its part: frames that it has left open above the team's are closed. */

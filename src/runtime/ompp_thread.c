@@ -190,7 +190,7 @@ void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t)
     while (thread->stack->under) {
         /* A task that never ended. */
         ompp_frames_close(thread, 0, t);
-        ompp_use_stack(thread, ompp_at(thread, thread->stack->under));
+        ompp_stack_pop(thread, t);
     }
     if (thread->stack->top > 0) ompp_frames_close(thread, 1, t);
     ompp_meter_end(thread);

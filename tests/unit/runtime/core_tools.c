@@ -278,10 +278,6 @@ static void run(void **state)
     const core_case_t *it = *state;
     int status;
 
-    if (it->bug) {
-        print_message("# %s\n", it->bug);
-        skip();
-    }
     fflush(NULL);
     const pid_t pid = fork();
     if (pid == 0) run_here(it);

@@ -41,7 +41,6 @@ typedef struct {
     void (*run)(void); /* called first; NULL = nothing is */
     const char *events;
     const char *expected; /* all that they write, spaces and lines aside; NULL = it is not compared */
-    const char *bug;      /* what is wrong in the core: the case is skipped; NULL = nothing is */
 } core_case_t;
 
 /** \brief Delivers events. */

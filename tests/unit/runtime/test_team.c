@@ -75,8 +75,7 @@ static const core_case_t cases[] = {
     {.name = "a member that never ends, and begins again",
      .events = "10 fork par T1, 11 begin T1 0, 12 W1 begin T1 1, 30 end, 40 join T1, 50 fork par T2, 51 begin T2 0, "
                "53 W1 begin T2 1, 60 W1 end, 60 end, 70 join T2, 100 collect",
-     .expected = "0 par 2 (2 0 0 2) (28 0 0 2) () (20 0 0 2)  1 par 2 (5 0 0 2) (35 0 0 2) () (10 0 0 1)",
-     .bug = "the core leaves the earlier team's frame open below the new one, which it ends at the earlier join"},
+     .expected = "0 par 2 (2 0 0 2) (28 0 0 2) () (20 0 0 2)  1 par 2 (5 0 0 2) (35 0 0 2) () (10 0 0 1)"},
     {.name = "regions left open at the end, and an exit of a region from before the team",
      .events = "5 enter a, 10 fork par T1, 11 begin T1 0, 12 W1 begin T1 1, 20 W1 enter loop, 22 enter loop, "
                "25 exit a, 30 W1 end, 32 join T1, 50 enter loop, 55 exit loop, 60 exit a, 100 collect",

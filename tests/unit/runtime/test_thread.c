@@ -65,8 +65,7 @@ static const core_case_t cases[] = {
      .expected = "0 a 1 (20 0 0 1)  1 a 1 (10 0 0 1)  0 initial 0-100  1 other 50-100"},
     {.name = "the thread ends in a task",
      .events = "0 create task A, 10 W1 enter a, 20 W1 run A, 25 W1 enter b, 40 W1 gone, 100 collect",
-     .expected = "1 a 1 (30 0 20 1)  1 *task 1 (20 15 0 1) [1 0 0]  1 *task/b 1 (15 0 0 1)",
-     .bug = "the core does not add the task's time to the interrupted region"},
+     .expected = "1 a 1 (30 0 20 1)  1 *task 1 (20 15 0 1) [1 0 0]  1 *task/b 1 (15 0 0 1)"},
 };
 
 CORE_MAIN(cases)
