@@ -1,7 +1,7 @@
 /**
  * \file
  * Address map: which data structure an address belongs to, in constant time and exact to the byte, for any number of
- * structures. Private to src/memory.
+ * structures. Private to src/data.
  *
  * One entry per 512 bytes of the whole address space, a page here (reserved once, backed where it is used): an eighth
  * of the system's pages, so that few accesses to a small array are near its edges. A page that belongs to one structure

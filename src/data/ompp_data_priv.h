@@ -1,6 +1,6 @@
 /**
  * \file
- * Between the register of data structures and the search for names. Private to src/runtime.
+ * Between the register of data structures and the search for names. Private to src/data.
  */
 #ifndef OMPP_DATA_PRIV_H
 #define OMPP_DATA_PRIV_H

@@ -2,7 +2,7 @@
  * \file
  * The ranges of data structures, ordered by where they begin and by when they were registered: finding those that share
  * bytes with others takes a time that is logarithmic in their number, and linear in how many are found. Private to
- * src/runtime.
+ * src/data.
  *
  * Callers take turns. Nothing here comes from malloc: the program may have its allocator in its hands.
  */

@@ -1,7 +1,7 @@
 /**
  * \file
  * What code that counts by itself knows of a thread's counter: numbers alone, for assembly and C. Private to
- * src/memory.
+ * src/data.
  *
  * Objects of the user's program hold such code (ompp_inline.S, ompp_inline.c). When anything here changes, the number
  * behind the names changes with it: an object of before is refused by the linker then, and does not count into the

@@ -1,7 +1,7 @@
 /**
  * \file
  * Which of many structures one thread has counted for since it last handed its counts over: a bit for each, and a bit
- * for each word of these that is not 0. One writer, whose signal handlers may write, too. Private to src/memory.
+ * for each word of these that is not 0. One writer, whose signal handlers may write, too. Private to src/data.
  */
 #ifndef OMPP_USED_H
 #define OMPP_USED_H

@@ -1,6 +1,6 @@
 /**
  * \file
- * Counting of loads and stores per data structure on one thread. Private to src/memory.
+ * Counting of loads and stores per data structure on one thread. Private to src/hooks.
  *
  * A thread counts into an array of its own, one cache line per structure. When the runtime says that the thread's place
  * in the call tree changes (runtime/ompp_meter.h), what was counted goes to the place that is left. So a hook needs no

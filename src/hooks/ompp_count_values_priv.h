@@ -1,7 +1,7 @@
 /**
  * \file
  * The value blocks of places in the call tree, found again quickly however many structures a place has counts for.
- * Private to src/memory.
+ * Private to src/hooks.
  */
 #ifndef OMPP_COUNT_VALUES_PRIV_H
 #define OMPP_COUNT_VALUES_PRIV_H

@@ -1,6 +1,6 @@
 /**
  * \file
- * Memory that the program gives back or moves. Private to src/memory.
+ * Memory that the program gives back or moves. Private to src/hooks.
  */
 #ifndef OMPP_FREE_PRIV_H
 #define OMPP_FREE_PRIV_H

@@ -1,6 +1,6 @@
 /**
  * \file
- * The back ends of libompp-perf.so. Private to src/memory.
+ * The back ends of libompp-perf.so. Private to src/perf.
  */
 #ifndef OMPP_BACKENDS_PRIV_H
 #define OMPP_BACKENDS_PRIV_H

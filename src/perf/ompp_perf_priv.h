@@ -1,6 +1,6 @@
 /**
  * \file
- * Events of perf_event_open(2) on one thread, with or without a ring of samples. Private to src/memory.
+ * Events of perf_event_open(2) on one thread, with or without a ring of samples. Private to src/perf.
  */
 #ifndef OMPP_PERF_PRIV_H
 #define OMPP_PERF_PRIV_H

@@ -1,7 +1,7 @@
 /**
  * \file
  * Records that the kernel leaves in the ring buffer of a perf_event: taken apart without trusting them. Private to
- * src/memory by use; needs nothing else of ours, so that it is tested on streams of bytes.
+ * src/perf by use; needs nothing else of ours, so that it is tested on streams of bytes.
  *
  * Source of the formats: perf_event_open(2) and linux/perf_event.h; of IBS' raw registers AMD's "Processor Programming
  * Reference", chapter on instruction-based sampling.

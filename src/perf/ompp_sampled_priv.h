@@ -2,7 +2,7 @@
  * \file
  * Back ends that count by samples with addresses: events on each thread, whose records are mapped to structures when
  * the thread's place in the call tree changes. All records since the last change belong to the place that is left.
- * Private to src/memory.
+ * Private to src/perf.
  *
  * A ring that is half full before the thread changes its place is emptied by a thread of ours, into counts that wait
  * for the change.

@@ -1,6 +1,6 @@
 /**
  * \file
- * Which events of this processor sample loads and stores with their addresses. Private to src/memory; needs nothing of
+ * Which events of this processor sample loads and stores with their addresses. Private to src/perf; needs nothing of
  * ours, so that it is tested on copies of the system's files.
  */
 #ifndef OMPP_SAMPLES_PRIV_H

@@ -1,7 +1,7 @@
 /**
  * \file
  * MPI that the program opens by itself, as Python does, when OMPP_MPI_FAMILY says which one that will be. Private to
- * src/runtime.
+ * src/preload.
  */
 #ifndef OMPP_DLOPEN_WATCH_H
 #define OMPP_DLOPEN_WATCH_H

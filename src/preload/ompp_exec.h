@@ -1,7 +1,7 @@
 /**
  * \file
  * A launched program that replaces itself by another (exec), as a shell by the last command of its script. Private to
- * src/runtime.
+ * src/preload.
  */
 #ifndef OMPP_EXEC_H
 #define OMPP_EXEC_H

@@ -1,7 +1,7 @@
 /**
  * \file
  * A compact copy of the profile in the directory of the reports, made every OMPP_CHECKPOINT seconds: for nodes that
- * vanish with the files of their processes. Private to src/runtime.
+ * vanish with the files of their processes. Private to src/process.
  */
 #ifndef OMPP_CHECKPOINT_H
 #define OMPP_CHECKPOINT_H

@@ -1,6 +1,6 @@
 /**
  * \file
- * End of measurement. Private to src/runtime.
+ * End of measurement. Private to src/process.
  */
 #ifndef OMPP_FINISH_PRIV_H
 #define OMPP_FINISH_PRIV_H

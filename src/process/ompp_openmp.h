@@ -1,6 +1,6 @@
 /**
  * \file
- * OpenMP libraries in the process, and which of them tells events. Private to src/runtime.
+ * OpenMP libraries in the process, and which of them tells events. Private to src/process.
  */
 #ifndef OMPP_OPENMP_H
 #define OMPP_OPENMP_H

@@ -1,7 +1,7 @@
 /**
  * \file
  * What was not measured, and how it would be: nothing at all, or libraries that came after the start. Private to
- * src/runtime.
+ * src/process.
  */
 #ifndef OMPP_UNMEASURED_PRIV_H
 #define OMPP_UNMEASURED_PRIV_H

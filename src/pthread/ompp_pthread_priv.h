@@ -1,7 +1,7 @@
 /**
  * \file
  * Threads of the program that OpenMP knows nothing of: the functions with which they wait for one another. Private to
- * src/causal.
+ * src/pthread.
  */
 #ifndef OMPP_PTHREAD_PRIV_H
 #define OMPP_PTHREAD_PRIV_H
