@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Every file that README.md and docs/CODEMAP.md name exists, every folder of src is in the code map, excerpts show what is printed."""
+"""
+Every file that README.md, CONTRIBUTING.md and docs/CODEMAP.md name exists, every folder of src is in the code map, excerpts show what
+is printed.
+"""
 
 import os
 import re
@@ -16,9 +19,10 @@ def text(name):
 def main():
     bad = []
     codemap = text("docs/CODEMAP.md")
-    for path in re.findall(r"`((?:src|include|tools|tests|scripts|examples|docs)/[^` ]*)`", codemap):
-        if not os.path.exists(os.path.join(TOP, path)):
-            bad.append("docs/CODEMAP.md names %s" % path)
+    for name in ("docs/CODEMAP.md", "CONTRIBUTING.md"):
+        for path in re.findall(r"`((?:src|include|tools|tests|scripts|examples|docs)/[^` ]*)`", text(name)):
+            if not os.path.exists(os.path.join(TOP, path)):
+                bad.append("%s names %s" % (name, path))
     for name in ("README.md", "docs/quickstart.md", "examples/heat/README.md"):
         for path in re.findall(r"\]\(([^)#:]+)\)", text(name)):
             if not os.path.exists(os.path.join(TOP, os.path.dirname(name), path)):
