@@ -3,6 +3,7 @@
 
 #include "analysis/ompp_calls.h"
 #include "analysis/ompp_directives.h"
+#include "base/ompp_clock.h"
 #include "base/ompp_debug_advice.h"
 #include "base/ompp_error.h"
 #include "base/ompp_path.h"
@@ -231,7 +232,7 @@ static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, doub
     size_t ncode = 0;
 
     while (ncode < n && !is_lock(&profile->regions[items[ncode].region])) ncode++;
-    int rc = ompp_structure_now() >= deadline ? -OMPP_E_TIMEOUT
+    int rc = ompp_clock_seconds() >= deadline ? -OMPP_E_TIMEOUT
                                               : ompp_structure_open(ompp_profile_text(profile, module->path),
                                                                     ompp_profile_text(profile, module->id), &structure);
     if (rc != 0) {
@@ -336,7 +337,7 @@ static void refine_unfound(ompp_region_t *region, const item_t *item, const ompp
 static void refine_all(ompp_profile_t *profile, item_t *items, size_t n, double deadline)
 {
     qsort(items, n, sizeof *items, compare_file);
-    for (size_t i = 0, next; i < n && ompp_structure_now() < deadline; i = next) {
+    for (size_t i = 0, next; i < n && ompp_clock_seconds() < deadline; i = next) {
         for (next = i + 1; next < n && items[next].file == items[i].file;) next++;
         if (items[i].file == 0) continue;
         ompp_source_t *source = ompp_source_open(ompp_profile_text(profile, items[i].file), items[i].newest);
@@ -357,7 +358,7 @@ static item_t item_of(const ompp_profile_t *profile, uint32_t region)
 
 int ompp_analysis_resolve(ompp_profile_t *profile, double seconds)
 {
-    double deadline = ompp_structure_now() + seconds;
+    double deadline = ompp_clock_seconds() + seconds;
     size_t n = 0;
     int rc = 0;
     item_t *items = calloc(profile->nregions + 1, sizeof *items);

@@ -24,6 +24,8 @@ ompp_time_t ompp_clock_gettime(void)
     return read_clock(CLOCK_MONOTONIC) - ompp_clock.origin_ns;
 }
 
+double ompp_clock_seconds(void) { return 1e-9 * (double)read_clock(CLOCK_MONOTONIC); }
+
 const char *ompp_clock_source(void) { return ompp_clock.use_tsc ? "tsc" : "clock_gettime"; }
 
 #if defined(__x86_64__)

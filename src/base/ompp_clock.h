@@ -64,4 +64,7 @@ static inline ompp_time_t ompp_clock_now(void)
 
 #pragma GCC visibility pop
 
+/** \brief CLOCK_MONOTONIC, s: for deadlines; time 0 does not matter. */
+double ompp_clock_seconds(void);
+
 #endif

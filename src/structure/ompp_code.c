@@ -3,6 +3,7 @@
  */
 #include "structure/ompp_code.h"
 
+#include "base/ompp_clock.h"
 #include "base/ompp_path.h"
 #include "structure/ompp_structure_priv.h"
 
@@ -85,7 +86,7 @@ size_t ompp_code_of_line(ompp_structure_t *structure, const char *file, uint32_t
 {
     lines_t l = {.file = file, .line = line, .nearest = nearest, .code = code, .max = max};
 
-    for (uint32_t i = 0; structure->has_lines && i < structure->dwarf.nunits && ompp_structure_now() < deadline; i++) {
+    for (uint32_t i = 0; structure->has_lines && i < structure->dwarf.nunits && ompp_clock_seconds() < deadline; i++) {
         const ompp_unit_t *unit = ompp_dwarf_unit(&structure->dwarf, i);
         if (!unit || !has_file(&l, unit)) continue;
         search_rows(&l, unit);

@@ -15,7 +15,7 @@ typedef struct {
 /**
  * \brief The code of a line.
  * \param[in]     file      "solve.c", or the end of its path, "src/solve.c".
- * \param[in]     deadline  CLOCK_MONOTONIC, s; checked before a compilation unit is read.
+ * \param[in]     deadline  ompp_clock_seconds(); checked before a compilation unit is read.
  * \param[out]    code      shape [max].
  * \param[in,out] nearest   the line behind it that is nearest and has code; 0 = none so far.
  * \return how many ranges there are, which may be more than max.

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "model/ompp_located.h"
 
+#include "base/ompp_clock.h"
 #include "base/ompp_nearest.h"
 #include "base/ompp_path.h"
 #include "structure/ompp_code.h"
@@ -460,7 +461,7 @@ void ompp_locate_2(const ompp_locate_module_t *modules, size_t nmodules, ompp_lo
                         .tried = tried,
                         .symbols = structures + nmodules,
                         .tried_symbols = tried + nmodules,
-                        .deadline = ompp_structure_now() + seconds};
+                        .deadline = ompp_clock_seconds() + seconds};
         for (size_t i = 0; i < n; i++) locate(s, &names[i]);
         for (size_t i = 0; i < 2 * nmodules; i++)
             if (structures[i]) ompp_structure_close(structures[i]);

@@ -1,5 +1,6 @@
 #include "structure/ompp_structure.h"
 
+#include "base/ompp_clock.h"
 #include "base/ompp_error.h"
 #include "structure/ompp_extent_priv.h"
 #include "structure/ompp_structure_priv.h"
@@ -9,18 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define DEBUG_ROOT "/usr/lib/debug"
 #define MIN_ID_DIGITS 16
-
-double ompp_structure_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
@@ -294,7 +286,7 @@ static int answer_all(ompp_structure_t *structure, ompp_query_t *queries, const 
         uint32_t u = order[i].unit;
         const ompp_unit_t *unit = NULL;
         if (u != OMPP_NO_FUNCTION) {
-            if ((i == 0 || order[i - 1].unit != u) && ompp_structure_now() >= deadline) return -OMPP_E_TIMEOUT;
+            if ((i == 0 || order[i - 1].unit != u) && ompp_clock_seconds() >= deadline) return -OMPP_E_TIMEOUT;
             unit = ompp_dwarf_unit(&structure->dwarf, u);
         }
         answer(structure, unit, &queries[order[i].query]);
@@ -304,7 +296,7 @@ static int answer_all(ompp_structure_t *structure, ompp_query_t *queries, const 
 
 static void find_jumps(ompp_structure_t *structure, ompp_query_t *queries, size_t n, double deadline)
 {
-    for (size_t i = 0; i < n && ompp_structure_now() < deadline; i++) {
+    for (size_t i = 0; i < n && ompp_clock_seconds() < deadline; i++) {
         ompp_query_t *q = &queries[i];
         if (q->callee) q->addr = ompp_tail_find(structure, q->addr, q->callee);
         if (q->callee_end && q->addr_end) q->addr_end = ompp_tail_find(structure, q->addr_end, q->callee_end);

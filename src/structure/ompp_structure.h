@@ -79,14 +79,11 @@ typedef struct {
 /**
  * \brief Answers questions about one module. Reads only the compilation units that the addresses lie in, each once.
  * \param[in,out] queries   the caller's, shape [n]; order is kept.
- * \param[in]     deadline  CLOCK_MONOTONIC, s; checked before a compilation unit is read.
+ * \param[in]     deadline  ompp_clock_seconds(); checked before a compilation unit is read.
  * \return 0.
  * \return -OMPP_E_TIMEOUT  some are left with done = false.
  * \return -OMPP_E_NOMEM    the same.
  */
 int ompp_structure_lookup(ompp_structure_t *structure, ompp_query_t *queries, size_t n, double deadline);
-
-/** \brief Now, as deadline above: CLOCK_MONOTONIC, s. */
-double ompp_structure_now(void);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "structure/ompp_variable.h"
 
+#include "base/ompp_clock.h"
 #include "structure/ompp_name.h"
 #include "structure/ompp_structure_priv.h"
 #include "structure/ompp_type_priv.h"
@@ -366,7 +367,7 @@ static ompp_variables_t *read_all(ompp_structure_t *structure, double deadline)
     if (!all) all = structure->variables = calloc(1, sizeof *all);
     if (!all || all->read) return all;
     all->read = true;
-    for (size_t i = 0; structure->has_lines && i < structure->dwarf.nunits && ompp_structure_now() < deadline; i++)
+    for (size_t i = 0; structure->has_lines && i < structure->dwarf.nunits && ompp_clock_seconds() < deadline; i++)
         read_unit(structure, &structure->dwarf.units[i]);
     sort(all);
     add_symbols(all, &structure->elf);

@@ -2,6 +2,7 @@
  * show_variables MODULE NAME [OFFSET...]: the variables of a name, each as "name|function|file|line|size", and which
  * part lies at each offset, as found by its address. For variables.py.
  */
+#include "base/ompp_clock.h"
 #include "structure/ompp_variable.h"
 
 #include <inttypes.h>
@@ -38,7 +39,7 @@ int main(int argc, char **argv)
     ompp_structure_t *structure;
 
     if (argc < 3 || ompp_structure_open(argv[1], NULL, &structure) != 0) return 1;
-    double deadline = ompp_structure_now() + 20;
+    double deadline = ompp_clock_seconds() + 20;
     size_t n = ompp_variable_named(structure, argv[2], deadline, found, 8);
     for (size_t i = 0; i < n && i < 8; i++) show(structure, found[i], argv + 3, deadline);
     ompp_structure_close(structure);

@@ -1,5 +1,6 @@
 /* The program looks itself up, and damaged copies of itself. */
 #define _GNU_SOURCE
+#include "base/ompp_clock.h"
 #include "base/ompp_error.h"
 #include "structure/ompp_structure.h"
 
@@ -42,7 +43,7 @@ static void finds_own_line(void **state)
     }
     const uint32_t line = __LINE__ + 1;
     query.addr = here();
-    assert_int_equal(ompp_structure_lookup(structure, &query, 1, ompp_structure_now() + 60), 0);
+    assert_int_equal(ompp_structure_lookup(structure, &query, 1, ompp_clock_seconds() + 60), 0);
     assert_int_equal(query.line, line);
     assert_string_equal(query.function, "finds_own_line");
     assert_non_null(strstr(query.file, "tests/unit/structure/test_structure.c"));
@@ -90,7 +91,7 @@ static void survives_truncation(void **state)
         if (i % 2 == 0) assert_true(pwrite(fd, contents + size - size / 20, (size_t)(size / 20), size - size / 20) > 0);
         if (ompp_structure_open(path, NULL, &structure) != 0) continue;
         opened++;
-        assert_int_equal(ompp_structure_lookup(structure, &query, 1, ompp_structure_now() + 60), 0);
+        assert_int_equal(ompp_structure_lookup(structure, &query, 1, ompp_clock_seconds() + 60), 0);
         ompp_structure_close(structure);
     }
     assert_true(opened > 0);
