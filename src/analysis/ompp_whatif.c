@@ -330,6 +330,13 @@ static bool is_observed(const ompp_whatif_region_t *r)
     return false;
 }
 
+const char *ompp_whatif_chosen(const ompp_profile_t *p)
+{
+    const char *region = p->whatif.mode == OMPP_WHATIF_DELAY ? ompp_profile_setting(p, "OMPP_CAUSAL_REGION") : "";
+
+    return *region ? region : NULL;
+}
+
 bool ompp_whatif_any(const ompp_profile_t *p)
 {
     const ompp_whatif_t *w = &p->whatif;

@@ -57,13 +57,6 @@ const char *ompp_whatif_unused(const ompp_profile_t *p, size_t *next, const char
     return NULL;
 }
 
-const char *ompp_whatif_chosen(const ompp_profile_t *p)
-{
-    const char *region = p->whatif.mode == OMPP_WHATIF_DELAY ? ompp_profile_setting(p, "OMPP_CAUSAL_REGION") : "";
-
-    return *region ? region : NULL;
-}
-
 /* ---- A region that is named in another way than it is called ----------------------------------------------------- */
 
 /* "R00003", as reports number regions. \return 0 = it is no such number. */
