@@ -105,14 +105,6 @@ static int by_role(const void *a, const void *b)
     return x->ordinal < y->ordinal ? -1 : x->ordinal > y->ordinal;
 }
 
-const char *ompp_collect_name(const ompp_collecting_t *c, ompp_off_t region)
-{
-    const ompp_a_region_t *r = ompp_collect_record(c, region, sizeof *r);
-
-    if (!r || r->construct >= OMPP_CONSTRUCT_NUM) return NULL;
-    return *ompp_collect_text(c, r->name) ? ompp_collect_text(c, r->name) : ompp_constructs[r->construct].full;
-}
-
 static void note_losses(ompp_collecting_t *c, const ompp_a_thread_t *t)
 {
     if (t->dropped)

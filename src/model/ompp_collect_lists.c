@@ -56,6 +56,14 @@ static bool copy_regions(ompp_collecting_t *c, ompp_off_t first)
     return true;
 }
 
+const char *ompp_collect_name(const ompp_collecting_t *c, ompp_off_t region)
+{
+    const ompp_a_region_t *r = ompp_collect_record(c, region, sizeof *r);
+
+    if (!r || r->construct >= OMPP_CONSTRUCT_NUM) return NULL;
+    return *ompp_collect_text(c, r->name) ? ompp_collect_text(c, r->name) : ompp_constructs[r->construct].full;
+}
+
 /* Lists are newest first, and their records begin with the link. \return [n], oldest first, free(); NULL when there are
  * none. */
 static const void **oldest_first(const ompp_collecting_t *c, ompp_off_t first, size_t size, uint32_t *n)

@@ -98,6 +98,12 @@ void ompp_collect_notes(ompp_collecting_t *c, const ompp_a_header_t *header, uin
 /** \brief The nodes of a thread, with their values. \return false when out of memory. */
 bool ompp_collect_tree(ompp_collecting_t *c, const ompp_a_thread_t *thread, uint32_t location, uint32_t rank);
 
+/** \brief An empty map of nodes, for the thread that is copied next. \return false when out of memory. */
+bool ompp_collect_map_new(ompp_collecting_t *c, uint32_t nnodes);
+
+/** \brief The arena's node at off has this one in the profile. */
+void ompp_collect_map(ompp_collecting_t *c, ompp_off_t off, uint32_t node);
+
 /** \return the profile's node of one of the thread that was copied last; OMPP_NONE = none. */
 uint32_t ompp_collect_mapped(const ompp_collecting_t *c, ompp_off_t off);
 

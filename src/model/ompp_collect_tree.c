@@ -1,14 +1,16 @@
 /*
- * Call trees of an arena to the profile: nodes and their values.
+ * Call trees of an arena to the profile.
  */
 #include "model/ompp_collect_priv.h"
+#include "model/ompp_key_map_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Trees ------------------------------------------------------------------------------------------------------- */
-
-static uint32_t hash(uint32_t a, uint32_t b) { return (uint32_t)(((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15u >> 32); }
+static uint32_t hash(uint32_t parent, uint32_t region)
+{
+    return (uint32_t)ompp_map_hash(ompp_map_hash(0, parent), region);
+}
 
 static bool tree_grow(ompp_collecting_t *c)
 {
@@ -50,44 +52,6 @@ static uint32_t union_node(ompp_collecting_t *c, uint32_t parent, uint32_t regio
             return c->tree[k].node;
         }
     }
-}
-
-uint32_t ompp_collect_mapped(const ompp_collecting_t *c, ompp_off_t off)
-{
-    for (uint32_t i = hash(off, 0); c->map_size; i++) {
-        uint32_t k = i & (c->map_size - 1);
-        if (c->map[k].off == off) return c->map[k].node;
-        if (c->map[k].off == 0) break;
-    }
-    return OMPP_NONE;
-}
-
-static void set_mapped(ompp_collecting_t *c, ompp_off_t off, uint32_t node)
-{
-    uint32_t i = hash(off, 0);
-
-    while (c->map[i & (c->map_size - 1)].off) i++;
-    c->map[i & (c->map_size - 1)].off = off;
-    c->map[i & (c->map_size - 1)].node = node;
-}
-
-static bool make_map(ompp_collecting_t *c, uint32_t nnodes)
-{
-    c->map_size = 64;
-    while (c->map_size < 2 * (size_t)nnodes) c->map_size *= 2;
-    free(c->map);
-    c->map = calloc(c->map_size, sizeof *c->map);
-    return c->map != NULL;
-}
-
-void ompp_collect_put(ompp_collecting_t *c, uint32_t node, uint32_t location, uint32_t set, uint32_t object,
-                      const uint64_t *from, uint32_t n)
-{
-    const bool another = ompp_profile_find_block(c->profile, node, location, set, object) != NULL;
-    uint64_t *to = ompp_profile_block(c->profile, node, location, set, object, n);
-
-    if (to && another) ompp_combine(&c->metrics, set, OMPP_OVER_THREADS, to, from, n);
-    else if (to) memcpy(to, from, n * sizeof *to);
 }
 
 /* A chain is newest first; the first ones first are already nearly in the order that the profile has them in. */
@@ -147,7 +111,7 @@ bool ompp_collect_tree(ompp_collecting_t *c, const ompp_a_thread_t *thread, uint
         nodes[n++] = off;
         off = node->next;
     }
-    if (!make_map(c, n)) {
+    if (!ompp_collect_map_new(c, n)) {
         free(nodes);
         return false;
     }
@@ -160,7 +124,7 @@ bool ompp_collect_tree(ompp_collecting_t *c, const ompp_a_thread_t *thread, uint
         else if (r && r->index < c->nregions && c->region_of[r->index] != OMPP_NONE && parent != OMPP_NONE)
             node = union_node(c, parent, c->region_of[r->index], a->first_ns, rank);
         if (node == OMPP_NONE) continue;
-        set_mapped(c, nodes[n], node);
+        ompp_collect_map(c, nodes[n], node);
         copy_values(c, a, node, location);
     }
     free(nodes);
