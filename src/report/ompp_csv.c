@@ -127,7 +127,7 @@ static void put_header(const ompp_text_t *t)
     put_version(t);
     put_line(t, "ompP Build Date", ompp_profile_text(p, p->build_date));
     put_line(t, "PAPI Support", ompp_text_has_counters(t) ? "available" : "not available");
-    if (ompp_text_has_counters(t)) ompp_text_counter_csv_lines(t);
+    if (ompp_text_has_counters(t)) ompp_text_counter_lines(t, put_line);
     ompp_text_data_csv_lines(t);
     if (p->mpi) put_mpi_lines(t);
     fputs("##END header\n", t->out);

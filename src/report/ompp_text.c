@@ -10,20 +10,17 @@
 #include <inttypes.h>
 #include <locale.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* ---- General Information ----------------------------------------------------------------------------------------- */
 
-static void label(ompp_text_t *t, const char *name) { ompp_layout_label(t->out, name); }
+static void label(const ompp_text_t *t, const char *name) { ompp_layout_label(t->out, name); }
 
-static void line(ompp_text_t *t, const char *name, const char *text)
+static void line(const ompp_text_t *t, const char *name, const char *text)
 {
-    char *printable = ompp_text_printable(text, false);
-
     label(t, name);
-    fprintf(t->out, "%s\n", printable ? printable : "");
-    free(printable);
+    ompp_text_put(t, text);
+    putc('\n', t->out);
 }
 
 static void line_seconds(ompp_text_t *t, const char *name, uint64_t ns)
@@ -182,110 +179,9 @@ void ompp_text_general(ompp_text_t *t)
     line(t, "ompP Version", ompp_profile_text(p, p->version));
     line(t, "ompP Build Date", ompp_profile_text(p, p->build_date));
     line(t, "PAPI Support", ompp_text_has_counters(t) ? "available" : "not available");
-    if (ompp_text_has_counters(t)) ompp_text_counter_lines(t);
+    if (ompp_text_has_counters(t)) ompp_text_counter_lines(t, line);
     ompp_text_data_lines(t);
     if (p->mpi) mpi_lines(t);
-    putc('\n', t->out);
-}
-
-/* ---- Coverage ---------------------------------------------------------------------------------------------------- */
-
-static void clean_puts(ompp_text_t *t, const char *text)
-{
-    char *printable = ompp_text_printable(text, false);
-
-    if (printable) fputs(printable, t->out);
-    free(printable);
-}
-
-/* Fills the text of ompp_coverage.def: %s subject, %r reason, %n count, %p count as thousandths in percent, %m that
- * in the mean of the ranks that say it, [only with a reason]. */
-static void coverage_words(ompp_text_t *t, const ompp_coverage_t *c)
-{
-    const char *reason = ompp_profile_text(t->profile, c->reason);
-    bool skip = false;
-
-    for (const char *f = ompp_coverage_rows[c->kind].text; *f; f++) {
-        if (*f == '[') skip = !*reason;
-        if (*f == ']') skip = false;
-        if (skip || *f == '[' || *f == ']') continue;
-        if (*f != '%') {
-            putc(*f, t->out);
-        } else if (*++f == 's') {
-            clean_puts(t, ompp_profile_text(t->profile, c->subject));
-        } else if (*f == 'r') {
-            clean_puts(t, reason);
-        } else if (*f == 'p' || *f == 'm') {
-            const uint64_t permille = *f == 'm' ? ompp_text_mean(c->count, c->nranks ? c->nranks : 1) : c->count;
-            fprintf(t->out, "%" PRIu64 ".%" PRIu64 " %%", permille / 10, permille % 10);
-        } else {
-            fprintf(t->out, "%" PRIu64, c->count);
-        }
-    }
-    if (t->nranks > 1 && c->nranks && c->nranks < t->nranks)
-        fprintf(t->out, " [%" PRIu32 " of %" PRIu64 " ranks]", c->nranks, t->nranks);
-}
-
-static bool is_caution(const ompp_coverage_t *c) { return ompp_coverage_rows[c->kind].weight == OMPP_WEIGHT_TIMES; }
-
-void ompp_text_cautions(ompp_text_t *t)
-{
-    for (size_t i = 0; i < t->profile->ncoverage; i++) {
-        if (!is_caution(&t->profile->coverage[i])) continue;
-        fputs("Caution: ", t->out);
-        coverage_words(t, &t->profile->coverage[i]);
-        fputs(" (more in ompp Coverage, and in docs/report.md)\n", t->out);
-    }
-}
-
-/* A section of its own: programs that read ompP's reports know each line of the overheads, and leave out sections that
- * they do not. */
-static void cautions(ompp_text_t *t)
-{
-    for (size_t i = 0; i < t->profile->ncoverage; i++) {
-        if (!is_caution(&t->profile->coverage[i])) continue;
-        ompp_layout_title(t->out, "ompp Caution");
-        ompp_text_cautions(t);
-        putc('\n', t->out);
-        return;
-    }
-}
-
-/* ompP's sections divide by different times, and have no room to say so. */
-static void percentages(ompp_text_t *t)
-{
-    const uint64_t all = t->duration_ns * t->nslots;
-
-    fprintf(t->out,
-            "percentages are of thread time (%s sec, %" PRIu64
-            " threads) in the callgraph, in 'whole program' and of properties;\n",
-            ompp_text_seconds(t, all).text, t->nslots);
-    fprintf(t->out,
-            "  of the wallclock (%s sec) in 'Parallel coverage' and 'sorted by wallclock time', where a region that "
-            "leaves out threads\n"
-            "  has a larger share than of thread time; of the region's own thread time in 'each individual parallel "
-            "region'\n",
-            ompp_text_seconds(t, t->duration_ns).text);
-}
-
-void ompp_text_coverage(ompp_text_t *t)
-{
-    const ompp_profile_t *p = t->profile;
-
-    ompp_layout_title(t->out, "ompp Coverage");
-    if (!p->ncoverage && !t->refused) fputs("everything was measured\n", t->out);
-    for (uint32_t kind = 0; kind < OMPP_COVERAGE_NUM; kind++) {
-        for (size_t i = 0; i < p->ncoverage; i++)
-            if (p->coverage[i].kind == kind) {
-                coverage_words(t, &p->coverage[i]);
-                putc('\n', t->out);
-            }
-        if (kind == OMPP_COVERAGE_OUTSIDE && t->nslots > 1) percentages(t);
-        if (kind == OMPP_COVERAGE_OUTSIDE && t->ncounters)
-            fputs("counters have a dot between groups of three digits, as in ompP's reports: 1.953 is 1953\n", t->out);
-        /* expressions are the report's matter */
-        if (kind == OMPP_COVERAGE_REFUSED && t->refused) fputs(t->refused, t->out);
-    }
     putc('\n', t->out);
 }
 
@@ -324,7 +220,7 @@ int ompp_report_text(const ompp_profile_t *profile, int digits, FILE *out)
         ompp_text_callgraph(&t);
         ompp_text_flat(&t);
         ompp_text_callgraph_profiles(&t);
-        cautions(&t);
+        ompp_text_caution_section(&t);
         rc = ompp_text_overheads(&t);
         if (rc == 0) rc = ompp_text_properties(&t);
         if (rc == 0) rc = ompp_text_outside(&t);

@@ -118,25 +118,6 @@ static void grouped(uint64_t value, char *out, size_t n)
     out[used] = '\0';
 }
 
-static void text_line(const ompp_text_t *t, const char *name, const char *text)
-{
-    char *printable = ompp_text_printable(text, false);
-
-    ompp_layout_label(t->out, name);
-    fprintf(t->out, "%s\n", printable ? printable : "");
-    free(printable);
-}
-
-static void csv_line(const ompp_text_t *t, const char *name, const char *text)
-{
-    char *printable = ompp_text_printable(text, false);
-
-    for (char *c = printable; c && *c; c++)
-        if (*c == ',') *c = ';';
-    fprintf(t->out, "%s,%s\n", name, printable ? printable : "");
-    free(printable);
-}
-
 /* A counter of the tables that PAPI has filled. */
 static bool is_papi(const ompp_profile_t *p, const ompp_metric_t *metric)
 {
@@ -254,7 +235,7 @@ static void units_line(const ompp_text_t *t, ompp_text_line_fn *line)
     free(text);
 }
 
-static void all_lines(const ompp_text_t *t, ompp_text_line_fn *line)
+void ompp_text_counter_lines(const ompp_text_t *t, ompp_text_line_fn *line)
 {
     size_t papi = 0;
 
@@ -272,11 +253,16 @@ static void all_lines(const ompp_text_t *t, ompp_text_line_fn *line)
     ompp_text_reading_lines(t, line);
 }
 
-void ompp_text_counter_lines(const ompp_text_t *t) { all_lines(t, text_line); }
-
-void ompp_text_counter_csv_lines(const ompp_text_t *t) { all_lines(t, csv_line); }
-
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
+
+uint64_t ompp_text_value(const ompp_text_column_t *column, const ompp_row_t *row)
+{
+    bool exclusive = column->suffix[0] && column->suffix[1] == 'E';
+
+    if (column->kind == OMPP_TEXT_COUNTER)
+        return exclusive ? row->counter_exclusive[column->id] : row->counter[column->id];
+    return exclusive ? row->exclusive : row->value[column->id];
+}
 
 /* Long names make their column wider. */
 static int width_of(const ompp_text_t *t, const ompp_text_column_t *column)

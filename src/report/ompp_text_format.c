@@ -8,6 +8,7 @@
 #include "report/ompp_utf8.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,13 @@ ompp_seconds_t ompp_text_seconds(const ompp_text_t *t, uint64_t ns) { return omp
 uint64_t ompp_text_mean(uint64_t sum, uint64_t n) { return sum / n + (sum % n >= n - n / 2); }
 
 double ompp_text_percent(uint64_t a, uint64_t b) { return b ? 100.0 * (double)a / (double)b : 0; }
+
+double ompp_text_part(double part)
+{
+    double value = round(1000 * part) / 10;
+
+    return value == 0 ? 0 : value;
+}
 
 ompp_seconds_t ompp_text_share(uint64_t a, double b)
 {
@@ -61,6 +69,14 @@ char *ompp_text_printable(const char *text, bool word)
     }
     *to = 0;
     return copy;
+}
+
+void ompp_text_put(const ompp_text_t *t, const char *text)
+{
+    char *printable = ompp_text_printable(text, false);
+
+    if (printable) fputs(printable, t->out);
+    free(printable);
 }
 
 static const char *last_part(const char *path)

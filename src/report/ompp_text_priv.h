@@ -116,6 +116,9 @@ uint64_t ompp_text_mean(uint64_t sum, uint64_t n);
 /** \return 100 a / b; 0 when b is 0. */
 double ompp_text_percent(uint64_t a, uint64_t b);
 
+/** \return a part of 1 as percent, as it is printed, with one digit; never -0.0. */
+double ompp_text_part(double part);
+
 /** \return 100 a / b with two digits; as text. */
 ompp_seconds_t ompp_text_share(uint64_t a, double b);
 
@@ -125,6 +128,9 @@ ompp_seconds_t ompp_text_share(uint64_t a, double b);
  * \return owned, free(); NULL when out of memory.
  */
 char *ompp_text_printable(const char *text, bool word);
+
+/** \brief Writes such text; nothing when out of memory. */
+void ompp_text_put(const ompp_text_t *t, const char *text);
 
 /** \brief Location of a region as the report writes it. \return owned, free(); NULL when out of memory. */
 char *ompp_text_place(const ompp_profile_t *profile, uint32_t region);
@@ -180,8 +186,7 @@ typedef void ompp_text_line_fn(const ompp_text_t *t, const char *name, const cha
 void ompp_text_reading_lines(const ompp_text_t *t, ompp_text_line_fn *line);
 
 /** \brief Their lines in General Information. */
-void ompp_text_counter_lines(const ompp_text_t *t);
-void ompp_text_counter_csv_lines(const ompp_text_t *t);
+void ompp_text_counter_lines(const ompp_text_t *t, ompp_text_line_fn *line);
 
 /** \brief Their columns. \return how many. */
 size_t ompp_text_counter_columns(const ompp_text_t *t, bool split, ompp_text_column_t *columns);
@@ -244,6 +249,9 @@ void ompp_text_coverage(ompp_text_t *t);
 
 /** \brief A line for each thing in Coverage that makes times untrustworthy: at the head of what advises by them. */
 void ompp_text_cautions(ompp_text_t *t);
+
+/** \brief A section with these lines; none when there are none. */
+void ompp_text_caution_section(ompp_text_t *t);
 
 void ompp_text_overview(ompp_text_t *t);
 void ompp_text_callgraph(ompp_text_t *t);

@@ -35,15 +35,6 @@ size_t ompp_text_columns(const ompp_text_t *t, unsigned construct, bool split)
 
 static bool is_time(const ompp_text_column_t *column) { return ompp_columns[column->id].unit == OMPP_UNIT_NS; }
 
-uint64_t ompp_text_value(const ompp_text_column_t *column, const ompp_row_t *row)
-{
-    bool exclusive = column->suffix[0] && column->suffix[1] == 'E';
-
-    if (column->kind == OMPP_TEXT_COUNTER)
-        return exclusive ? row->counter_exclusive[column->id] : row->counter[column->id];
-    return exclusive ? row->exclusive : row->value[column->id];
-}
-
 static void print_titles(ompp_text_t *t, const ompp_text_column_t *columns, size_t n)
 {
     ompp_layout_row_title(t->out, t->show_ranks);

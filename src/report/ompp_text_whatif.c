@@ -21,13 +21,6 @@
 
 /* ---- Numbers ----------------------------------------------------------------------------------------------------- */
 
-double ompp_text_part(double part)
-{
-    double value = round(1000 * part) / 10;
-
-    return value == 0 ? 0 : value;
-}
-
 static void put_percent(ompp_text_t *t, double part)
 {
     char text[32];

@@ -11,9 +11,6 @@
 
 #define OMPP_TEXT_MUCH_OUTSIDE 0.05 /* of the work: the thing to fix may not be in the table */
 
-/** \return percent as it is printed, with one digit; never -0.0. */
-double ompp_text_part(double part);
-
 /**
  * \return percent of their time that threads waited for a processor; 0: so little that it does not matter. What they
  *         worked, and what they waited for each other, cannot be told from that.
