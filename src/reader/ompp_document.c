@@ -1,21 +1,10 @@
 /**
  * \file
- * Memory and lists of a report; see ompp_document.h.
+ * A report as data: names of its sections and fields, and its regions; see ompp_document.h.
  */
-#include "reader/ompp_document.h"
 #include "reader/ompp_document_priv.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#define CHUNK_BYTES 65536
-
-/* Memory is taken in chunks and given back at once. */
-typedef struct chunk {
-    struct chunk *next;
-    size_t used, size;
-    _Alignas(16) char bytes[];
-} chunk_t;
 
 const ompp_section_row_t ompp_sections[OMPP_SECTION_NUM] = {
     [OMPP_SECTION_GENERAL] = {"ompP General Information", "header"},
@@ -26,58 +15,23 @@ const ompp_section_row_t ompp_sections[OMPP_SECTION_NUM] = {
     [OMPP_SECTION_OVERHEADS] = {"ompP Overhead Analysis Report", "overhead analysis report"},
 };
 
-ompp_document_t *ompp_document_new(void) { return calloc(1, sizeof(ompp_document_t)); }
+const ompp_field_row_t ompp_fields[] = {
+    {"Duration", "Duration", OMPP_FIELD_SECONDS, true}, {"Max Threads", "Thread Count", OMPP_FIELD_SAME, true},
+    {"ompP Version", NULL, OMPP_FIELD_VERSION, true},   {"User Time", NULL, OMPP_FIELD_SAME, true},
+    {"System Time", NULL, OMPP_FIELD_SAME, true},       {"Data Address", NULL, OMPP_FIELD_SAME, false},
+    {"Data Size", NULL, OMPP_FIELD_SAME, false},        {"Data Name", NULL, OMPP_FIELD_SAME, false},
+    {"Data Start Offs.", NULL, OMPP_FIELD_SAME, false}, {"Data End   Offs.", NULL, OMPP_FIELD_SAME, false},
+};
+const size_t ompp_nfields = sizeof ompp_fields / sizeof ompp_fields[0];
+const char *const ompp_version_keys[3] = {"ompP Version Major", "ompP Version Minor", "ompP Version Revision"};
 
-void ompp_document_free(ompp_document_t *document)
+const ompp_field_row_t *ompp_field_find(ompp_doc_form_t form, const char *name)
 {
-    chunk_t *next;
-
-    if (!document) return;
-    for (chunk_t *c = document->memory; c; c = next) {
-        next = c->next;
-        free(c);
+    for (size_t i = 0; i < ompp_nfields; i++) {
+        const char *known = form == OMPP_DOC_TEXT ? ompp_fields[i].text : ompp_fields[i].csv;
+        if (known && strcmp(known, name) == 0) return &ompp_fields[i];
     }
-    free(document);
-}
-
-void *ompp_document_alloc(ompp_document_t *document, size_t size)
-{
-    chunk_t *c = document->memory;
-
-    size = (size + 15) & ~(size_t)15;
-    if (!c || c->size - c->used < size) {
-        size_t room = size > CHUNK_BYTES ? size : CHUNK_BYTES;
-        c = calloc(1, sizeof *c + room);
-        if (!c) return NULL;
-        c->size = room;
-        c->next = document->memory;
-        document->memory = c;
-    }
-    c->used += size;
-    return c->bytes + c->used - size;
-}
-
-const char *ompp_document_text_copy(ompp_document_t *document, const char *text, size_t length)
-{
-    char *copy = ompp_document_alloc(document, length + 1);
-
-    return copy ? memcpy(copy, text, length) : NULL;
-}
-
-/* Arrays have room for the next power of two. */
-void *ompp_document_push(ompp_document_t *document, void *array, size_t *n, size_t size)
-{
-    char *items;
-
-    memcpy(&items, array, sizeof items);
-    if ((*n & (*n - 1)) == 0) {
-        char *more = ompp_document_alloc(document, (*n ? 2 * *n : 1) * size);
-        if (!more) return NULL;
-        if (*n) memcpy(more, items, *n * size);
-        items = more;
-        memcpy(array, &items, sizeof items);
-    }
-    return items + (*n)++ * size;
+    return NULL;
 }
 
 /* Regions are found by what they were read from, in chains of equal hashes. */

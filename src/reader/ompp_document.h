@@ -193,8 +193,7 @@ int ompp_document_csv(const ompp_document_t *document, FILE *out, FILE *notes);
  */
 size_t ompp_document_check(const ompp_document_t *document, const char *name, FILE *out, size_t *nchecked);
 
-/* ---- For readers ---------------------------------------------------------------------------------------------------
- */
+/* ---- For readers ------------------------------------------------------------------------------------------------- */
 
 ompp_document_t *ompp_document_new(void);
 

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Callgraph ------------------------------------------------------------------------------------------------------
- */
+/* ---- Callgraph --------------------------------------------------------------------------------------------------- */
 
 /* The table of a node stands where the node stands, and its path is that of the nodes above. above: [level] regions. */
 static bool same_path(const ompp_doc_check_t *c, const ompp_doc_node_t *node, const ompp_doc_table_t *t,
@@ -146,8 +145,7 @@ void ompp_doc_check_callgraph(ompp_doc_check_t *c)
     check_root(c);
 }
 
-/* ---- Overheads ------------------------------------------------------------------------------------------------------
- */
+/* ---- Overheads --------------------------------------------------------------------------------------------------- */
 
 /* Index of the row of a region's number, neach when there is none. */
 static size_t row_of(const ompp_document_t *d, uint32_t number)

@@ -170,8 +170,7 @@ char *ompp_document_printf(ompp_document_t *document, const char *format, ...) _
 bool ompp_read_text(ompp_reading_t *r);
 bool ompp_read_csv(ompp_reading_t *r);
 
-/* ---- Performance properties -----------------------------------------------------------------------------------------
- */
+/* ---- Performance properties -------------------------------------------------------------------------------------- */
 
 /** A property; pieces of the lines that it was read from. */
 typedef struct {
@@ -193,8 +192,7 @@ const char *ompp_property_type(const ompp_document_t *d, const ompp_doc_property
 /** \return length of the type, and the blank after it, that the subject of a property read from text begins with. */
 size_t ompp_property_type_length(const char *subject);
 
-/* ---- Names of General Information -----------------------------------------------------------------------------------
- */
+/* ---- Names of General Information -------------------------------------------------------------------------------- */
 
 /** How a field looks in both forms. */
 typedef enum {

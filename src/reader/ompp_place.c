@@ -5,7 +5,6 @@
 #include "reader/ompp_document_priv.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,23 +15,6 @@ typedef struct {
     uint64_t begin, end;
     bool address; /* begin and end are addresses, not lines */
 } place_t;
-
-char *ompp_document_printf(ompp_document_t *document, const char *format, ...)
-{
-    va_list args;
-    char *text;
-    int length;
-
-    va_start(args, format);
-    length = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    text = length < 0 ? NULL : ompp_document_alloc(document, (size_t)length + 1);
-    if (!text) return NULL;
-    va_start(args, format);
-    vsnprintf(text, (size_t)length + 1, format, args);
-    va_end(args);
-    return text;
-}
 
 /* A line, or an address: 20, 0x1f0. */
 static bool take_line(const char **p, uint64_t *line, bool *address)
@@ -47,8 +29,7 @@ static bool take_line(const char **p, uint64_t *line, bool *address)
     return true;
 }
 
-/* ---- Text to CSV ----------------------------------------------------------------------------------------------------
- */
+/* ---- Text to CSV ------------------------------------------------------------------------------------------------- */
 
 /* Last place in text, of this length, where mark begins; NULL when there is none. */
 static const char *find_last(const char *text, size_t length, const char *mark)
@@ -123,8 +104,7 @@ const char *ompp_place_to_fields(ompp_document_t *document, ompp_construct_t con
     return ompp_document_printf(document, format, full, file, place.begin, place.end, name);
 }
 
-/* ---- CSV to text ----------------------------------------------------------------------------------------------------
- */
+/* ---- CSV to text ------------------------------------------------------------------------------------------------- */
 
 /* file,begin,end,name: the file may have commas, too. */
 static bool parse_fields(const char *text, place_t *place)

@@ -19,8 +19,7 @@ typedef struct {
     size_t n;
 } cells_t;
 
-/* ---- Lines ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
 /* The name after ##BEG or ##END, NULL on other lines. */
 static const char *block_name(const ompp_reading_t *r, const char *mark)
@@ -126,8 +125,7 @@ static bool read_region(ompp_reading_t *r, const char *p, uint32_t *region)
     return ompp_reading_region(r, number, construct, NULL, fields, region);
 }
 
-/* ---- Header and overview --------------------------------------------------------------------------------------------
- */
+/* ---- Header and overview ----------------------------------------------------------------------------------------- */
 
 static bool read_field(ompp_reading_t *r)
 {
@@ -187,8 +185,7 @@ static bool read_overview(ompp_reading_t *r)
     return !r->rc;
 }
 
-/* ---- Callgraph ------------------------------------------------------------------------------------------------------
- */
+/* ---- Callgraph --------------------------------------------------------------------------------------------------- */
 
 static bool take_values(const cells_t *cells, ompp_decimal_t value[4])
 {
@@ -237,8 +234,7 @@ static bool read_callgraph(ompp_reading_t *r)
     return !r->rc;
 }
 
-/* ---- Tables ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
 static bool read_titles(ompp_reading_t *r, ompp_doc_table_t *t)
 {
@@ -345,8 +341,7 @@ static bool read_paths(ompp_reading_t *r)
     return !r->rc;
 }
 
-/* ---- Overhead analysis report ---------------------------------------------------------------------------------------
- */
+/* ---- Overhead analysis report ------------------------------------------------------------------------------------ */
 
 static bool read_total(ompp_reading_t *r, const char *name, ompp_decimal_t *real, uint64_t *whole)
 {
@@ -485,8 +480,7 @@ static bool read_overheads(ompp_reading_t *r)
            read_classes(r, "overheads for whole program", &d->whole, &d->nwhole);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------------
- */
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 /* Kept with the lines around it; blocks in it may have any name but its own. */
 static bool read_other(ompp_reading_t *r, ompp_doc_section_t *s, const char *name)

@@ -14,8 +14,7 @@
 
 static const char dashes[] = "----------------------------------------------------------------------";
 
-/* ---- Titles ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Titles ------------------------------------------------------------------------------------------------------ */
 
 /* Title of a section at this line, its length in *length; NULL when there is none. */
 static const char *title_at(const ompp_reading_t *r, size_t *length)
@@ -44,8 +43,7 @@ static void skip_blank(ompp_reading_t *r)
     while (more(r) && !*ompp_reading_line(r)) r->at++;
 }
 
-/* ---- Words ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Words ------------------------------------------------------------------------------------------------------- */
 
 static const char *skip(const char *p) { return p + strspn(p, " "); }
 
@@ -90,8 +88,7 @@ static bool parse_region(ompp_reading_t *r, uint32_t number, const char *text, u
     return place && ompp_reading_region(r, number, construct, place, NULL, region);
 }
 
-/* ---- General Information --------------------------------------------------------------------------------------------
- */
+/* ---- General Information ----------------------------------------------------------------------------------------- */
 
 /* The duration says how many digits times have. */
 static bool note_field(ompp_reading_t *r, const ompp_doc_field_t *field)
@@ -131,8 +128,7 @@ static bool read_general(ompp_reading_t *r)
     return true;
 }
 
-/* ---- Region Overview ------------------------------------------------------------------------------------------------
- */
+/* ---- Region Overview --------------------------------------------------------------------------------------------- */
 
 static bool read_member(ompp_reading_t *r, ompp_construct_t construct)
 {
@@ -174,8 +170,7 @@ static bool read_overview(ompp_reading_t *r)
     return !r->rc;
 }
 
-/* ---- Callgraph ------------------------------------------------------------------------------------------------------
- */
+/* ---- Callgraph --------------------------------------------------------------------------------------------------- */
 
 static bool take_times(const char **p, ompp_decimal_t value[4])
 {
@@ -236,8 +231,7 @@ static bool read_callgraph(ompp_reading_t *r)
     return !r->rc;
 }
 
-/* ---- Tables ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
 static bool read_titles(ompp_reading_t *r, ompp_doc_table_t *t)
 {
@@ -340,8 +334,7 @@ static bool read_paths(ompp_reading_t *r)
     return !r->rc;
 }
 
-/* ---- Overhead Analysis Report ---------------------------------------------------------------------------------------
- */
+/* ---- Overhead Analysis Report ------------------------------------------------------------------------------------ */
 
 static bool read_totals(ompp_reading_t *r)
 {
@@ -516,8 +509,7 @@ static bool read_overheads(ompp_reading_t *r)
     return more(r) ? ompp_reading_expect(r, "the end of the section") : true;
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------------
- */
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static bool read_other(ompp_reading_t *r, ompp_doc_section_t *s)
 {

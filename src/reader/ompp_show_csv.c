@@ -31,8 +31,7 @@ static void put_region(const show_t *s, uint32_t region)
     fprintf(s->out, ",%s\n", s->doc->regions[region].fields);
 }
 
-/* ---- Header and overview --------------------------------------------------------------------------------------------
- */
+/* ---- Header and overview ----------------------------------------------------------------------------------------- */
 
 /* "0.8.99" in three lines. */
 static void put_version(const show_t *s, const char *text)
@@ -102,8 +101,7 @@ static void put_callgraph(const show_t *s)
     }
 }
 
-/* ---- Tables ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
 static void put_title(const show_t *s, const ompp_doc_column_t *c)
 {
@@ -170,8 +168,7 @@ static void put_tables(const show_t *s, const char *what, const ompp_doc_table_t
     }
 }
 
-/* ---- Overheads ------------------------------------------------------------------------------------------------------
- */
+/* ---- Overheads --------------------------------------------------------------------------------------------------- */
 
 static void put_totals(const show_t *s)
 {
@@ -237,8 +234,7 @@ static void put_overheads(const show_t *s)
     put_classes(s, "overheads for whole program", s->doc->whole, s->doc->nwhole);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------------
- */
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 /* The section of properties, as a block; what else stands in it has no place there. */
 static void put_properties(const show_t *s, const ompp_doc_section_t *section)

@@ -38,8 +38,7 @@ static ompp_decimal_text_t evaluated(const show_t *s, const ompp_decimal_t *valu
     return t;
 }
 
-/* ---- Sections before the tables -------------------------------------------------------------------------------------
- */
+/* ---- Sections before the tables ---------------------------------------------------------------------------------- */
 
 static void show_field(const show_t *s, const char *name, const char *value)
 {
@@ -109,8 +108,7 @@ static void show_overview(const show_t *s)
     }
 }
 
-/* ---- Callgraph ------------------------------------------------------------------------------------------------------
- */
+/* ---- Callgraph --------------------------------------------------------------------------------------------------- */
 
 /* Percentages of the callgraph change their digits. */
 static void show_node(const show_t *s, const ompp_doc_node_t *node)
@@ -176,8 +174,7 @@ static int show_callgraph(const show_t *s)
     return sibling && open ? 0 : -OMPP_E_NOMEM;
 }
 
-/* ---- Tables ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
 /* Our reports widen the column of a counter for its name; ompP's let the title stick out. */
 static int counter_width(const show_t *s, const ompp_doc_column_t *c)
@@ -271,8 +268,7 @@ static void show_paths(const show_t *s)
     putc('\n', s->out);
 }
 
-/* ---- Overheads ------------------------------------------------------------------------------------------------------
- */
+/* ---- Overheads --------------------------------------------------------------------------------------------------- */
 
 static void show_walls(const show_t *s)
 {
@@ -330,8 +326,7 @@ static void show_overheads(const show_t *s)
     if (d->no_parallel) fprintf(s->out, "%s\n%s\n\n", ompp_layout_no_parallel[0], ompp_layout_no_parallel[1]);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------------
- */
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 /* The block of properties, as text. */
 static void show_properties(const show_t *s, const ompp_doc_section_t *section)
