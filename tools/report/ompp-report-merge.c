@@ -1,12 +1,9 @@
 #define _GNU_SOURCE
 #include "tools/report/ompp-report.h"
 
-#include "base/ompp_env.h"
-#include "base/ompp_error.h"
 #include "base/ompp_path.h"
 #include "model/ompp_pack.h"
 #include "report/ompp_outfile.h"
-#include "report/ompp_report.h"
 #include "tools/report/ompp-report-left.h"
 
 #include <errno.h>
@@ -123,24 +120,6 @@ static int remove_run(const ompp_left_list_t *list, size_t run)
     return EXIT_OK;
 }
 
-static int write_report(ompp_profile_t *profile, const request_t *request)
-{
-    ompp_job_t job = {.version = OMPP_JOB_VERSION,
-                      .formats = OMPP_JOB_TEXT,
-                      .dir = request->to ? request->to : "",
-                      .choose = "give --to= a directory",
-                      .tmpdir = ompp_env_foreign("TMPDIR"),
-                      .file = "",
-                      .local_rank = -1,
-                      .time_digits = request->digits < 0 ? OMPP_REPORT_DIGITS : request->digits,
-                      .resolve_seconds = 3600};
-    int rc = ompp_job_run(profile, &job);
-
-    if (job.path[0]) printf("%s\n%s\n", job.path, job.xml_path);
-    if (job.message[0]) ompp_report_complain(job.message);
-    return job.path[0] ? rc : -OMPP_E_IO;
-}
-
 static int merge_run(const ompp_left_list_t *list, size_t run, const request_t *request)
 {
     size_t running = count_running(list, run);
@@ -153,7 +132,7 @@ static int merge_run(const ompp_left_list_t *list, size_t run, const request_t *
                  "use --running to take in %zu processes of a run that still run: they are left out", running);
         ompp_report_complain(message);
     }
-    if (profile) rc = write_report(profile, request);
+    if (profile) rc = ompp_report_write(profile, request, request->to ? request->to : "", "give --to= a directory", -1);
     if (profile && rc == 0 && request->remove) rc = remove_run(list, run);
     ompp_profile_free(profile);
     return rc || !profile ? EXIT_BAD : EXIT_OK;

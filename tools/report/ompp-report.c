@@ -6,7 +6,6 @@
 #include "report/ompp_report.h"
 
 #include "analysis/ompp_analysis.h"
-#include "base/ompp_env.h"
 #include "base/ompp_error.h"
 #include "base/ompp_nearest.h"
 #include "config.h"
@@ -28,24 +27,10 @@ typedef struct {
     ompp_document_t *document; /* a text or CSV report, whoever wrote it */
 } input_t;
 
-int ompp_report_complain(const char *message)
-{
-    fprintf(stderr, "ompp-report: %s\n", message);
-    return EXIT_BAD;
-}
-
 static int wrong(const char *what, const char *word)
 {
     fprintf(stderr, "ompp-report: %s%s%s; try ompp-report --help\n", what, word ? ": " : "", word ? word : "");
     return EXIT_USAGE;
-}
-
-/* Output that did not arrive is a failure, too. */
-int ompp_report_finish(void)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_OK;
-    fprintf(stderr, "ompp-report: standard output: %s\n", strerror(errno));
-    return EXIT_BAD;
 }
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
@@ -258,13 +243,6 @@ static int only_rank(const ompp_profile_t *profile)
 
 static int convert(const request_t *request)
 {
-    ompp_job_t job = {.version = OMPP_JOB_VERSION,
-                      .formats = OMPP_JOB_TEXT,
-                      .choose = "change to a working directory",
-                      .tmpdir = ompp_env_foreign("TMPDIR"),
-                      .file = "",
-                      .time_digits = request->digits < 0 ? OMPP_REPORT_DIGITS : request->digits,
-                      .resolve_seconds = 3600};
     ompp_profile_t *profile = NULL;
     const char *slash = strrchr(request->file, '/');
     int rc = ompp_collect_file(request->file, &profile, NULL);
@@ -272,7 +250,6 @@ static int convert(const request_t *request)
     if (rc == -OMPP_E_FORMAT) rc = ompp_pack_read_file(request->file, &profile);
     char message[1200], *dir = strndup(request->file, slash && !died ? (size_t)(slash - request->file) : 0);
 
-    job.dir = slash == request->file && !died ? "/" : dir ? dir : "";
     if (rc) {
         bool system = rc == -OMPP_E_OPEN || rc == -OMPP_E_IO;
         const char *what = system ? strerror(errno) : ompp_error_message(rc), *before = "";
@@ -282,13 +259,14 @@ static int convert(const request_t *request)
             before = "use show, csv or check for a report: ",
             what = "not what a run leaves (FILE.ompp.bin, /dev/shm/ompp-*)";
         snprintf(message, sizeof message, "%s%.1000s: %s", before, request->file, what);
+        ompp_report_complain(message);
     } else {
-        job.local_rank = only_rank(profile);
-        rc = ompp_job_run(profile, &job);
-        snprintf(message, sizeof message, "%s", job.message);
-        if (job.path[0]) printf("%s\n%s\n", job.path, job.xml_path);
+        rc = ompp_report_write(profile, request,
+                               slash == request->file && !died ? "/"
+                               : dir                           ? dir
+                                                               : "",
+                               "change to a working directory", only_rank(profile));
     }
-    if (message[0]) ompp_report_complain(message);
     ompp_profile_free(profile);
     free(dir);
     return rc ? EXIT_BAD : EXIT_OK;

@@ -5,6 +5,8 @@
 #ifndef OMPP_TOOLS_REPORT_H
 #define OMPP_TOOLS_REPORT_H
 
+#include "model/ompp_profile.h"
+
 #include <stdbool.h>
 
 enum { EXIT_OK = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
@@ -25,6 +27,13 @@ int ompp_report_complain(const char *message);
 
 /** \brief Flushes standard output. \return EXIT_OK, or EXIT_BAD when it did not arrive. */
 int ompp_report_finish(void);
+
+/**
+ * \brief Writes text and XML of a profile, and says where they are.
+ * \param[in] choose  how the user chooses another directory. \param[in] rank  that the files are named after; -1: none.
+ * \return 0, -OMPP_E_*.
+ */
+int ompp_report_write(ompp_profile_t *profile, const request_t *request, const char *dir, const char *choose, int rank);
 
 /* merge and collect: files and directories, n may be 0 for merge. \return exit status. */
 int ompp_report_merge(const request_t *request, char **files, int n);

@@ -1,0 +1,44 @@
+/*
+ * What ompp-report writes: messages, reports, and whether its output arrived.
+ */
+#include "tools/report/ompp-report.h"
+
+#include "base/ompp_env.h"
+#include "base/ompp_error.h"
+#include "report/ompp_report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+int ompp_report_complain(const char *message)
+{
+    fprintf(stderr, "ompp-report: %s\n", message);
+    return EXIT_BAD;
+}
+
+/* Output that did not arrive is a failure, too. */
+int ompp_report_finish(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_OK;
+    fprintf(stderr, "ompp-report: standard output: %s\n", strerror(errno));
+    return EXIT_BAD;
+}
+
+int ompp_report_write(ompp_profile_t *profile, const request_t *request, const char *dir, const char *choose, int rank)
+{
+    ompp_job_t job = {.version = OMPP_JOB_VERSION,
+                      .formats = OMPP_JOB_TEXT,
+                      .dir = dir,
+                      .choose = choose,
+                      .tmpdir = ompp_env_foreign("TMPDIR"),
+                      .file = "",
+                      .local_rank = rank,
+                      .time_digits = request->digits < 0 ? OMPP_REPORT_DIGITS : request->digits,
+                      .resolve_seconds = 3600};
+    int rc = ompp_job_run(profile, &job);
+
+    if (job.path[0]) printf("%s\n%s\n", job.path, job.xml_path);
+    if (job.message[0]) ompp_report_complain(job.message);
+    return rc;
+}
