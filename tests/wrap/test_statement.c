@@ -9,8 +9,6 @@
 
 #include <cmocka.h>
 
-kinst_own_t kinst_own; /* of kinst-ompp.c */
-
 static const char *const texts[] = {
     "x = 1;@ y;",
     "{ a; { b; } }@ else c;",

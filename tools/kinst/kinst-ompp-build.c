@@ -83,12 +83,6 @@ static void add_libraries(kinst_list_t *argv, const kinst_command_t *c)
     kinst_addf(argv, "-Wl,-rpath,%s", lib);
 }
 
-bool kinst_keeps_temporaries(const char *word)
-{
-    return strcmp(word, "-save-temps") == 0 || strncmp(word, "-save-temps=", 12) == 0 ||
-           strcmp(word, "--save-temps") == 0;
-}
-
 /* The text of a source; a preprocessed one says so, and what comes behind it is in the user's language again. */
 static void add_text(kinst_list_t *argv, const kinst_command_t *c, const kinst_source_t *source, bool more)
 {

@@ -5,20 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Directives are compared with one blank between words. \return behind the words, NULL = others are there. */
-const char *kinst_behind_words(const char *p, const char *name)
-{
-    for (;;) {
-        size_t length = strcspn(name, " ");
-        char *word = kinst_text("%.*s", (int)length, name);
-        bool taken = kinst_take(&p, word);
-        free(word);
-        if (!taken) return NULL;
-        if (!name[length]) return p;
-        name += length + 1;
-    }
-}
-
 kinst_clauses_t kinst_clauses_read(const char *p)
 {
     kinst_clauses_t c = {.n = 0};

@@ -173,20 +173,6 @@ static char *with_regions(const work_t *w, char *line)
     return line;
 }
 
-/* Are lock functions to be left alone, by an option for OPARI2? */
-static bool locks_disabled(void)
-{
-    static const char *const words[] = {"--disable=omp", "locks", "sync"};
-
-    for (size_t i = 0; i < kinst_own.opari_options.n; i++) {
-        const char *option = kinst_own.opari_options.v[i];
-        if (strcmp(option, words[0]) == 0) return true;
-        if (strncmp(option, words[0], strlen(words[0])) == 0 && (strstr(option, words[1]) || strstr(option, words[2])))
-            return true;
-    }
-    return false;
-}
-
 /* Ours for the lock function at p, which begins with "omp_", if it is called there. */
 static void replace_lock(char *p)
 {
@@ -385,7 +371,7 @@ static void read_output(work_t *w, const kinst_lines_t *in, const char *out, con
     kinst_lines_t all = kinst_lines_of(out);
     unsigned number = 0, given;
     const char *following = out, *rest;
-    bool locks = !locks_disabled();
+    bool locks = !(kinst_own_disables("locks") || kinst_own_disables("sync"));
 
     for (size_t i = 0; i < all.n; i++) {
         char *line = all.v[i].text;
@@ -495,16 +481,6 @@ static void put_unit(const work_t *w, FILE *out, const kinst_unit_t *unit)
 
 /* ---- The whole text ---------------------------------------------------------------------------------------------- */
 
-static void put_marker(const kinst_fortran_t *f, FILE *out, unsigned line, const char *file)
-{
-    fprintf(out, "%s %u \"", f->form.cpp ? "#line" : "#", line);
-    for (const char *p = file; *p; p++) {
-        if (*p == '"' || *p == '\\') fputc('\\', out);
-        fputc(*p, out);
-    }
-    fputs("\"\n", out);
-}
-
 /*
  * gfortran puts the name of the file that it reads into what the program says when ALLOCATE fails. With -fpreprocessed
  * that is the name in the first line; the line behind it is no statement, for its form is taken for fixed.
@@ -512,15 +488,8 @@ static void put_marker(const kinst_fortran_t *f, FILE *out, unsigned line, const
 static void put_name(const kinst_fortran_t *f, FILE *out)
 {
     if (f->form.cpp) return;
-    put_marker(f, out, 1, f->source->path);
+    kinst_fortran_marker(f, out, 1);
     fputc('\n', out);
-}
-
-void kinst_fortran_marker(const kinst_fortran_t *f, FILE *out, unsigned line)
-{
-    kinst_mapping_t m = kinst_fortran_mapped(f, line);
-
-    put_marker(f, out, m.line, m.file ? m.file : f->source->path);
 }
 
 static void put_text(const work_t *w, const kinst_units_t *units, FILE *out)

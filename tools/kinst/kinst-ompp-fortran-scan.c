@@ -18,6 +18,14 @@ kinst_mapping_t kinst_fortran_mapped(const kinst_fortran_t *f, unsigned line)
     return m;
 }
 
+void kinst_fortran_marker(const kinst_fortran_t *f, FILE *out, unsigned line)
+{
+    kinst_mapping_t m = kinst_fortran_mapped(f, line);
+
+    fprintf(out, "%s %u \"%s\"\n", f->form.cpp ? "#line" : "#", m.line,
+            kinst_escaped(m.file ? m.file : f->source->path));
+}
+
 /* '# 12 "file"' or '#line 12 "file"'; p stands behind '#'. \return false when it is another line. */
 static bool note_line(kinst_fortran_t *f, const char *p, unsigned line)
 {
@@ -90,16 +98,6 @@ static bool wants_statement(const char *p)
     return false;
 }
 
-static char *in_parentheses(const char *p)
-{
-    const char *open = strchr(p, '('), *close = strrchr(p, ')');
-
-    if (!open || !close || close <= open) return kinst_text("%s", "");
-    open = kinst_skip_blanks(open + 1);
-    while (close > open && isspace((unsigned char)close[-1])) close--;
-    return kinst_text("%.*s", (int)(close - open), open);
-}
-
 static void ignore(kinst_fortran_t *f, const char *what, unsigned line, const char *why)
 {
     kinst_mapping_t m = kinst_fortran_mapped(f, line);
@@ -139,7 +137,7 @@ static const char *no_descriptors(const kinst_fortran_t *f)
 /* data(variable, bytes, name); why_not: the pragma's place does not fit. */
 static char *translate_data(kinst_fortran_t *f, const char *p, unsigned line, const char *why_not)
 {
-    char *inside = in_parentheses(p), *arguments[3];
+    char *inside = kinst_in_parentheses(p, p + strlen(p)), *arguments[3];
     bool ok = kinst_three_arguments(inside, inside + strlen(inside), arguments);
 
     if (!why_not && !ok) why_not = "it needs a variable, a number of bytes and a name";
@@ -175,7 +173,7 @@ static char *translate(kinst_fortran_t *f, const char *p, unsigned line, bool fi
     begin = kinst_words(&p, "begin");
     last = !begin && (kinst_words(&p, "end") || kinst_words(&p, "altend"));
     if (!begin && !last) return kinst_text("%s", "");
-    char *name = in_parentheses(p);
+    char *name = kinst_in_parentheses(p, p + strlen(p));
     size_t id = region_named(f, name);
     f->has_calls = true;
     if (!fits) {

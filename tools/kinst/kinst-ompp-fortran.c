@@ -68,10 +68,11 @@ static void write_plain(kinst_source_t *source, const char *text)
     if (fclose(out) == 0) source->plain = path;
 }
 
-void kinst_fortran_lower(kinst_source_t *source)
+void kinst_fortran_lower(kinst_source_t *source, const char *reason)
 {
     bool noted = source->level == KINST_TEXT_INSTRUMENTED, opari = noted && source->fortran->has_openmp;
 
+    if (!source->reason) source->reason = reason;
     if (noted) kinst_say("%s is compiled unmodified: %s", source->path, source->reason);
     source->text[KINST_TEXT_NOTED] = source->plain ? source->plain : (char *)source->path;
     source->level = noted ? KINST_TEXT_NOTED : KINST_TEXT_ORIGINAL;
@@ -119,42 +120,32 @@ void kinst_fortran_make(const kinst_command_t *c, kinst_source_t *source, bool o
     if (f->has_omp_inst) write_plain(source, text);
     source->level = KINST_TEXT_INSTRUMENTED;
     reason = write_text(source, "instrumented", opari);
-    if (reason) kinst_source_lower(source, reason);
+    if (reason) kinst_fortran_lower(source, reason);
 }
 
 /* ---- What the object tells --------------------------------------------------------------------------------------- */
 
-/* As the inside of a C string. */
-static char *escaped(const char *text)
-{
-    char *result = kinst_text("%s", "");
-
-    for (; *text; text++)
-        result = kinst_text("%s%s%c", result, *text == '"' || *text == '\\' ? "\\" : "", *text == '\n' ? ' ' : *text);
-    return result;
-}
-
 static void put_notes(FILE *out, const kinst_source_t *source)
 {
     const kinst_fortran_t *f = source->fortran;
-    char *path = escaped(f->absolute);
+    char *path = kinst_escaped(f->absolute);
 
-    if (source->reason) fprintf(out, "    ompp_build_note(0, \"%s\", \"%s\");\n", path, escaped(source->reason));
+    if (source->reason) fprintf(out, "    ompp_build_note(0, \"%s\", \"%s\");\n", path, kinst_escaped(source->reason));
     for (size_t i = 0; i < f->unseen.n; i++)
         fprintf(
             out,
             "    ompp_build_note(0, \"%s\", \"OpenMP directives in an include file, which OPARI2 does not read\");\n",
-            escaped(f->unseen.v[i]));
+            kinst_escaped(f->unseen.v[i]));
     if (f->unsearched)
         fprintf(out,
                 "    ompp_build_note(1, \"include files of %s: not all searched for OpenMP directives\", \"%s\");\n",
-                path, escaped(f->unsearched));
+                path, kinst_escaped(f->unsearched));
     for (size_t i = 0; i + 1 < f->unmeasured.n && !source->reason; i += 2)
         fprintf(out, "    ompp_build_note(2, \"OpenMP %s\", \"%s\");\n", f->unmeasured.v[i],
-                escaped(f->unmeasured.v[i + 1]));
+                kinst_escaped(f->unmeasured.v[i + 1]));
     for (size_t i = 0; i + 1 < f->ignored.n; i += 2)
-        fprintf(out, "    ompp_build_note(1, \"%s\", \"%s\");\n", escaped(f->ignored.v[i]),
-                escaped(f->ignored.v[i + 1]));
+        fprintf(out, "    ompp_build_note(1, \"%s\", \"%s\");\n", kinst_escaped(f->ignored.v[i]),
+                kinst_escaped(f->ignored.v[i + 1]));
 }
 
 /* All descriptions of the file, for the regions that are never executed. */
@@ -163,7 +154,7 @@ static void put_list(FILE *out, const kinst_source_t *source, size_t number)
     const kinst_list_t *texts = &source->fortran->texts;
 
     fprintf(out, "static const char *const ompp_texts_%zu[] = {\n", number);
-    for (size_t i = 0; i < texts->n; i++) fprintf(out, "    \"%s\",\n", escaped(texts->v[i]));
+    for (size_t i = 0; i < texts->n; i++) fprintf(out, "    \"%s\",\n", kinst_escaped(texts->v[i]));
     fprintf(out,
             "    0};\nstatic void __attribute__((__constructor__, __used__)) ompp_fortran_list_%zu(void)\n{\n"
             "    if (ompp_build_regions) ompp_build_regions(ompp_texts_%zu, %zu);\n}\n",

@@ -154,6 +154,9 @@ void kinst_fortran_plain(const kinst_fortran_t *f, const char *text, FILE *out);
 /** \brief File and line that a physical line of the source stands for. */
 kinst_mapping_t kinst_fortran_mapped(const kinst_fortran_t *f, unsigned line);
 
+/** \brief Writes '# 12 "file"' for a line of the source. */
+void kinst_fortran_marker(const kinst_fortran_t *f, FILE *out, unsigned line);
+
 /** \brief Notes include files with OpenMP directives in f->unseen. */
 void kinst_fortran_includes(kinst_fortran_t *f, const char *text);
 
@@ -187,9 +190,6 @@ const char *kinst_fortran_units(kinst_units_t *units, const kinst_fortran_t *f, 
 /** \brief The text that the compiler gets, with OPARI2's calls when opari is true. Sets f->texts and f->instrumented.
  *  \return NULL, or why there is none. */
 const char *kinst_fortran_text(kinst_fortran_t *f, bool opari, FILE *out);
-
-/** \brief Writes '# 12 "file"' for a line of the source. */
-void kinst_fortran_marker(const kinst_fortran_t *f, FILE *out, unsigned line);
 
 /** \brief A description in OPARI2's form, with the user's file and lines. */
 char *kinst_fortran_description(const kinst_fortran_t *f, const kinst_user_region_t *region);

@@ -2,164 +2,13 @@
  * \file
  * OpenMP directives on their way to OPARI2. Those it knows are written in the form it understands (statements in
  * braces, clauses where they belong); those it does not know are hidden from it and, where a call may stand,
- * instrumented here; the rest is noted for the report. A row of the table says what is done with a directive.
+ * instrumented here; the rest is noted for the report. The rows of kinst-ompp-directive.c say what is done with each.
  */
 #include "tools/kinst/kinst-ompp-source.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef enum {
-    HIDE,     /* nothing to measure */
-    UNSEEN,   /* not measured, and noted */
-    ALONE,    /* for OPARI2, no statement */
-    BLOCK,    /* for OPARI2, with a statement */
-    LOOP,     /* for OPARI2, with a loop */
-    SECTIONS, /* for OPARI2, with sections */
-    TEAM,     /* a combined construct: outer with the clauses of a team, inner with the others */
-    NEST,     /* a combined construct: outer without clauses or with filter(), inner with the others */
-    AROUND,   /* calls around the construct */
-    CALL,     /* calls around the directive, no statement */
-    INSIDE,   /* calls around the statement, within the construct */
-    SCOPE,    /* AROUND, and the barrier at the end apart */
-    OPAQUE,   /* AROUND, and no calls inside */
-    INLINE,   /* nothing to measure, and no calls inside */
-    ATOMIC,
-    ORDERED,
-    CANCEL,
-} action_t;
-
-enum { NO_STATEMENT = 1 };
-
-typedef struct {
-    const char *name;
-    action_t action;
-    const char *type; /* of the region; of TEAM and NEST the outer directive */
-    /* of TEAM and NEST; of LOOP, SECTIONS and BLOCK what is cancelled by its name; of others what part of it is not
-     * measured */
-    const char *inner;
-    int flags;
-} row_t;
-
-static const row_t rows[] = {
-    {"parallel", BLOCK, "parallel", "parallel", 0},
-    {"parallel for", LOOP, "parallel", "for", 0},
-    {"parallel for simd", TEAM, "parallel", "for simd", 0},
-    {"parallel sections", SECTIONS, "parallel", "sections", 0},
-    {"parallel loop", TEAM, "parallel", "loop", 0},
-    {"parallel master", TEAM, "parallel", "master", 0},
-    {"parallel master taskloop", TEAM, "parallel", "master taskloop", 0},
-    {"parallel master taskloop simd", TEAM, "parallel", "master taskloop simd", 0},
-    {"parallel masked", TEAM, "parallel", "masked", 0},
-    {"parallel masked taskloop", TEAM, "parallel", "masked taskloop", 0},
-    {"parallel masked taskloop simd", TEAM, "parallel", "masked taskloop simd", 0},
-    {"for", LOOP, "for", "for", 0},
-    {"for simd", LOOP, "for", "for", 0},
-    {"sections", SECTIONS, "sections", "sections", 0},
-    {"section", HIDE, NULL, NULL, 0},
-    {"single", BLOCK, "single", NULL, 0},
-    {"scope", SCOPE, "scope", NULL, 0},
-    {"loop", AROUND, "loop", NULL, 0},
-    {"simd", INLINE, NULL, NULL, 0},
-    {"master", BLOCK, "master", NULL, 0},
-    {"master taskloop", NEST, "master", "taskloop", 0},
-    {"master taskloop simd", NEST, "master", "taskloop simd", 0},
-    {"masked", INSIDE, "masked", NULL, 0},
-    {"masked taskloop", NEST, "masked", "taskloop", 0},
-    {"masked taskloop simd", NEST, "masked", "taskloop simd", 0},
-    {"barrier", ALONE, "barrier", NULL, NO_STATEMENT},
-    {"critical", BLOCK, "critical", NULL, 0},
-    {"ordered", ORDERED, "ordered", NULL, 0},
-    {"atomic", ATOMIC, "atomic", NULL, 0},
-    {"flush", ALONE, "flush", NULL, NO_STATEMENT},
-    {"task", BLOCK, "task", "taskgroup", 0},
-    {"taskwait", ALONE, "taskwait", NULL, NO_STATEMENT},
-    {"taskyield", UNSEEN, NULL, NULL, NO_STATEMENT},
-    {"taskgroup", AROUND, "taskgroup", NULL, 0},
-    {"taskloop", AROUND, "taskloop", "its tasks", 0},
-    {"taskloop simd", OPAQUE, "taskloop", "its tasks", 0},
-    {"cancel", CANCEL, NULL, NULL, NO_STATEMENT},
-    {"cancellation point", CANCEL, NULL, NULL, NO_STATEMENT},
-    {"teams", AROUND, "teams", NULL, 0},
-    {"teams loop", AROUND, "teams", NULL, 0},
-    {"teams distribute", AROUND, "teams", NULL, 0},
-    {"teams distribute simd", OPAQUE, "teams", NULL, 0},
-    {"teams distribute parallel for", OPAQUE, "teams", "its threads", 0},
-    {"teams distribute parallel for simd", OPAQUE, "teams", "its threads", 0},
-    {"distribute", AROUND, "distribute", NULL, 0},
-    {"distribute simd", OPAQUE, "distribute", NULL, 0},
-    {"distribute parallel for", OPAQUE, "distribute", "its threads", 0},
-    {"distribute parallel for simd", OPAQUE, "distribute", "its threads", 0},
-    {"target", OPAQUE, "target", NULL, 0},
-    {"target parallel", OPAQUE, "target", "its threads", 0},
-    {"target parallel for", OPAQUE, "target", "its threads", 0},
-    {"target parallel for simd", OPAQUE, "target", "its threads", 0},
-    {"target parallel loop", OPAQUE, "target", "its threads", 0},
-    {"target simd", OPAQUE, "target", NULL, 0},
-    {"target teams", OPAQUE, "target", NULL, 0},
-    {"target teams loop", OPAQUE, "target", NULL, 0},
-    {"target teams distribute", OPAQUE, "target", NULL, 0},
-    {"target teams distribute simd", OPAQUE, "target", NULL, 0},
-    {"target teams distribute parallel for", OPAQUE, "target", "its threads", 0},
-    {"target teams distribute parallel for simd", OPAQUE, "target", "its threads", 0},
-    {"target data", AROUND, "target", NULL, 0},
-    {"target enter data", CALL, "target", NULL, NO_STATEMENT},
-    {"target exit data", CALL, "target", NULL, NO_STATEMENT},
-    {"target update", CALL, "target", NULL, NO_STATEMENT},
-    {"threadprivate", HIDE, NULL, NULL, NO_STATEMENT},
-    {"allocate", HIDE, NULL, NULL, NO_STATEMENT},
-    {"requires", HIDE, NULL, NULL, NO_STATEMENT},
-    {"declare", HIDE, NULL, NULL, NO_STATEMENT},
-    {"begin declare", HIDE, NULL, NULL, NO_STATEMENT},
-    {"end declare", HIDE, NULL, NULL, NO_STATEMENT},
-    {"scan", HIDE, NULL, NULL, NO_STATEMENT},
-    {"depobj", HIDE, NULL, NULL, NO_STATEMENT},
-    {"error", HIDE, NULL, NULL, NO_STATEMENT},
-    {"nothing", HIDE, NULL, NULL, NO_STATEMENT},
-    {"assumes", HIDE, NULL, NULL, NO_STATEMENT},
-    {"begin assumes", HIDE, NULL, NULL, NO_STATEMENT},
-    {"end assumes", HIDE, NULL, NULL, NO_STATEMENT},
-    {"assume", HIDE, NULL, NULL, 0},
-    {"interop", UNSEEN, NULL, NULL, NO_STATEMENT},
-    {"dispatch", UNSEEN, NULL, NULL, 0},
-    {"tile", UNSEEN, NULL, NULL, 0},
-    {"unroll", UNSEEN, NULL, NULL, 0},
-    {"metadirective", UNSEEN, NULL, NULL, 0},
-};
-
-/* The row with the most words. */
-static const row_t *find_row(const char *p, const char **clauses)
-{
-    const row_t *found = NULL;
-
-    *clauses = p;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const char *rest = kinst_behind_words(p, rows[i].name);
-        if (!rest || (found && rest <= *clauses)) continue;
-        found = &rows[i];
-        *clauses = rest;
-    }
-    return found;
-}
-
-/* The ordered directive that has no statement. */
-static bool is_doacross(const char *clauses)
-{
-    size_t length = strcspn(clauses, "\n");
-
-    return memmem(clauses, length, "depend", 6) || memmem(clauses, length, "doacross", 8);
-}
-
-bool kinst_omp_wants_block(const char *p)
-{
-    const char *clauses;
-    const row_t *row = find_row(p, &clauses);
-
-    if (!row) return true;
-    if (row->action == ORDERED) return !is_doacross(clauses);
-    return !(row->flags & NO_STATEMENT);
-}
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
@@ -230,6 +79,7 @@ typedef struct {
 } construct_t;
 
 static void translate(kinst_scan_t *s, construct_t c);
+static void scan_to(kinst_scan_t *s, const char *to);
 
 /* Is there a cancel of this kind in the statement? */
 static bool cancels(const construct_t *c, const char *kind)
@@ -247,7 +97,7 @@ static bool cancels(const construct_t *c, const char *kind)
 static void put_statement(kinst_scan_t *s, const construct_t *c, bool hidden)
 {
     put_directive(s, c->text, hidden);
-    kinst_scan_to(s, c->end);
+    scan_to(s, c->end);
 }
 
 static void around(kinst_scan_t *s, const construct_t *c, const char *type, bool opaque)
@@ -265,7 +115,7 @@ static void inside(kinst_scan_t *s, const construct_t *c, const char *type)
     put_directive(s, c->text, true);
     kinst_scan_put(s, "\n");
     size_t region = put_begin(s, type);
-    kinst_scan_to(s, c->end);
+    scan_to(s, c->end);
     put_end(s, region);
 }
 
@@ -274,7 +124,7 @@ static void block(kinst_scan_t *s, const construct_t *c)
 {
     put_directive(s, c->text, false);
     kinst_scan_put(s, "\n{");
-    kinst_scan_to(s, c->end);
+    scan_to(s, c->end);
     put_close(s, " }");
 }
 
@@ -287,7 +137,7 @@ static void nest(kinst_scan_t *s, const construct_t *c, const char *outer, const
 }
 
 /* "parallel x" as a parallel and an x in it; the analysis makes one region of them where they are one construct. */
-static void team(kinst_scan_t *s, const construct_t *c, const row_t *row, const kinst_clauses_t *clauses)
+static void team(kinst_scan_t *s, const construct_t *c, const kinst_directive_t *row, const kinst_clauses_t *clauses)
 {
     kinst_buffer_t outer = {0}, inner = {0};
 
@@ -302,7 +152,8 @@ static void team(kinst_scan_t *s, const construct_t *c, const row_t *row, const 
     nest(s, c, outer.text, inner.text);
 }
 
-static void nest_apart(kinst_scan_t *s, const construct_t *c, const row_t *row, const kinst_clauses_t *clauses)
+static void nest_apart(kinst_scan_t *s, const construct_t *c, const kinst_directive_t *row,
+                       const kinst_clauses_t *clauses)
 {
     kinst_buffer_t outer = {0}, inner = {0};
 
@@ -312,7 +163,7 @@ static void nest_apart(kinst_scan_t *s, const construct_t *c, const row_t *row, 
         kinst_clause_put(strcmp(clauses->v[i].name, "filter") == 0 ? &outer : &inner, &clauses->v[i]);
     /* The outer one may be one that OPARI2 does not know. */
     const char *name;
-    if (find_row(outer.text, &name)->action == INSIDE) {
+    if (kinst_directive_find(outer.text, &name)->action == KINST_DO_INSIDE) {
         put_directive(s, outer.text, true);
         kinst_scan_put(s, "\n");
         size_t region = put_begin(s, row->type);
@@ -340,7 +191,7 @@ static void task(kinst_scan_t *s, const construct_t *c, const kinst_clauses_t *c
                "\n{ POMP2_Task_handle __attribute__((__cleanup__(ompp_region_leave_%zu))) ompp_run_%zu = ompp_task_%zu;"
                " ompp_pomp2_task_begin(&ompp_run_%zu);",
                region, region, region, region));
-    kinst_scan_to(s, c->end);
+    scan_to(s, c->end);
     s->regions[region - 1].end = s->place;
     put_close(s, kinst_text(" } ompp_region_end_%zu(); }", region));
 }
@@ -358,7 +209,7 @@ static const char *behind_head(kinst_scan_t *s, const char *p, const char *end)
     const char *behind = behind_for(p, end), *open = memchr(p, '(', end - p);
 
     if (!behind || !memchr(open, '{', behind - open)) return behind;
-    kinst_scan_to(s, open + 1);
+    scan_to(s, open + 1);
     kinst_scan_hide(s, behind - 1);
     return behind;
 }
@@ -374,11 +225,11 @@ static void loop(kinst_scan_t *s, const construct_t *c, bool nested, bool simd, 
         body = next;
     bool open = body && *kinst_skip_space(body, c->end) != '{';
     if (open) {
-        kinst_scan_to(s, body);
+        scan_to(s, body);
         kinst_scan_put(s, " {");
     }
     s->opaque += simd;
-    kinst_scan_to(s, c->end);
+    scan_to(s, c->end);
     s->opaque -= simd;
     if (open) put_close(s, " }");
 }
@@ -387,19 +238,19 @@ static void loop(kinst_scan_t *s, const construct_t *c, bool nested, bool simd, 
 static void sections(kinst_scan_t *s, const construct_t *c, bool hidden)
 {
     const char *open = kinst_skip_space(c->stmt, c->end), *close = c->end - 1, *clauses, *omp;
-    const row_t *section = find_row("section", &clauses);
+    const kinst_directive_t *section = kinst_directive_find("section", &clauses);
 
     put_directive(s, c->text, hidden);
     if (*open != '{') {
-        kinst_scan_to(s, c->end);
+        scan_to(s, c->end);
         return;
     }
-    kinst_scan_to(s, open + 1);
+    scan_to(s, open + 1);
     for (bool first = true;; first = false) {
         const char *p = kinst_skip_space(s->cursor, close);
         if (p >= close && !first) break;
-        if ((omp = kinst_omp_at(p)) && find_row(omp, &clauses) == section) {
-            kinst_scan_to(s, p);
+        if ((omp = kinst_omp_at(p)) && kinst_directive_find(omp, &clauses) == section) {
+            scan_to(s, p);
             kinst_scan_skip(s, kinst_end_of_directive(p, close));
             p = kinst_skip_space(s->cursor, close);
         } else if (!first) {
@@ -407,15 +258,15 @@ static void sections(kinst_scan_t *s, const construct_t *c, bool hidden)
         }
         put_directive(s, "section", hidden);
         kinst_scan_put(s, "\n{");
-        while (p && p < close && !((omp = kinst_omp_at(p)) && find_row(omp, &clauses) == section)) {
+        while (p && p < close && !((omp = kinst_omp_at(p)) && kinst_directive_find(omp, &clauses) == section)) {
             p = kinst_behind_statement(p, close);
             if (p) p = kinst_skip_space(p, close);
         }
-        kinst_scan_to(s, p ? p : close);
+        scan_to(s, p ? p : close);
         put_close(s, " }");
         kinst_scan_put(s, "\n");
     }
-    kinst_scan_to(s, c->end);
+    scan_to(s, c->end);
 }
 
 static void scope(kinst_scan_t *s, const construct_t *c, bool nowait)
@@ -423,7 +274,7 @@ static void scope(kinst_scan_t *s, const construct_t *c, bool nowait)
     size_t region = put_begin(s, "scope");
 
     put_directive(s, nowait ? c->text : kinst_text("%s nowait", c->text), true);
-    kinst_scan_to(s, c->end);
+    scan_to(s, c->end);
     if (!nowait) {
         put_close(s, kinst_text(" ompp_region_barrier_%zu();", region));
         put_directive(s, "barrier", true);
@@ -451,27 +302,13 @@ static void atomic(kinst_scan_t *s, const construct_t *c)
     else put_statement(s, c, false);
 }
 
-/* Is the word in a list that has commas? */
-static bool listed(const char *list, const char *word)
-{
-    for (size_t length; *list; list += length + (list[length] != '\0')) {
-        length = strcspn(list, ":,+");
-        if (length == strlen(word) && memcmp(list, word, length) == 0) return true;
-    }
-    return false;
-}
-
 static bool switched_off(const kinst_scan_t *s, const char *type)
 {
-    if (s->noinstrument) return strcmp(type, "parallel") != 0;
-    for (size_t i = 0; i < kinst_own.opari_options.n; i++) {
-        const char *option = kinst_own.opari_options.v[i];
-        if (strncmp(option, "--disable=omp", 13) == 0 && (!option[13] || listed(option + 13, type))) return true;
-    }
-    return false;
+    return s->noinstrument ? strcmp(type, "parallel") != 0 : kinst_own_disables(type);
 }
 
-static void plain_block(kinst_scan_t *s, const construct_t *c, const row_t *row, const kinst_clauses_t *clauses)
+static void plain_block(kinst_scan_t *s, const construct_t *c, const kinst_directive_t *row,
+                        const kinst_clauses_t *clauses)
 {
     construct_t plain = *c;
 
@@ -486,7 +323,8 @@ static void plain_block(kinst_scan_t *s, const construct_t *c, const row_t *row,
 
 /* Loops and sections, alone or combined with parallel. One that may be cancelled keeps its barrier, so it gets calls
  * around it. */
-static void worksharing(kinst_scan_t *s, const construct_t *c, const row_t *row, const kinst_clauses_t *clauses)
+static void worksharing(kinst_scan_t *s, const construct_t *c, const kinst_directive_t *row,
+                        const kinst_clauses_t *clauses)
 {
     bool combined = strncmp(row->name, "parallel ", 9) == 0, cancelled = cancels(c, row->inner),
          simd = strstr(row->name, "simd");
@@ -500,26 +338,27 @@ static void worksharing(kinst_scan_t *s, const construct_t *c, const row_t *row,
     }
     size_t region = cancelled ? put_begin(s, row->inner) : 0;
     if (combined) plain.text = kinst_clauses_plain(row->name, clauses, "parallel");
-    if (row->action == LOOP) loop(s, &plain, nested, simd, cancelled);
+    if (row->action == KINST_DO_LOOP) loop(s, &plain, nested, simd, cancelled);
     else if (cancelled) put_statement(s, c, true);
     else sections(s, &plain, false);
     if (cancelled) put_end(s, region);
 }
 
-static void ordered(kinst_scan_t *s, const construct_t *c, const row_t *row, const char *clauses)
+static void ordered(kinst_scan_t *s, const construct_t *c, const kinst_directive_t *row, const char *clauses)
 {
     const char *simd = clauses;
 
-    if (is_doacross(clauses)) around(s, c, row->type, false);
+    if (kinst_directive_is_doacross(clauses)) around(s, c, row->type, false);
     else if (kinst_take(&simd, "simd") || (kinst_take(&simd, "threads") && strstr(simd, "simd")))
         put_statement(s, c, true);
     else block(s, c);
 }
 
-static void measured(kinst_scan_t *s, const construct_t *c, const row_t *row, const char *clause_text)
+static void measured(kinst_scan_t *s, const construct_t *c, const kinst_directive_t *row, const char *clause_text)
 {
     kinst_clauses_t clauses = kinst_clauses_read(clause_text);
-    bool rewritten = row->action == LOOP || row->action == SECTIONS || row->action == TEAM || row->action == NEST;
+    bool rewritten = row->action == KINST_DO_LOOP || row->action == KINST_DO_SECTIONS || row->action == KINST_DO_TEAM ||
+                     row->action == KINST_DO_NEST;
 
     if (clauses.bad && rewritten) {
         note_unseen(s, row->name, "its clauses were not understood");
@@ -527,21 +366,21 @@ static void measured(kinst_scan_t *s, const construct_t *c, const row_t *row, co
         return;
     }
     switch (row->action) {
-    case BLOCK: plain_block(s, c, row, &clauses); break;
-    case LOOP:
-    case SECTIONS: worksharing(s, c, row, &clauses); break;
-    case TEAM: team(s, c, row, &clauses); break;
-    case NEST: nest_apart(s, c, row, &clauses); break;
-    case AROUND:
-    case OPAQUE:
+    case KINST_DO_BLOCK: plain_block(s, c, row, &clauses); break;
+    case KINST_DO_LOOP:
+    case KINST_DO_SECTIONS: worksharing(s, c, row, &clauses); break;
+    case KINST_DO_TEAM: team(s, c, row, &clauses); break;
+    case KINST_DO_NEST: nest_apart(s, c, row, &clauses); break;
+    case KINST_DO_AROUND:
+    case KINST_DO_OPAQUE:
         if (row->inner) note_unseen(s, row->name, kinst_text("%s; the construct is measured", row->inner));
-        around(s, c, row->type, row->action == OPAQUE);
+        around(s, c, row->type, row->action == KINST_DO_OPAQUE);
         break;
-    case INSIDE: inside(s, c, row->type); break;
-    case SCOPE: scope(s, c, kinst_clause_named(&clauses, "nowait")); break;
-    case ATOMIC: atomic(s, c); break;
-    case ORDERED: ordered(s, c, row, clause_text); break;
-    case CALL: around(s, c, row->type, false); break;
+    case KINST_DO_INSIDE: inside(s, c, row->type); break;
+    case KINST_DO_SCOPE: scope(s, c, kinst_clause_named(&clauses, "nowait")); break;
+    case KINST_DO_ATOMIC: atomic(s, c); break;
+    case KINST_DO_ORDERED: ordered(s, c, row, clause_text); break;
+    case KINST_DO_CALL: around(s, c, row->type, false); break;
     default: put_statement(s, c, false); break;
     }
 }
@@ -558,15 +397,16 @@ static void device_code(kinst_scan_t *s, const char *text)
 static void translate(kinst_scan_t *s, construct_t c)
 {
     const char *clauses = "";
-    const row_t *row = find_row(c.text, &clauses);
-    bool quiet = row && (row->action == HIDE || row->action == CANCEL || row->action == INLINE);
+    const kinst_directive_t *row = kinst_directive_find(c.text, &clauses);
+    bool quiet =
+        row && (row->action == KINST_DO_HIDE || row->action == KINST_DO_CANCEL || row->action == KINST_DO_INLINE);
 
     if (!quiet) note_file(s);
-    if (row && row->action == INLINE) {
+    if (row && row->action == KINST_DO_INLINE) {
         s->opaque++;
         put_statement(s, &c, true);
         s->opaque--;
-    } else if (!row || row->action == UNSEEN) {
+    } else if (!row || row->action == KINST_DO_UNSEEN) {
         note_unseen(s, row ? row->name : "directive", "OPARI2 does not know it");
         put_statement(s, &c, true);
     } else if (!quiet && s->opaque) {
@@ -580,9 +420,9 @@ static void translate(kinst_scan_t *s, construct_t c)
     }
 }
 
-void kinst_omp_directive(kinst_scan_t *s, const char *p, const char *eol)
+static void directive(kinst_scan_t *s, const char *p, const char *eol)
 {
-    bool wants = kinst_omp_wants_block(p);
+    bool wants = kinst_directive_wants_block(p);
     const char *end = s->end, *stmt = wants ? kinst_behind_statement(eol, end) : eol;
     construct_t c = {kinst_text("%.*s", (int)(eol - p), p), eol, stmt ? stmt : eol};
 
@@ -605,4 +445,19 @@ void kinst_omp_directive(kinst_scan_t *s, const char *p, const char *eol)
     if (rest < end && *rest != '\n' && *rest != '\r') kinst_scan_put(s, "\n");
     s->before = ';';
     s->at_line_start = false;
+}
+
+/* Goes on to this place of the text; the directives before it are translated. */
+static void scan_to(kinst_scan_t *s, const char *to)
+{
+    const char *eol;
+
+    for (const char *p; (p = kinst_scan_to(s, to, &eol));) directive(s, p, eol);
+}
+
+void kinst_omp_scan(kinst_scan_t *s, const char *text, size_t size)
+{
+    kinst_scan_begin(s, text, size);
+    scan_to(s, s->end);
+    kinst_scan_end_quiet(s);
 }

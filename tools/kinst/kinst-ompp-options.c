@@ -402,3 +402,9 @@ void kinst_command_read(kinst_command_t *c, char *const words[])
         if (c->cxx_driver && !c->sources[i].x && c->sources[i].lang == KINST_LANG_C)
             c->sources[i].lang = KINST_LANG_CXX;
 }
+
+bool kinst_keeps_temporaries(const char *word)
+{
+    return strcmp(word, "-save-temps") == 0 || strncmp(word, "-save-temps=", 12) == 0 ||
+           strcmp(word, "--save-temps") == 0;
+}

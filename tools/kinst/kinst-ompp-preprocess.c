@@ -1,11 +1,12 @@
 /**
  * \file The compiler's own preprocessor, so that directives in headers, in macros and behind conditions are seen as
- *       they are.
+ *       they are; and digraphs in what it gives.
  */
 #include "tools/kinst/kinst-ompp-source.h"
 
 #include "tools/common/ompp-place.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -79,6 +80,35 @@ char *kinst_preprocess(const kinst_command_t *c, kinst_source_t *source, size_t 
 
     *quiet = stat(err, &st) == 0 && st.st_size == 0;
     return text;
+}
+
+/* ---- Digraphs ---------------------------------------------------------------------------------------------------- */
+
+/* The plain character that the digraph at p is, '\0' = there is none. */
+static char plain_of(const char *p, bool cxx, bool at_line_start)
+{
+    bool scope = cxx && strncmp(p, "<::", 3) == 0 && p[3] != ':' && p[3] != '>'; /* A<::B> */
+
+    switch (p[0]) {
+    case '<': return p[1] == '%' ? '{' : p[1] == ':' && !scope ? '[' : '\0';
+    case '%': return p[1] == '>' ? '}' : p[1] == ':' && at_line_start ? '#' : '\0';
+    case ':': return p[1] == '>' ? ']' : '\0';
+    default: return '\0';
+    }
+}
+
+void kinst_digraphs(char *text, size_t size, bool cxx)
+{
+    char *p = text, *end = text + size;
+    bool at_line_start = true;
+
+    while (p < end) {
+        char plain = plain_of(p, cxx, at_line_start);
+        bool two = plain || strncmp(p, "<<", 2) == 0 || (cxx && strncmp(p, "::", 2) == 0);
+        if (plain) memcpy(p, (char[]){plain, ' '}, 2);
+        at_line_start = *p == '\n' || (at_line_start && isspace((unsigned char)*p));
+        p = two ? p + 2 : strchr("([{", *p) ? p + 1 : (char *)kinst_behind_token(p, end);
+    }
 }
 
 /* ---- Arguments of inst data -------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 #include "tools/kinst/kinst-ompp.h"
 
+#include "base/ompp_clock.h"
 #include "base/ompp_env.h"
 
 #include <errno.h>
@@ -14,7 +15,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static char private_dir[PATH_MAX];
@@ -206,22 +206,14 @@ static void run_child(char *const argv[], const kinst_run_t *how)
     start_failed(argv[0]);
 }
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
 /* Waits with a limit; the process has its own group, so that what it started goes with it. */
 static int wait_limited(pid_t pid, double seconds)
 {
-    double end = now() + seconds;
+    double end = ompp_clock_seconds() + seconds;
     int status;
 
     while (waitpid(pid, &status, WNOHANG) == 0) {
-        if (now() < end && !caught) {
+        if (ompp_clock_seconds() < end && !caught) {
             usleep(1000);
             continue;
         }

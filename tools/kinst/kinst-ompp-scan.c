@@ -116,22 +116,6 @@ size_t kinst_scan_region(kinst_scan_t *s, const char *type, const char *name)
 
 /* ---- The wrapper's own pragmas ----------------------------------------------------------------------------------- */
 
-/* Text between the outer parentheses, without blanks around it. */
-static char *in_parentheses(const char *p, const char *end)
-{
-    const char *open = memchr(p, '(', end - p), *close = end;
-
-    while (close > p && close[-1] != ')') close--;
-    if (!open || close <= open + 1) return kinst_text("%s", "");
-    open = kinst_skip_blanks(open + 1);
-    for (close--; close > open && isspace((unsigned char)close[-1]); close--) continue;
-    char *text = kinst_text("%.*s", (int)(close - open), open);
-    /* of lines that are joined, one blank is left: others count the newlines */
-    for (char *q = text; (q = strchr(q, '\\')); q++)
-        if (q[1 + strspn(q + 1, "\r")] == '\n') memset(q, ' ', 2 + strspn(q + 1, "\r"));
-    return text;
-}
-
 static size_t region_named(const kinst_scan_t *s, const char *name)
 {
     for (size_t i = s->nregions; i > 0; i--)
@@ -149,7 +133,7 @@ static void ignore(kinst_scan_t *s, const char *what, const char *why)
 /* data(address, size, name); p stands behind the word. */
 static void translate_data(kinst_scan_t *s, const char *p, const char *end, bool statement_fits)
 {
-    char *inside = in_parentheses(p, end), *arguments[3];
+    char *inside = kinst_in_parentheses(p, end), *arguments[3];
 
     if (!statement_fits) {
         ignore(s, "data", "it stands where a statement would change the program");
@@ -162,8 +146,7 @@ static void translate_data(kinst_scan_t *s, const char *p, const char *end, bool
     }
 }
 
-/* A part without instrumentation ends here, if there is one. */
-static void end_quiet(kinst_scan_t *s)
+void kinst_scan_end_quiet(kinst_scan_t *s)
 {
     const char *file = s->quiet_from.file ? s->quiet_from.file : s->absolute;
 
@@ -188,7 +171,7 @@ static void translate(kinst_scan_t *s, const char *p, const char *end, bool stat
         return;
     }
     if (without || strncmp(p, "instrument", 10) == 0) {
-        end_quiet(s);
+        kinst_scan_end_quiet(s);
         s->noinstrument = without;
         s->quiet_from = s->place;
         kinst_scan_put(s, without ? "#pragma pomp noinstrument" : "#pragma pomp instrument");
@@ -203,7 +186,7 @@ static void translate(kinst_scan_t *s, const char *p, const char *end, bool stat
         return;
     }
     if (!begin && !last && strncmp(p, "altend", 6) != 0) return;
-    char *name = in_parentheses(p, end);
+    char *name = kinst_in_parentheses(p, end);
     id = region_named(s, name);
     if (!statement_fits) {
         ignore(s, begin ? "begin" : "end", "it stands where a statement would change the program");
@@ -220,7 +203,8 @@ static void translate(kinst_scan_t *s, const char *p, const char *end, bool stat
 
 /* ---- Directives -------------------------------------------------------------------------------------------------- */
 
-static void pragma(kinst_scan_t *s, const char *hash, const char *end, const char *p)
+/* \return as kinst_scan_to(). */
+static const char *pragma(kinst_scan_t *s, const char *hash, const char *end, const char *p)
 {
     const char *behind;
     bool openmp = kinst_take(&p, "omp"), pomp = !openmp && kinst_take(&p, "pomp"), inst;
@@ -228,45 +212,44 @@ static void pragma(kinst_scan_t *s, const char *hash, const char *end, const cha
     behind = p;
     inst = (openmp || pomp) && kinst_take(&p, "inst");
     if (pomp && (strncmp(p, "noinstrument", 12) == 0 || strncmp(p, "instrument", 10) == 0)) inst = true;
+    if (openmp && !inst && s->preprocessed) return behind;
     if (inst) {
         translate(s, p, end, s->before && strchr(";{}:", s->before));
         kinst_scan_skip(s, end);
-    } else if (openmp && s->preprocessed) {
-        kinst_omp_directive(s, behind, end);
     } else {
-        if (openmp) s->has_openmp = true, s->before = kinst_omp_wants_block(behind) ? ')' : ';';
+        if (openmp) s->has_openmp = true, s->before = kinst_directive_wants_block(behind) ? ')' : ';';
         copy(s, hash, end);
         s->cursor = end;
     }
+    return NULL;
 }
 
-/* A line that begins with '#', continuation lines included. */
-static void directive(kinst_scan_t *s, const char *end)
+/* A line that begins with '#', continuation lines included. \return as kinst_scan_to(). */
+static const char *directive(kinst_scan_t *s, const char *end, const char **eol)
 {
-    const char *hash = s->cursor, *eol = kinst_end_of_directive(hash, end), *p = kinst_skip_blanks(hash + 1);
+    const char *hash = s->cursor, *p = kinst_skip_blanks(hash + 1);
     bool line = kinst_take(&p, "line");
 
-    if (kinst_take(&p, "pragma")) {
-        pragma(s, hash, eol, p);
-        return;
-    }
+    *eol = kinst_end_of_directive(hash, end);
+    if (kinst_take(&p, "pragma")) return pragma(s, hash, *eol, p);
     if ((line || isdigit((unsigned char)*p)) && read_marker(s, p)) {
         if (!s->preprocessed) {
             unsigned number = s->place.line;
-            copy(s, hash, eol);
+            copy(s, hash, *eol);
             s->line++; /* the newline that follows */
             s->place.line = number;
             map_here(s);
             s->line--;
             s->place.line = number - 1;
         } else {
-            eol += *eol == '\n';
+            *eol += **eol == '\n';
             map_here(s);
         }
     } else {
-        copy(s, hash, eol);
+        copy(s, hash, *eol);
     }
-    s->cursor = eol;
+    s->cursor = *eol;
+    return NULL;
 }
 
 /* ---- Code -------------------------------------------------------------------------------------------------------- */
@@ -325,7 +308,7 @@ static void code(kinst_scan_t *s, const char *end)
     s->cursor = next;
 }
 
-void kinst_scan_to(kinst_scan_t *s, const char *to)
+const char *kinst_scan_to(kinst_scan_t *s, const char *to, const char **eol)
 {
     while (s->cursor < to) {
         const char *p = s->cursor, *next = p;
@@ -339,7 +322,8 @@ void kinst_scan_to(kinst_scan_t *s, const char *to)
         } else if (isspace((unsigned char)*p)) {
             next++;
         } else if (*p == '#' && s->at_line_start) {
-            directive(s, to);
+            const char *omp = directive(s, to, eol);
+            if (omp) return omp;
             continue;
         } else {
             code(s, to);
@@ -349,9 +333,10 @@ void kinst_scan_to(kinst_scan_t *s, const char *to)
         copy(s, p, next);
         s->cursor = next;
     }
+    return NULL;
 }
 
-void kinst_scan(kinst_scan_t *s, const char *text, size_t size)
+void kinst_scan_begin(kinst_scan_t *s, const char *text, size_t size)
 {
     s->text = s->cursor = text;
     s->end = text + size;
@@ -361,6 +346,4 @@ void kinst_scan(kinst_scan_t *s, const char *text, size_t size)
     s->line = 1;
     s->own_locks = s->preprocessed && kinst_lock_names_taken(text, size);
     kinst_puts(&s->out, "");
-    kinst_scan_to(s, text + size);
-    end_quiet(s);
 }

@@ -217,11 +217,11 @@ void kinst_source_lower(kinst_source_t *source, const char *reason)
     kinst_scan_t s = {.source = source, .absolute = realpath(source->path, NULL), .files = source->files};
     size_t size;
 
-    if (!source->reason) source->reason = reason;
     if (source->lang == KINST_LANG_FORTRAN) {
-        kinst_fortran_lower(source);
+        kinst_fortran_lower(source, reason);
         return;
     }
+    if (!source->reason) source->reason = reason;
     if (source->level == KINST_TEXT_INSTRUMENTED) {
         kinst_say("%s is compiled unmodified: %s", source->path, source->reason);
         char *original = kinst_file_read(source->path, &size);
@@ -269,7 +269,7 @@ static bool through_opari(const kinst_command_t *command, kinst_source_t *source
     text = kinst_data_arguments(command, source, text, &size);
     kinst_digraphs(text, size, source->lang == KINST_LANG_CXX);
     text = kinst_attributes(text, &size);
-    kinst_scan(s, text, size);
+    kinst_omp_scan(s, text, size);
     source->files = s->files;
     if (s->loud) source->quiet = false;
     return s->has_openmp;
@@ -286,7 +286,7 @@ void kinst_source_make(const kinst_command_t *command, kinst_source_t *source, b
     if (source->lang != KINST_LANG_C && source->lang != KINST_LANG_CXX) return;
     text = kinst_file_read(source->path, &size);
     if (!text || !raw.absolute || strlen(text) != size || !make_dir(source)) return;
-    kinst_scan(&raw, text, size);
+    kinst_omp_scan(&raw, text, size);
     kinst_memory_note(command, source, &raw.ignored);
     if (opari && through_opari(command, source, raw.absolute, &s)) {
         kinst_memory_note(command, source, &s.ignored);

@@ -1,9 +1,9 @@
 /**
  * \file
  * Inside kinst-ompp: what the parts that make the instrumented text of a source share. The text goes one way:
- * -preprocess.c (the compiler's preprocessor) -> -scan.c (walks through it, ompp's own pragmas) with -omp.c (OpenMP
- * directives) and -lock.c (lock functions) -> -opari.c (OPARI2, and its output put right) -> -source.c (files for the
- * compiler).
+ * -preprocess.c (the compiler's preprocessor) -> -omp.c (OpenMP directives, of which -directive.c has the list) with
+ * -scan.c (walks from one to the next, ompp's own pragmas) and -lock.c (lock functions) -> -opari.c (OPARI2, and its
+ * output put right) -> -source.c (files for the compiler).
  */
 #ifndef OMPP_TOOLS_KINST_SOURCE_H
 #define OMPP_TOOLS_KINST_SOURCE_H
@@ -19,9 +19,6 @@ typedef struct {
 void kinst_put(kinst_buffer_t *b, const char *text, size_t size);
 void kinst_puts(kinst_buffer_t *b, const char *text);
 void kinst_putf(kinst_buffer_t *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/** \brief As the inside of a C string. */
-char *kinst_escaped(const char *text);
 
 /** A place in the user's files; flags: of a linemarker ("3 4" = system header), "" for none. */
 typedef struct {
@@ -88,11 +85,18 @@ typedef struct {
 
 /* ---- Walking: kinst-ompp-scan.c ---------------------------------------------------------------------------------- */
 
-/** \brief Translates the whole text; scan is zeroed but for source, absolute and preprocessed. */
-void kinst_scan(kinst_scan_t *scan, const char *text, size_t size);
+/** \brief Begins at the begin of a text; scan is zeroed but for source, absolute and preprocessed. */
+void kinst_scan_begin(kinst_scan_t *scan, const char *text, size_t size);
 
-/** \brief Goes on to this place of the text, translating. */
-void kinst_scan_to(kinst_scan_t *scan, const char *to);
+/** \brief A part without instrumentation ends here, if there is one. */
+void kinst_scan_end_quiet(kinst_scan_t *scan);
+
+/**
+ * \brief Goes on to this place of the text, translating, or to an OpenMP directive of preprocessed text before it.
+ * \param[out] eol  the end of the directive.
+ * \return the directive behind "omp"; the caller has to move the cursor behind it. NULL: it has come to the place.
+ */
+const char *kinst_scan_to(kinst_scan_t *scan, const char *to, const char **eol);
 
 /** \brief Goes on without writing what lies between; newlines are counted. */
 void kinst_scan_skip(kinst_scan_t *scan, const char *to);
@@ -117,15 +121,53 @@ const char *kinst_scan_path(const kinst_scan_t *scan, const kinst_place_t *place
 /** \brief A region of the wrapper. \return its number, from 1. */
 size_t kinst_scan_region(kinst_scan_t *scan, const char *type, const char *name);
 
-/* ---- OpenMP directives: kinst-ompp-omp.c ------------------------------------------------------------------------- */
+/* ---- OpenMP directives: kinst-ompp-directive.c, kinst-ompp-omp.c ------------------------------------------------- */
+
+/** What is done with a directive. */
+typedef enum {
+    KINST_DO_HIDE,     /* nothing to measure */
+    KINST_DO_UNSEEN,   /* not measured, and noted */
+    KINST_DO_ALONE,    /* for OPARI2, no statement */
+    KINST_DO_BLOCK,    /* for OPARI2, with a statement */
+    KINST_DO_LOOP,     /* for OPARI2, with a loop */
+    KINST_DO_SECTIONS, /* for OPARI2, with sections */
+    KINST_DO_TEAM,     /* a combined construct: outer with the clauses of a team, inner with the others */
+    KINST_DO_NEST,     /* a combined construct: outer without clauses or with filter(), inner with the others */
+    KINST_DO_AROUND,   /* calls around the construct */
+    KINST_DO_CALL,     /* calls around the directive, no statement */
+    KINST_DO_INSIDE,   /* calls around the statement, within the construct */
+    KINST_DO_SCOPE,    /* AROUND, and the barrier at the end apart */
+    KINST_DO_OPAQUE,   /* AROUND, and no calls inside */
+    KINST_DO_INLINE,   /* nothing to measure, and no calls inside */
+    KINST_DO_ATOMIC,
+    KINST_DO_ORDERED,
+    KINST_DO_CANCEL,
+} kinst_action_t;
+
+typedef struct {
+    const char *name;
+    kinst_action_t action;
+    const char *type; /* of the region; of TEAM and NEST the outer directive */
+    /* of TEAM and NEST; of LOOP, SECTIONS and BLOCK what is cancelled by its name; of others what part of it is not
+     * measured */
+    const char *inner;
+    bool alone; /* no statement belongs to it */
+} kinst_directive_t;
 
 /**
- * \brief Translates the directive at the cursor and the statement that belongs to it. p: behind "omp"; eol: its end.
+ * \brief The row with the most words that the text behind "omp" begins with. \param[out] clauses  behind them.
+ * \return NULL = it is no directive.
  */
-void kinst_omp_directive(kinst_scan_t *scan, const char *p, const char *eol);
+const kinst_directive_t *kinst_directive_find(const char *p, const char **clauses);
+
+/** \brief Is an ordered directive with these clauses the one that has no statement? */
+bool kinst_directive_is_doacross(const char *clauses);
 
 /** \brief Does a directive want a statement behind it? p stands behind "omp". */
-bool kinst_omp_wants_block(const char *p);
+bool kinst_directive_wants_block(const char *p);
+
+/** \brief Translates the whole text; scan as for kinst_scan_begin(). */
+void kinst_omp_scan(kinst_scan_t *scan, const char *text, size_t size);
 
 /* ---- Locks: kinst-ompp-lock.c ------------------------------------------------------------------------------------ */
 
@@ -153,12 +195,6 @@ typedef struct {
     size_t n;
     bool bad; /* not understood */
 } kinst_clauses_t;
-
-/**
- * \brief Words that have one blank between them in name, and any in the text.
- * \return behind them, NULL = others are there.
- */
-const char *kinst_behind_words(const char *p, const char *name);
 
 kinst_clauses_t kinst_clauses_read(const char *p);
 const kinst_clause_t *kinst_clause_named(const kinst_clauses_t *c, const char *name);
@@ -191,9 +227,6 @@ const char *kinst_behind_statement(const char *p, const char *end);
 /** \brief The text behind "#pragma omp" when p stands at such a line, else NULL. */
 const char *kinst_omp_at(const char *p);
 
-/** \brief Digraphs in preprocessed text become the characters they stand for: <% is a brace and a blank. */
-void kinst_digraphs(char *text, size_t size, bool cxx);
-
 /**
  * \brief OpenMP directives in attributes of preprocessed text become pragmas, where the compiler knows such attributes.
  * \return text, or a new one.
@@ -215,6 +248,9 @@ char *kinst_preprocess(const kinst_command_t *command, kinst_source_t *source, s
  * \param[in,out] size  of the text.  \return the text itself when there is nothing to replace.
  */
 char *kinst_data_arguments(const kinst_command_t *command, const kinst_source_t *source, char *text, size_t *size);
+
+/** \brief Digraphs in preprocessed text become the characters they stand for: <% is a brace and a blank. */
+void kinst_digraphs(char *text, size_t size, bool cxx);
 
 /**
  * \brief Lets OPARI2 instrument the scanned text.

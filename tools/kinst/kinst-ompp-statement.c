@@ -159,7 +159,7 @@ const char *kinst_behind_statement(const char *p, const char *end)
     if (p >= end) return NULL;
     if ((omp = kinst_omp_at(p))) {
         p = kinst_end_of_directive(p, end);
-        return kinst_omp_wants_block(omp) ? kinst_behind_statement(p, end) : p;
+        return kinst_directive_wants_block(omp) ? kinst_behind_statement(p, end) : p;
     }
     if (*p == '{') {
         p = kinst_behind_token(p, end);

@@ -71,6 +71,19 @@ bool kinst_take(const char **p, const char *word)
     return true;
 }
 
+const char *kinst_behind_words(const char *p, const char *name)
+{
+    for (;;) {
+        size_t length = strcspn(name, " ");
+        char *word = kinst_text("%.*s", (int)length, name);
+        bool taken = kinst_take(&p, word);
+        free(word);
+        if (!taken) return NULL;
+        if (!name[length]) return p;
+        name += length + 1;
+    }
+}
+
 const char *kinst_behind_quotes(const char *p, const char *end)
 {
     char quote = *p++;
@@ -119,31 +132,19 @@ const char *kinst_end_of_directive(const char *p, const char *end)
     return p < end ? p : end;
 }
 
-/* The plain character that the digraph at p is, '\0' = there is none. */
-static char plain_of(const char *p, bool cxx, bool at_line_start)
+char *kinst_in_parentheses(const char *p, const char *end)
 {
-    bool scope = cxx && strncmp(p, "<::", 3) == 0 && p[3] != ':' && p[3] != '>'; /* A<::B> */
+    const char *open = memchr(p, '(', end - p), *close = end;
 
-    switch (p[0]) {
-    case '<': return p[1] == '%' ? '{' : p[1] == ':' && !scope ? '[' : '\0';
-    case '%': return p[1] == '>' ? '}' : p[1] == ':' && at_line_start ? '#' : '\0';
-    case ':': return p[1] == '>' ? ']' : '\0';
-    default: return '\0';
-    }
-}
-
-void kinst_digraphs(char *text, size_t size, bool cxx)
-{
-    char *p = text, *end = text + size;
-    bool at_line_start = true;
-
-    while (p < end) {
-        char plain = plain_of(p, cxx, at_line_start);
-        bool two = plain || strncmp(p, "<<", 2) == 0 || (cxx && strncmp(p, "::", 2) == 0);
-        if (plain) memcpy(p, (char[]){plain, ' '}, 2);
-        at_line_start = *p == '\n' || (at_line_start && isspace((unsigned char)*p));
-        p = two ? p + 2 : strchr("([{", *p) ? p + 1 : (char *)kinst_behind_token(p, end);
-    }
+    while (close > p && close[-1] != ')') close--;
+    if (!open || close <= open + 1) return kinst_text("%s", "");
+    open = kinst_skip_blanks(open + 1);
+    for (close--; close > open && isspace((unsigned char)close[-1]); close--) continue;
+    char *text = kinst_text("%.*s", (int)(close - open), open);
+    /* of lines that are joined, one blank is left: others count the newlines */
+    for (char *q = text; (q = strchr(q, '\\')); q++)
+        if (q[1 + strspn(q + 1, "\r")] == '\n') memset(q, ' ', 2 + strspn(q + 1, "\r"));
+    return text;
 }
 
 bool kinst_three_arguments(const char *p, const char *end, char *arguments[3])

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-kinst_own_t kinst_own = {.opari = OMPP_OPARI2, .opari_seconds = 10};
-
 static void help(const char *name)
 {
     printf("usage: %s <compile-or-link-command>\n"

@@ -1,9 +1,9 @@
 /**
  * \file
- * kinst-ompp: compile and link wrapper. Parts: kinst-ompp.c (own options, usage), -options.c (reading the compiler's
- * command), -source.c (making the instrumented text; its parts are named in kinst-ompp-source.h, those for Fortran in
- * kinst-ompp-fortran.h), -text.c (how C is written), -memory.c and -inline.c (hooks at loads and stores), -run.c
- * (processes, private directory), -build.c (what is run in which order).
+ * kinst-ompp: compile and link wrapper. Parts: kinst-ompp.c (own options, usage), -own.c (what those options say),
+ * -options.c (reading the compiler's command), -source.c (making the instrumented text; its parts are named in
+ * kinst-ompp-source.h, those for Fortran in kinst-ompp-fortran.h), -text.c (how C is written), -memory.c and -inline.c
+ * (hooks at loads and stores), -run.c (processes, private directory), -build.c (what is run in which order).
  *
  * The rule above all: a build that works without the wrapper works with it, with the compiler's messages and status.
  * Memory is not given back: the process is short.
@@ -37,6 +37,9 @@ typedef struct {
 } kinst_own_t;
 
 extern kinst_own_t kinst_own;
+
+/** \brief Do the options for OPARI2 switch a construct off? */
+bool kinst_own_disables(const char *construct);
 
 /* ---- The compiler's command -------------------------------------------------------------------------------------- */
 
@@ -87,6 +90,9 @@ typedef struct {
 /** \brief Reads a command; never fails. */
 void kinst_command_read(kinst_command_t *command, char *const words[]);
 
+/** \brief Is it -save-temps in one of its forms? */
+bool kinst_keeps_temporaries(const char *word);
+
 /* ---- Sources ----------------------------------------------------------------------------------------------------- */
 
 /**
@@ -103,7 +109,7 @@ kinst_source_t kinst_source_unhooked(const kinst_source_t *source, const char *w
 
 /** \brief The same for Fortran. Where only notes are needed, the original stands for the text. */
 void kinst_fortran_make(const kinst_command_t *command, kinst_source_t *source, bool opari);
-void kinst_fortran_lower(kinst_source_t *source);
+void kinst_fortran_lower(kinst_source_t *source, const char *reason);
 /** \brief The user's text with a note for the report. */
 void kinst_fortran_unhooked(kinst_source_t *source, const char *subject, const char *why);
 
@@ -125,6 +131,9 @@ void kinst_fortran_module(kinst_command_t *command);
 
 /* ---- Text: end is one past the last character, *end is 0 --------------------------------------------------------- */
 
+/** \brief As the inside of a C string. */
+char *kinst_escaped(const char *text);
+
 const char *kinst_skip_blanks(const char *p);
 
 /**
@@ -133,8 +142,17 @@ const char *kinst_skip_blanks(const char *p);
  */
 bool kinst_take(const char **p, const char *word);
 
+/**
+ * \brief Words that have one blank between them in name, and any in the text.
+ * \return behind them, NULL = others are there.
+ */
+const char *kinst_behind_words(const char *p, const char *name);
+
 /** \brief Behind a string or character constant that begins at p. */
 const char *kinst_behind_quotes(const char *p, const char *end);
+
+/** \brief Text between the outer parentheses of what stands from p to end, without blanks around it. */
+char *kinst_in_parentheses(const char *p, const char *end);
 
 /**
  * \brief The arguments between p and end, apart at commas that are in no brackets or quotes, without blanks around
@@ -157,9 +175,6 @@ const char *kinst_end_of_line(const char *p, const char *end);
 const char *kinst_end_of_directive(const char *p, const char *end);
 
 /* ---- Hooks at loads and stores: --memory ------------------------------------------------------------------------- */
-
-/** \brief Is it -save-temps in one of its forms? */
-bool kinst_keeps_temporaries(const char *word);
 
 /** \brief Ends the wrapper with a word when the command cannot be built with hooks. */
 void kinst_memory_check(const kinst_command_t *command);
