@@ -118,6 +118,20 @@ build_tree() {
     progressing "$build/make.log" make -j2
 }
 
+# say_times RESULTS...: seconds by folder, and the slowest tests, from the last lines of their logs (tests/timed.sh).
+say_times() {
+    for trs; do
+        name=${trs#"$build"/}
+        sed -n "s,^took \([0-9.]*\) s\, \([0-9.]*\) s of.*,\1 \2 ${name%.trs},p" "${trs%.trs}.log" | tail -n 1
+    done | sort -rn >"$build/times.log"
+    say "Seconds, and of these processor time (all: $build/times.log):"
+    awk '{ folder = $3; sub("tests/", "", folder); sub("/.*", "", folder)
+           n[folder]++; wall[folder] += $1; used[folder] += $2 }
+         END { for (f in n) printf "%8.1f %8.1f  tests/%s (%d)\n", wall[f], used[f], f, n[f] }' "$build/times.log" | sort -rn
+    say "The slowest tests:"
+    head -n 10 "$build/times.log" | awk '{ printf "%8.1f %8.1f  %s\n", $1, $2, $3 }'
+}
+
 # LLVM libomp 14 beside the build; its packages conflict with version 19, so they are unpacked, not installed.
 unpack_libomp14() {
     dir=$build/libomp14
