@@ -3,12 +3,26 @@
 # output, exact counts.
 [ -n "$MPIRUN" ] && [ "$MPIRUN" != no ] || { echo "no MPI launcher"; exit 77; }
 libs=$abs_top_builddir/.libs
-failed=0
+failed=0 left_out=
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 late='^MPICH: Builtin communicator'
+${CC:-cc} -shared -fPIC -O1 "$abs_top_srcdir/tests/mpi/yield.c" -o "$scratch/yield.so" -ldl || exit 99
 run() { # ranks preload program setting
-    timeout 120 $launcher $flags -n "$1" env LD_LIBRARY_PATH="$libs:$LD_LIBRARY_PATH" LD_PRELOAD="$2" $4 "$3" 2>&1
+    timeout 120 $launcher $flags -n "$1" env LD_LIBRARY_PATH="$libs:$LD_LIBRARY_PATH" LD_PRELOAD="$scratch/yield.so:$2" $4 "$3" 2>&1
+}
+attempt() { # how ranks preload program setting: sets status and output
+    how=$1
+    shift
+    output=$(run "$@")
+    status=$?
+    # hwloc of the MPI library, on a machine without /sys.
+    output=$(echo "$output" | grep -v '^\[hwloc/')
+    # What MPICH 4.2 says of programs that free a group late: as often as it says so of the program alone.
+    echo "$output" | grep "$late" | sort > "$scratch/late"
+    [ $how = unmeasured ] && mv "$scratch/late" "$scratch/known" && : > "$scratch/late"
+    output=$(echo "$output" | grep -v "$late"; comm -23 "$scratch/late" "$scratch/known")
+    [ $status = 0 ] && [ "$output" = ok ]
 }
 for family in ${mpi_families:-openmpi}; do
 eval "mpicc=\${mpicc_$family:-$MPICC} mpifc=\${mpifc_$family:-} launcher=\${mpirun_$family:-$MPIRUN}"
@@ -40,20 +54,23 @@ for program in messages collectives threads jumps stamps rests started early $fo
             unmeasured) preload= ;;
             FAKE*) clocks=$how ;;
             esac
-            output=$(run $ranks "$preload" "$path" $clocks)
-            status=$?
-            # hwloc of the MPI library, on a machine without /sys.
-            output=$(echo "$output" | grep -v '^\[hwloc/')
-            # What MPICH 4.2 says of programs that free a group late: as often as it says so of the program alone.
-            echo "$output" | grep "$late" | sort > "$scratch/late"
-            [ $how = unmeasured ] && mv "$scratch/late" "$scratch/known" && : > "$scratch/late"
-            output=$(echo "$output" | grep -v "$late"; comm -23 "$scratch/late" "$scratch/known")
+            tries=1
+            [ $how = unmeasured ] && tries=3
+            until attempt $how $ranks "$preload" "$path" $clocks; do
+                what="$family $program, $ranks ranks, $how: status $status"
+                echo "$what"
+                echo "$output" | head -n 30
+                tries=$((tries - 1))
+                [ $tries -gt 0 ] || break
+            done
             [ $status = 0 ] && [ "$output" = ok ] && continue
-            echo "FAIL $family $program, $ranks ranks, $how: status $status"
-            echo "$output" | head -n 30
+            # A program that fails without ompp says nothing about ompp.
+            [ $how = unmeasured ] && left_out="$left_out $what;" && break
+            echo "FAIL: $what"
             failed=1
         done
     done
 done
 done
+[ $failed = 0 ] && [ -n "$left_out" ] && { echo "SKIP: all else holds; programs that fail without ompp:$left_out"; exit 77; }
 exit $failed
