@@ -16,20 +16,27 @@ def traces(folder, ranks):
 
 
 def same_results(verdict, program, scratch, binding, ranks, title):
-    """Runs without, with, and with clocks that travel with the messages; returns the profile of the second."""
+    """
+    Runs without, with, and with clocks that travel with the messages; returns the profile of the second. None where the program fails
+    without.
+    """
+    folder = os.path.join(scratch.path, "%s-%d-" % (binding, ranks))
+    without = verdict.unmeasured(title, lambda: fharness.run(program, folder + "without", ranks, False), is_ok)
+    if not without:
+        return None
     outcomes = []
-    for how in ("without", "with", "clocks"):
-        folder = os.path.join(scratch.path, "%s-%d-%s" % (binding, ranks, how))
-        measured = how != "without"
-        outcome = fharness.run(program, folder, ranks, measured, **({"OMPP_CAUSAL": "virtual"} if how == "clocks" else {}))
-        if not verdict.equal((outcome.status, outcome.out), (0, "ok\n"), "%s %s: status, output"
-                             % (title, how)):
+    for how, changes in (("with", {}), ("clocks", {"OMPP_CAUSAL": "virtual"})):
+        outcome = fharness.run(program, folder + how, ranks, True, **changes)
+        if not verdict.check(is_ok(outcome), "%s %s: status %s, output %s" % (title, how, outcome.status, outcome.out)):
             print(outcome.err[-1500:])
+        verdict.equal(outcome.messages(), [], title + ": messages")
+        same_traces(verdict, without, outcome, ranks, title)
         outcomes.append(outcome)
-    for measured in outcomes[1:]:
-        verdict.equal(measured.messages(), [], title + ": messages")
-        same_traces(verdict, outcomes[0], measured, ranks, title)
-    return outcomes[1].profile()
+    return outcomes[0].profile()
+
+
+def is_ok(outcome):
+    return (outcome.status, outcome.out) == (0, "ok\n")
 
 
 def same_traces(verdict, without, measured, ranks, title):
@@ -76,6 +83,8 @@ def main():
             for ranks in SIZES:
                 title = "%s, %d ranks" % (fharness.BINDINGS[binding], ranks)
                 profile = same_results(verdict, program, scratch, binding, ranks, title)
+                if not profile:
+                    continue
                 verdict.profile(profile, title)
                 exact_counts(verdict, profile, binding, ranks, title)
         except (harness.Failure, harness.subprocess.TimeoutExpired) as failure:

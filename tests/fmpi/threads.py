@@ -32,12 +32,13 @@ def main():
             for ranks in SIZES:
                 title = "%s, threads, %d ranks" % (fharness.BINDINGS[binding], ranks)
                 folder = os.path.join(scratch.path, "%s-%d" % (binding, ranks))
-                without = fharness.run(program, folder + "-without", ranks, False)
+                without = verdict.unmeasured(title, lambda: fharness.run(program, folder + "-without", ranks, False))
+                if not without:
+                    continue
                 if without.out.startswith("no threads"):
                     harness.skip("this MPI has no MPI_THREAD_MULTIPLE")
                 measured = fharness.run(program, folder + "-with", ranks, True)
                 verdict.equal((measured.status, measured.out), (without.status, without.out), title + ": result")
-                verdict.check(without.status == 0, title + ": unmeasured: " + without.err[-800:])
                 profile = measured.profile()
                 verdict.profile(profile, title)
                 check(verdict, profile, binding, ranks, title)

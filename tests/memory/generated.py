@@ -473,13 +473,13 @@ def counted(name, source, compiler, level, flags, folder):
     return (run.status, run.out, ""), {numbers[k]: v[:memory.FOREIGN_LOADS] + v[memory.BLOCK_LOADS:] for k, v in sums.items() if k in numbers}
 
 
-def plain(source, compiler, level, flags, folder):
+def plain(verdict, title, source, compiler, level, flags, folder):
     path = os.path.join(folder, "plain")
     done = harness.execute([compiler, "-fopenmp", level, "-w", *flags, "-I", os.path.join(harness.SOURCE, "include"), source, "-o", path], folder)
     if done.status != 0:
         raise harness.Failure("cannot build %s: %s" % (source, done.err[-1500:]))
-    run = harness.execute([path], folder)
-    return run.status, run.out, ""
+    run = verdict.unmeasured(title, lambda: harness.execute([path], folder))
+    return run and (run.status, run.out, "")
 
 
 def compare(verdict, scratch, seed, name, compiler, level, flags):
@@ -491,10 +491,12 @@ def compare(verdict, scratch, seed, name, compiler, level, flags):
     text, arrays = program(seed, cxx)
     with open(source, "w") as file:
         file.write(text)
-    wanted = plain(source, compiler, level, flags, folder)
+    wanted = plain(verdict, title, source, compiler, level, flags, folder)
+    if not wanted:
+        return
     out, found = counted("found", source, compiler, level, flags, folder)
     called_out, called = counted("called", source, compiler, level, [*flags, *CALLED[name]], folder)
-    if wanted not in (out, called_out) and out == called_out == plain(source, compiler, "-O0", flags, folder):
+    if wanted not in (out, called_out) and out == called_out == plain(verdict, title, source, compiler, "-O0", flags, folder):
         print("note: %s: without hooks the compiler's own results are others than those of -O0" % title)
     else:
         verdict.equal((out, called_out), (wanted, wanted), title + ": results")

@@ -22,13 +22,13 @@ def measure(verdict, scratch, title, compiler, flags):
     return run.out, {name: memory.counts(profile, name) for name in sorted(memory.objects(profile))}
 
 
-def plain(scratch, compiler, level):
+def plain(verdict, scratch, compiler, level, title):
     program = scratch.file("plain" + os.path.basename(compiler) + level)
     words = [compiler, "-fopenmp", level, "-I", os.path.join(harness.SOURCE, "include"), SOURCE, "-o", program]
     done = harness.execute(words, os.path.dirname(program))
     if done.status != 0:
         raise harness.Failure("cannot build: %s\n%s" % (" ".join(words), done.err[-1500:]))
-    return harness.execute([program], os.path.dirname(program)).out
+    return verdict.unmeasured(title, lambda: harness.execute([program], os.path.dirname(program)))
 
 
 def main():
@@ -41,7 +41,9 @@ def main():
             for key, counts in called.items():
                 verdict.equal(inlined.get(key), counts, "%s: %s" % (title, key))
             verdict.check(len(called) == 7, title + ": all structures are there")
-            verdict.equal(out, plain(scratch, compiler, level), title + ": results")
+            wanted = plain(verdict, scratch, compiler, level, title)
+            if wanted:
+                verdict.equal(out, wanted.out, title + ": results")
             if memory.has_plugin(compiler):
                 program = scratch.file((title + " inlined").replace(" ", ""))
                 verdict.check(memory.counts_in_registers(program, "other"), title + ": counts in registers")

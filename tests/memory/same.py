@@ -11,6 +11,7 @@ from memory import harness
 CASES = (("same_asm.c", ("gcc", "clang"), ("-O0", "-O2", "-O3")), ("same_cxx.cc", ("g++", "clang++"), ("-O0", "-O3")),
          ("same_tasks.c", ("gcc", "clang"), ("-O0", "-O2")),
          ("same_fortran.f90", ("gfortran",), ("-O0", "-O1", "-O2", "-O3")))
+STATUS = {"same_asm.c": 3}  # of the programs that do not end with 0
 
 
 def built(compiler, source, output, flags, changes, hooks):
@@ -27,10 +28,12 @@ def compare(verdict, scratch, source, compiler, flags, title, ranks=(0,), **chan
     plain = built(compiler, source, scratch.file(name + "-plain"), flags, changes, False)
     hooks = built(compiler, source, scratch.file(name + "-hooks"), flags, changes, True)
     for n in ranks:
-        wanted = harness.run(plain, scratch.file("run-%s-plain-%d" % (name, n)), 4, n)
-        found = harness.run(hooks, scratch.file("run-%s-%d" % (name, n)), 4, n)
         what = title + (" on %d ranks" % n if n else "")
-        verdict.check(wanted.out, what + ": the plain program prints something: " + wanted.err[-300:])
+        wanted = verdict.unmeasured(what, lambda: harness.run(plain, scratch.file("run-%s-plain-%d" % (name, n)), 4, n),
+                                    lambda outcome: outcome.status == STATUS.get(source, 0) and outcome.out)
+        if not wanted:
+            continue
+        found = harness.run(hooks, scratch.file("run-%s-%d" % (name, n)), 4, n)
         verdict.equal((found.status, found.out), (wanted.status, wanted.out), what + ": results")
         profile = found.profile()
         verdict.profile(profile, what)

@@ -16,6 +16,7 @@ import time
 import harness
 
 SOURCE = os.path.join(harness.HERE, "behave.c")
+OMPP = [harness.command("ompp"), "--"]
 THROW = os.path.join(harness.HERE, "behave_throw.cc")
 LIBRARY = """
 int library_team(int n)
@@ -31,13 +32,16 @@ WAYS = (["self"], ["children"], ["threads"], ["jumps"], ["descriptors"], ["reuse
 CXX = {"opari": os.environ.get("TEST_GXX", "g++"), "ompt": os.environ.get("TEST_CLANGXX", "clang++-19")}
 
 
-def run(words, folder, **settings):
-    """(status, output as it is, but what differs from run to run); the report must be there."""
+def run(words, folder):
     os.makedirs(folder, exist_ok=True)
-    done = harness.execute(words, folder, OMP_NUM_THREADS=2, OMPP_JOB_DIR=folder + "-job", **settings)
-    lines = [line for line in done.out.splitlines() if not line.startswith(("OMPP_JOB_DIR=", "PWD=", "OLDPWD="))]
-    out = "\n".join(line.replace(folder, "FOLDER") for line in lines)
-    return done.status, out if len(out) < 100000 else hashlib.sha256(done.out.encode()).hexdigest(), done
+    return harness.execute(words, folder, OMP_NUM_THREADS=2, OMPP_JOB_DIR=folder + "-job")
+
+
+def printed(outcome):
+    """The output as it is, but for what differs from run to run."""
+    lines = [line for line in outcome.out.splitlines() if not line.startswith(("OMPP_JOB_DIR=", "PWD=", "OLDPWD="))]
+    out = "\n".join(line.replace(outcome.folder, "FOLDER") for line in lines)
+    return out if len(out) < 100000 else hashlib.sha256(outcome.out.encode()).hexdigest()
 
 
 def test_standard_files(verdict, title, words, folder):
@@ -55,16 +59,14 @@ def test_standard_files(verdict, title, words, folder):
 
 
 def compare(verdict, title, plain, measured, report=True):
-    verdict.equal(measured[0], plain[0], title + ": status: " + measured[2].err[-300:])
-    if measured[1] != plain[1]:
-        a, b = plain[1].splitlines(), measured[1].splitlines()
-        verdict.check(False, "%s: output: missing %s, new %s" % (title, [x for x in a if x not in b][:5], [x for x in b if x not in a][:5]))
-    verdict.checks += 1
+    verdict.equal(measured.status, plain.status, title + ": status: " + measured.err[-300:])
+    a, b = printed(plain).splitlines(), printed(measured).splitlines()
+    verdict.check(a == b, "%s: output: missing %s, new %s" % (title, [x for x in a if x not in b][:5], [x for x in b if x not in a][:5]))
     if report:
-        verdict.check(measured[2].reports(), "%s: no report: %s" % (title, measured[2].err[-300:]))
-    left = os.listdir(measured[2].folder + "-job") if os.path.isdir(measured[2].folder + "-job") else []
+        verdict.check(measured.reports(), "%s: no report: %s" % (title, measured.err[-300:]))
+    left = os.listdir(measured.folder + "-job") if os.path.isdir(measured.folder + "-job") else []
     verdict.check(not left, "%s: files left: %s" % (title, left))
-    data = os.path.join(measured[2].folder, "data.out")
+    data = os.path.join(measured.folder, "data.out")
     if os.path.exists(data):
         with open(data) as file:
             verdict.equal(file.read(), "data\n", title + ": what is in a file that has the descriptor of stderr")
@@ -97,21 +99,24 @@ def lines_of(folder, kind, way):
     return words + [os.path.join(folder, kind, "library.so")] if way == ["library"] else words
 
 
+def compare_ways(verdict, name, folder, plain, kinst, status=0):
+    """The words of a plain program and of an instrumented one: without ompp, instrumented, and the plain one with ompp."""
+    without = verdict.unmeasured(name, lambda: run(plain, os.path.join(folder, "run-plain-" + name)), lambda outcome: outcome.status == status)
+    if without:
+        for title, words in (("kinst-ompp", kinst), ("ompp", [*OMPP, *plain])):
+            measured = run(words, os.path.join(folder, "run-%s-%s" % (title, name)))
+            compare(verdict, name + ", " + title, without, measured, report=status == 0)
+
+
 def test(verdict, scratch, how, ways):
     folder = build_all(scratch, how)
-    ompp = [harness.command("ompp"), "--"]
     for way in ways + (["library"],):
-        name = "-".join([how] + way)
-        plain = run(lines_of(folder, "plain", way), os.path.join(folder, "run-plain-" + name))
-        report = way != ["status"]
-        compare(verdict, name + ", kinst-ompp", plain, run(lines_of(folder, "kinst", way), os.path.join(folder, "run-kinst-" + name)), report)
-        compare(verdict, name + ", ompp", plain, run(ompp + lines_of(folder, "plain", way), os.path.join(folder, "run-ompp-" + name)), report)
-    for kind, front in (("plain", ompp), ("kinst", [])):
+        lines = (lines_of(folder, kind, way) for kind in ("plain", "kinst"))
+        compare_ways(verdict, "-".join([how] + way), folder, *lines, status=77 if way == ["status"] else 0)
+    for kind, front in (("plain", OMPP), ("kinst", [])):
         test_standard_files(verdict, "%s, %s" % (how, kind), front + [os.path.join(folder, kind, "behave")], os.path.join(folder, "closed-" + kind))
     if os.path.exists(os.path.join(folder, "kinst", "throw")):
-        plain = run([os.path.join(folder, "plain", "throw")], os.path.join(folder, "run-plain-throw"))
-        compare(verdict, how + "-throw, kinst-ompp", plain, run([os.path.join(folder, "kinst", "throw")], os.path.join(folder, "run-kinst-throw")))
-        compare(verdict, how + "-throw, ompp", plain, run(ompp + [os.path.join(folder, "plain", "throw")], os.path.join(folder, "run-ompp-throw")))
+        compare_ways(verdict, how + "-throw", folder, *([os.path.join(folder, kind, "throw")] for kind in ("plain", "kinst")))
 
 
 def test_long(verdict, scratch, how):

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """
 When times are judged (Verdict.timed): off on a quiet machine; grossly wrong also where the system says that others are busy and sleepers
-are in time nevertheless; not judged where nothing can be known.
+are in time nevertheless; not judged where nothing can be known. And programs that fail without ompp (Verdict.unmeasured): they run again, and
+are left out when they always fail.
 """
 
 import contextlib
 import io
+import subprocess
 
 import harness
 import machine
@@ -39,6 +41,21 @@ def judge(machines, texts):
     return len(verdict.failed), len(verdict.unjudged)
 
 
+def left_out(statuses):
+    """(what the run ends with that counts, cases left out) of a program whose runs end with these; None: it hangs."""
+    verdict, found = harness.Verdict("made up"), iter(statuses)
+
+    def start():
+        status = next(found)
+        if status is None:
+            raise subprocess.TimeoutExpired("made up", harness.LIMIT)
+        return harness.Outcome(status, "", "aborted", ".")
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        outcome = verdict.unmeasured("made up", start)
+    return outcome and outcome.status, len(verdict.left_out)
+
+
 def main():
     verdict, scratch = harness.Verdict("judged"), harness.Scratch("judged")
     real, machine.Watch, machine.alone = machine.Watch, Watch, lambda folder: None
@@ -56,6 +73,8 @@ def main():
     for measured, true, parts, gross in ((30, 9, 1, True), (9, 30, 1, True), (0, 21, 1, True), (0, 19, 1, False), (50, 20, 1, False),
                                          (0, 50, 4, False)):
         verdict.equal(isinstance(tolerance.said("", measured, true, parts), tolerance.Gross), gross, "%s ms, true %s" % (measured, true))
+    for statuses, wanted in (([0], (0, 0)), ([6, None, 0], (0, 0)), ([6] * harness.TRIES, (None, 1))):
+        verdict.equal(left_out(statuses), wanted, "without ompp, %s" % statuses)
     with real() as watch:
         pass
     verdict.check(watch.calm in (True, False), "a real machine")

@@ -44,7 +44,7 @@ def main():
         if not verdict.equal(done.status, 0, "%s: build: %s" % (source, done.err[-500:])):
             continue
         profile = harness.compare(verdict, scratch, source, [program], counts=counts)
-        for kind in counts:
+        for kind in counts if profile else ():
             for region in harness.of_type(profile, kind):
                 verdict.check(kind == "PARALLEL LOOP" or os.path.basename(region.file) == source, "%s: place of %s" % (source, region))
     verdict.finish(scratch)

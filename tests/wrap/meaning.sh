@@ -11,7 +11,9 @@ as_before()
     rm -f plain prog report.txt
     claim "$1: the compiler builds" $2 -w -fopenmp $3 -o plain
     claim "$1: builds" $kinst $2 -w -fopenmp $3 -o prog
-    claim "$1: same result" same "$(OMPP_REPORTFILE=report.txt ./prog)" "$(./plain)"
+    wanted=$(unmeasured ./plain)
+    [ $? -le 128 ] || { left_out="$left_out $1;"; return; }
+    claim "$1: same result" same "$(OMPP_REPORTFILE=report.txt ./prog)" "$wanted"
     claim "$1: instrumented" instrumented prog
     claim "$1: all of it" not grep -q 'compiled without instrumentation' report.txt
 }
