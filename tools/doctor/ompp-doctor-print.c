@@ -1,14 +1,39 @@
 /*
- * Words of the line to measure with, as a shell takes them; the help.
+ * How things are said: verdicts and advice, words of the line to measure with as a shell takes them, the help.
  */
 #include "tools/doctor/ompp-doctor.h"
 
 #include "model/ompp_located.h"
 #include "tools/common/ompp-option.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+void ompp_doctor_say(ompp_doctor_t *d, ompp_verdict_t verdict, const char *topic, const char *format, ...)
+{
+    static const char *const words[] = {"ok", "note", "BAD"};
+    va_list args;
+
+    va_start(args, format);
+    printf("%-4s  %-12s ", words[verdict], topic);
+    vprintf(format, args);
+    printf("\n");
+    va_end(args);
+    if (verdict == OMPP_BAD) d->bad = true;
+}
+
+void ompp_doctor_advise(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    printf("%-19s-> ", "");
+    vprintf(format, args);
+    printf("\n");
+    va_end(args);
+}
 
 /* A word as a shell takes it. */
 static void print_word(const char *word)

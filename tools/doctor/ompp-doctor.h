@@ -6,6 +6,10 @@
 #ifndef OMPP_TOOLS_DOCTOR_H
 #define OMPP_TOOLS_DOCTOR_H
 
+#include "image/ompp_bind.h"
+#include "tools/common/ompp-program.h"
+
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -106,6 +110,42 @@ void ompp_doctor_settings(const char *program, const char *lib, const ompp_start
 /** \brief Does a run refuse this counter (OMPP_CTR1=NAME is not counted: ...)? */
 bool ompp_doctor_is_refused(const ompp_started_t *measured, const char *variable, const char *name);
 
+/** A program of the line. */
+typedef struct {
+    ompp_launch_t *line;
+    ompp_program_t program;
+    ompp_needs_t needs;
+    bool fits;                  /* can be measured */
+    bool instrumented;          /* built with kinst-ompp */
+    char mpi_library[PATH_MAX]; /* ours for the program's MPI; "" = none */
+    const char *family;         /* of the program's MPI: openmpi, mpich, other; "" = none */
+    bool mpi, openmp;           /* it has MPI, OpenMP: by its file, or by an option */
+    bool later;                 /* neither: it may load them later */
+} ompp_part_t;
+
+/** What is known of the user's line when the verdicts are spoken. */
+typedef struct {
+    ompp_line_t line;
+    ompp_part_t part[OMPP_DOCTOR_PROGRAMS];
+    ompp_started_t plain, measured;
+    ompp_doctor_said_t said;
+    /* what the launcher is to be told, for ranks bound to too few processors; NULL = nothing */
+    const ompp_bind_t *bind;
+    int threads; /* of such a rank; 0 = not said */
+    bool bad;
+} ompp_doctor_t;
+
+/* ---- How things are said (ompp-doctor-print.c) ------------------------------------------------------------------- */
+
+typedef enum { OMPP_FINE, OMPP_NOTE, OMPP_BAD } ompp_verdict_t;
+
+/** \brief Prints a line. \param[in] topic  what it is about; OMPP_BAD is kept in d->bad. */
+__attribute__((format(printf, 4, 5))) void ompp_doctor_say(ompp_doctor_t *d, ompp_verdict_t verdict, const char *topic,
+                                                           const char *format, ...);
+
+/** \brief Prints what to do about the line before. */
+__attribute__((format(printf, 1, 2))) void ompp_doctor_advise(const char *format, ...);
+
 /** \brief Words [begin, end) as a shell takes them, with a blank behind each. */
 void ompp_doctor_print_words(char **words, size_t begin, size_t end);
 
@@ -118,6 +158,36 @@ void ompp_doctor_print_options(char **words, size_t begin, size_t end, const omp
 
 /** \brief Prints the help, or where word does not ask for it one line on stderr. \return whether it asks. */
 bool ompp_doctor_usage(const char *word);
+
+/* ---- A program of the line (ompp-doctor-program.c) --------------------------------------------------------------- */
+
+/** \brief Looks at the program's file and options, and says what it finds. */
+void ompp_doctor_check_program(ompp_doctor_t *d, ompp_part_t *p);
+
+/** \brief Calls a function while the program's options are set as variables, as ompp would set them. */
+void ompp_doctor_with_options(ompp_doctor_t *d, ompp_part_t *p, void (*check)(ompp_doctor_t *d, ompp_part_t *p));
+
+/* ---- The line (ompp-doctor-line.c) ------------------------------------------------------------------------------- */
+
+/** \brief Says what the started ranks have told. */
+void ompp_doctor_check_line(ompp_doctor_t *d);
+
+/** \return a program whose MPI is another one than the launcher's; NULL = none. */
+const ompp_part_t *ompp_doctor_find_alien(const ompp_doctor_t *d, const ompp_probe_t *first);
+
+/**
+ * \return what srun has to give to the ranks of a program, and does not; NULL = nothing. Open MPI wants PMIx; MPICH
+ *         speaks with PMI2 by itself, and with other things by libraries.
+ */
+const char *ompp_doctor_missing_wire(const ompp_part_t *p, const ompp_probe_t *first);
+
+/** \return a program whose ranks get less from srun than they need; NULL = none. */
+const ompp_part_t *ompp_doctor_find_unwired(const ompp_doctor_t *d, const ompp_probe_t *first);
+
+/** \return whether the launcher is that of an MPI. */
+bool ompp_doctor_knows_launcher(const ompp_probe_t *first);
+
+/* ---- The command (ompp-doctor.c) --------------------------------------------------------------------------------- */
 
 /**
  * \brief The command.
