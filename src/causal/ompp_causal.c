@@ -7,8 +7,11 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_prefault.h"
+#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/experiment/ompp_progress_priv.h"
-#include "causal/ompp_causal_priv.h"
+#include "causal/replay/ompp_causal_replay_priv.h"
+#include "causal/result/ompp_causal_result_priv.h"
 #include "runtime/ompp_whatif_record.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
  */
 #define _GNU_SOURCE
 #include "causal/experiment/ompp_progress_priv.h"
-#include "causal/ompp_causal_priv.h"
+#include "causal/replay/ompp_causal_replay_priv.h"
 #include "pthread/ompp_pthread_priv.h"
 
 #include "runtime/ompp_meter.h"

@@ -11,7 +11,7 @@
  */
 #define _GNU_SOURCE
 #include "base/ompp_prefault.h"
-#include "causal/ompp_causal_priv.h"
+#include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/replay/ompp_farm.h"
 
 #include "runtime/ompp_whatif_record.h"

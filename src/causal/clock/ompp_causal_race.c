@@ -5,7 +5,8 @@
  * without these delays is known from units of work at 0 % alone: without a progress point nobody keeps up, and the
  * order is the measured one.
  */
-#include "causal/ompp_causal_priv.h"
+#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/experiment/ompp_causal_experiment_priv.h"
 
 #include "runtime/ompp_whatif_record.h"
 

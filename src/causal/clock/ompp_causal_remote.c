@@ -2,8 +2,10 @@
  * Clock vectors for other processes: the clocks by the keys of their regions, in terms of the common clock. What a
  * clock vector does not name has never been made faster on the way here: its virtual time is the real one.
  */
+#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/experiment/ompp_progress_priv.h"
-#include "causal/ompp_causal_priv.h"
+#include "causal/result/ompp_causal_result_priv.h"
 
 #include "runtime/ompp_whatif_record.h"
 

@@ -6,7 +6,10 @@
  * When there are more regions than slots they take turns (ompp_causal_turns.c): another set of regions, with another
  * number.
  */
-#include "causal/ompp_causal_priv.h"
+#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/experiment/ompp_causal_experiment_priv.h"
+#include "causal/replay/ompp_causal_replay_priv.h"
+#include "causal/result/ompp_causal_result_priv.h"
 
 #include "runtime/ompp_whatif_record.h"
 

@@ -10,7 +10,9 @@
  * their number, so that all of them can be followed for a quarter of the run for what one of them costs in half of it.
  */
 #include "base/ompp_env.h"
-#include "causal/ompp_causal_priv.h"
+#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/replay/ompp_causal_replay_priv.h"
+#include "causal/result/ompp_causal_result_priv.h"
 
 #include "runtime/ompp_whatif_record.h"
 

@@ -6,7 +6,9 @@
  */
 #include "base/ompp_env.h"
 #include "base/ompp_path.h"
-#include "causal/ompp_causal_priv.h"
+#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/experiment/ompp_causal_experiment_priv.h"
+#include "causal/result/ompp_causal_result_priv.h"
 
 #include "runtime/ompp_whatif_record.h"
 

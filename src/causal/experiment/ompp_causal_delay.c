@@ -3,7 +3,9 @@
  * and what it has really waited is what counts.
  */
 #define _GNU_SOURCE
-#include "causal/ompp_causal_priv.h"
+#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/experiment/ompp_causal_experiment_priv.h"
+#include "causal/result/ompp_causal_result_priv.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -31,8 +31,10 @@
  * itself otherwise.
  */
 #include "base/ompp_env.h"
+#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/experiment/ompp_progress_priv.h"
-#include "causal/ompp_causal_priv.h"
+#include "causal/result/ompp_causal_result_priv.h"
 
 #include "model/ompp_layout.h"
 #include "runtime/ompp_whatif_record.h"

@@ -6,8 +6,10 @@
  *
  * Nothing here waits for another rank without limit. Without the memory all is as ranks see it themselves.
  */
+#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/experiment/ompp_progress_priv.h"
-#include "causal/ompp_causal_priv.h"
+#include "causal/result/ompp_causal_result_priv.h"
 
 #include "runtime/ompp_whatif_record.h"
 

@@ -2,8 +2,9 @@
  * Whether threads that do not meet are in step in an experiment, and whether experiments with a region have seen what
  * the run does: by the work in each region for a unit of work, in the part that is measured and on average of the run.
  */
+#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/experiment/ompp_progress_priv.h"
-#include "causal/ompp_causal_priv.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * The register of progress points. Their counts lie in the arena; coz.h's macros add to them without asking us.
  */
 #define _GNU_SOURCE
+#include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_progress_priv.h"
-#include "causal/ompp_causal_priv.h"
 
 #include "model/ompp_layout.h"
 #include "runtime/ompp_meter.h"

@@ -2,7 +2,11 @@
  * What threads of the process wait for: teams, locks, condition variables; what it means for their clocks. Records:
  * ompp_causal_object.h.
  */
+#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/replay/ompp_causal_object.h"
+#include "causal/replay/ompp_causal_replay_priv.h"
+#include "causal/result/ompp_causal_result_priv.h"
 
 #include <string.h>
 #include <sys/mman.h>

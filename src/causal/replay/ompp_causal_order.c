@@ -1,9 +1,11 @@
 /*
  * What going through order again costs, and what is made of intervals that there is no time for (ompp_replay_budget.h).
  */
-#include "causal/ompp_causal_priv.h"
+#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/replay/ompp_causal_replay_priv.h"
 #include "causal/replay/ompp_replay.h"
 #include "causal/replay/ompp_replay_budget.h"
+#include "causal/result/ompp_causal_result_priv.h"
 
 #define TIMED 8u       /* of so many events, the time that one takes is measured */
 #define LONGEST 10000u /* ns: whoever takes longer has had no processor */

@@ -6,7 +6,9 @@
  * Posts that would come in another order matter when others take them, or when the one that takes them works in
  * between.
  */
+#include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/replay/ompp_causal_object.h"
+#include "causal/result/ompp_causal_result_priv.h"
 
 #include <sys/mman.h>
 

@@ -1,5 +1,6 @@
 /* The table of objects that threads wait for. */
 #include "causal/replay/ompp_causal_object.h"
+#include "causal/replay/ompp_causal_replay_priv.h"
 
 #include <sys/mman.h>
 

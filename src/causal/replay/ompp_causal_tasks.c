@@ -6,7 +6,10 @@
  * Records come from a pool of fixed size and are found by the task's handle. A task that finds no room begins when its
  * thread is free.
  */
-#include "causal/ompp_causal_priv.h"
+#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/experiment/ompp_causal_experiment_priv.h"
+#include "causal/replay/ompp_causal_replay_priv.h"
+#include "causal/result/ompp_causal_result_priv.h"
 
 #include <sys/mman.h>
 

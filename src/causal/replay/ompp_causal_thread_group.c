@@ -3,8 +3,9 @@
  * creation until the last is joined is gone through again like the interval of a team. When they wait for each other in
  * another way, or create threads of their own, the order stays as it was measured.
  */
-#include "causal/ompp_causal_priv.h"
+#include "causal/replay/ompp_causal_replay_priv.h"
 #include "causal/replay/ompp_replay.h"
+#include "causal/result/ompp_causal_result_priv.h"
 
 #include <pthread.h>
 #include <sys/mman.h>

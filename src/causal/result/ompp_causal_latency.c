@@ -6,8 +6,10 @@
  * ends in another one than it began in belongs to none. An end is that of the oldest unit that the thread has begun, or
  * else of the oldest one.
  */
+#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/experiment/ompp_progress_priv.h"
-#include "causal/ompp_causal_priv.h"
+#include "causal/result/ompp_causal_result_priv.h"
 
 #include "runtime/ompp_whatif_record.h"
 

@@ -2,8 +2,12 @@
  * Results: what the clocks of the thread that stands for the process say, at progress points and at the end, into the
  * arena.
  */
+#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/experiment/ompp_progress_priv.h"
-#include "causal/ompp_causal_priv.h"
+#include "causal/experiment/ompp_unsynchronised.h"
+#include "causal/replay/ompp_causal_replay_priv.h"
+#include "causal/result/ompp_causal_result_priv.h"
 
 #include "preload/ompp_launch.h"
 #include "runtime/ompp_whatif_record.h"

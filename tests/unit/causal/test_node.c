@@ -1,7 +1,9 @@
 /* What ranks of a node make of an experiment together: its time from the rank that was last, and units of work only of
  * one point. */
+#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/experiment/ompp_progress_priv.h"
-#include "causal/ompp_causal_priv.h"
+#include "causal/result/ompp_causal_result_priv.h"
 #include "runtime/ompp_whatif_record.h"
 
 #include <setjmp.h>
