@@ -133,7 +133,7 @@ typedef struct {
     uint64_t ranks; /* bit per rank of the world */
 } fake_clock_vector_t;
 
-/* As in tests/mpi/stamps.c. */
+/* As in tests/mpi/piggyback.c. */
 typedef struct {
     fake_clock_vector_t vector; /* all adopted */
     uint64_t joined, unknown, flags;

@@ -1,5 +1,5 @@
-/* Persistent requests with stamps of clocks: what they need does not grow, and receipts come from who waits. */
-#include "stamps.h"
+/* Persistent requests with clock vectors: what they need does not grow, and receipts come from who waits. */
+#include "piggyback.h"
 
 #include <pthread.h>
 

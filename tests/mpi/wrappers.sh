@@ -34,19 +34,19 @@ dir=$abs_top_builddir/tests/mpi
 if [ "$mpicc" != "$MPICC" ]; then
     dir=$scratch/$family
     mkdir "$dir"
-    for program in messages collectives threads jumps stamps rests started early; do
+    for program in messages collectives threads jumps piggyback suspended started early; do
         $mpicc -std=gnu11 -O1 -w "$abs_top_srcdir/tests/mpi/$program.c" -o "$dir/$program" -lpthread || failed=1
     done
 fi
 fortran=
 if [ -n "$mpifc" ] && [ "$mpifc" != no ]; then
-    fortran=rests_f
-    ${mpicc} -c -O1 -w "$abs_top_srcdir/tests/mpi/rests_shim.c" -o "$scratch/shim.o" || failed=1
-    $mpifc -O1 -w "$abs_top_srcdir/tests/mpi/rests_f.f90" "$scratch/shim.o" -J "$scratch" -o "$scratch/rests_f" || failed=1
+    fortran=suspended_f
+    ${mpicc} -c -O1 -w "$abs_top_srcdir/tests/mpi/suspended_shim.c" -o "$scratch/shim.o" || failed=1
+    $mpifc -O1 -w "$abs_top_srcdir/tests/mpi/suspended_f.f90" "$scratch/shim.o" -J "$scratch" -o "$scratch/suspended_f" || failed=1
 fi
-for program in messages collectives threads jumps stamps rests started early $fortran; do
+for program in messages collectives threads jumps piggyback suspended started early $fortran; do
     path=$dir/$program
-    [ $program = rests_f ] && path=$scratch/$program
+    [ $program = suspended_f ] && path=$scratch/$program
     for ranks in 1 2 4; do
         for how in unmeasured measured FAKE_STAMPS=1; do
             preload=$libs/libompp-fake.so:$libs/libompp-mpi-$family.so clocks=

@@ -1,8 +1,8 @@
 /*
- * Rests of the clocks: messages go without stamps, in every way that they can be received. The results are the same as ever, and as soon
- * as a rank's clocks go on, what it sends brings its stamp again, that of this message and of no other one. Ranks stand in a ring.
+ * While clocks are suspended, messages go without clock vectors, in every way that they can be received. The results are the same as ever.
+ * As soon as a rank's clocks go on, each message brings its own clock vector again, and that of no other message. Ranks stand in a ring.
  */
-#include "stamps.h"
+#include "piggyback.h"
 
 #include <string.h>
 
@@ -115,7 +115,7 @@ static void pass_on(int way, int i, MPI_Comm comm)
     CHECK(got == number_of(last_rank, i));
 }
 
-/* Clocks go on, and the next messages have their own stamps; also one in a direction that there was none before the rest in. */
+/* Clocks go on, and the next messages have their own clock vectors; also one in a direction in which there was none before. */
 static void go_on(MPI_Comm comm, int i)
 {
     adopted_t a;
@@ -202,7 +202,7 @@ static void posted_before(void)
     go_on(world, MANY);
 }
 
-/* One rank does not rest: its stamps are there, and are looked at or passed over. */
+/* The clocks of one rank go on: its clock vectors are there, and are looked at or passed over. */
 static void one_does_not(void)
 {
     for (int awake = 0; awake < size; awake++) {

@@ -1,4 +1,4 @@
-/* What rests_f.f90 asks of the fake runtime; nothing, when there is none. */
+/* What suspended_f.f90 asks of the fake runtime; nothing, when there is none. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 typedef struct {
     int64_t mark;
     uint64_t ranks, joined, unknown, flags;
-} adopted_t; /* as in stamps.h */
+} adopted_t; /* as in piggyback.h */
 
 void fake_suspension_f(int number)
 {

@@ -1,4 +1,5 @@
-! As rests.c, by MPI's Fortran bindings: ways that a message can be received in a rest, and the stamps of the next ones after it.
+! As suspended.c, by MPI's Fortran bindings: ways that a message can be received while clocks are suspended, and the clock vectors of
+! the next ones after that.
 module by_f08
    use mpi_f08
    implicit none
@@ -16,7 +17,7 @@ contains
    end subroutine
 end module
 
-program rests_f
+program suspended_f
    use mpi
    use by_f08, only: pass_on_f08
    implicit none

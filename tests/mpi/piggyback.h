@@ -1,4 +1,4 @@
-/* What the test programs of stamps share: numbers that clocks get as mark, and what a call has adopted. */
+/* What the test programs of clock vectors share: numbers that clocks get as mark, and what a call has adopted. */
 #include "check.h"
 
 #include <stdbool.h>

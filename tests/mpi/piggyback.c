@@ -1,8 +1,9 @@
 /*
- * Stamps of clocks: the same results, statuses, order and error codes as without, and every message brings the stamp of its own sender,
- * every collective call those of the ranks it waits for. Messages carry numbers; before each send the fake clocks get the number as mark.
+ * Clock vectors that travel with calls of MPI: results, statuses, order and error codes are the same as without. Every message brings the
+ * clock vector of its own sender, every collective call those of the ranks it waits for. Messages carry numbers; before
+ * each send the fake clocks get the number as mark.
  */
-#include "stamps.h"
+#include "piggyback.h"
 
 enum { LARGE = 1 << 18, WILDCARD = 1 << 3, POLLING = 1 << 4 };
 
@@ -255,7 +256,7 @@ static void probes(void)
     ADOPTED(number_of(last_rank, 6), BIT(last_rank));
 }
 
-/* What is taken back does not shift the stamps of what follows. */
+/* What is taken back does not shift the clock vectors of what follows. */
 static void withdrawn(void)
 {
     MPI_Request r;
