@@ -1,7 +1,7 @@
 /**
  * \file
  * Counters through PAPI: the events of OMPP_CTR1, OMPP_CTR2, ... as a meter. A library of its own (libompp-papi.so),
- * opened only when counters are asked for; the only file that sees papi.h.
+ * opened only when counters are asked for; only this folder sees papi.h.
  *
  * PAPI's queries promise events that cannot be counted. An event is used only after adding it and starting it have
  * worked, together with those before it. One event set per thread and component: a second running set of a component is
@@ -61,62 +61,9 @@ static unsigned nparts, ncolumns;
  */
 static bool *restricted;
 static unsigned *place, nplain, nranged, plain_set, range_set, reading_set;
-static long long *trial;   /* values of sets that are tried */
 static unsigned *share_at; /* [ncolumns] of the counter's share in the metrics of reading; 0 = it does not take turns */
 static unsigned nreading = FIRST_SHARE; /* number of those metrics */
 static uint64_t cost_ns;                /* of reading all counters once */
-
-/* ---- Event sets -------------------------------------------------------------------------------------------------- */
-
-void ompp_papi_set_drop(int *set)
-{
-    if (*set == PAPI_NULL) return;
-    PAPI_cleanup_eventset(*set);
-    PAPI_destroy_eventset(set);
-    *set = PAPI_NULL;
-}
-
-int ompp_papi_set_new(const ompp_papi_part_t *part, int *set)
-{
-    int error;
-
-    *set = PAPI_NULL;
-    error = PAPI_create_eventset(set);
-    if (error == PAPI_OK) error = PAPI_assign_eventset_component(*set, part->component);
-    if (error == PAPI_OK && part->turns) error = PAPI_set_multiplex(*set);
-    for (unsigned i = 0; i < part->n && error == PAPI_OK; i++) error = PAPI_add_named_event(*set, part->names[i]);
-    if (error != PAPI_OK) ompp_papi_set_drop(set);
-    return error;
-}
-
-int ompp_papi_try(const ompp_papi_part_t *part)
-{
-    int set, error = ompp_papi_set_new(part, &set);
-
-    if (error != PAPI_OK) return error;
-    error = PAPI_start(set);
-    if (error == PAPI_OK) error = PAPI_stop(set, trial);
-    ompp_papi_set_drop(&set);
-    return error;
-}
-
-/* The widest domain that is permitted: with the kernel's share where the system lets us. */
-static void choose_domain(const ompp_papi_part_t *part)
-{
-    PAPI_set_cmp_domain(PAPI_DOM_ALL, part->component);
-    if (ompp_papi_try(part) == PAPI_OK) return;
-    PAPI_set_cmp_domain(PAPI_DOM_USER, part->component);
-}
-
-bool ompp_papi_works(const char *name)
-{
-    ompp_papi_part_t alone = {.n = 1, .names = &name};
-    int code;
-
-    if (PAPI_event_name_to_code(name, &code) != PAPI_OK) return false;
-    alone.component = PAPI_get_event_component(code);
-    return alone.component >= 0 && ompp_papi_try(&alone) == PAPI_OK;
-}
 
 /* ---- The events of the environment ------------------------------------------------------------------------------- */
 
@@ -157,6 +104,14 @@ static void refuse(unsigned number, const char *name, const char *reason)
     ompp_warn_common("OMPP_CTR%u=%s is not counted: %s", number, name, reason);
     snprintf(subject, sizeof subject, "counter %s", name);
     ompp_event_coverage(OMPP_COVERAGE_REFUSED, subject, reason);
+}
+
+/* The widest domain that is permitted: with the kernel's share where the system lets us. */
+static void choose_domain(const ompp_papi_part_t *part)
+{
+    PAPI_set_cmp_domain(PAPI_DOM_ALL, part->component);
+    if (ompp_papi_try(part) == PAPI_OK) return;
+    PAPI_set_cmp_domain(PAPI_DOM_USER, part->component);
 }
 
 /* \return true when the event is counted from now on. */
@@ -538,8 +493,7 @@ static const char **make_room(void)
     restricted = calloc(most, sizeof *restricted);
     place = calloc(most, sizeof *place);
     share_at = calloc(most, sizeof *share_at);
-    trial = calloc(most, sizeof *trial);
-    return parts && restricted && place && share_at && trial ? names : NULL;
+    return parts && restricted && place && share_at ? names : NULL;
 }
 
 static void find_shares(void)

@@ -25,7 +25,7 @@ def build(scratch):
         harness.skip("no %s or no readelf" % compiler)
     source, name = os.path.join(harness.SOURCE, "src"), soname()
     words = [compiler, "-std=gnu11", "-O1", "-w", "-shared", "-fPIC", "-I", source, os.path.join(HERE, "fake_papi.c"),
-             os.path.join(source, "memory", "ompp_perf.c"), os.path.join(source, "memory", "ompp_perf_record.c"),
+             os.path.join(source, "perf", "ompp_perf.c"), os.path.join(source, "perf", "ompp_perf_record.c"),
              "-Wl,-soname," + name, "-o", scratch.file("papi", name)]
     done = harness.execute(words, scratch.path)
     if done.status != 0:
