@@ -17,6 +17,7 @@
 
 unsigned ompp_gomp_mode;
 bool ompp_gomp_by_llvm;
+__thread ompp_gomp_body_t ompp_gomp_body __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* LLVM's library has libgomp's functions as well, and may be in front of libgomp. */
 static bool is_served_by_llvm(void)

@@ -1,5 +1,5 @@
 /*
- * Teams, worksharing constructs and synchronisation of programs on libgomp. Every function tells events and calls
+ * Teams, mutual exclusion, cancellation and devices of programs on libgomp. Every function tells events and calls
  * libgomp's.
  */
 #include "gomp/ompp_gomp_priv.h"
@@ -34,7 +34,6 @@ static __thread struct {
     /* it has left the code of a team as a worker, and not been told of the barrier's end */
     bool left;
 } self __attribute__((tls_model("initial-exec")));
-__thread ompp_gomp_body_t ompp_gomp_body __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 static int thread_number(void) { return OMPP_REAL(int (*)(void), "omp_get_thread_num")(); }
 
@@ -228,113 +227,6 @@ OMPP_EXPORT void GOMP_teams_reg(ompp_gomp_body_t body, void *data, ompp_word_t t
     }
     join_team(&w);
 }
-
-/* ---- Single and barriers ----------------------------------------------------------------------------------------- */
-
-void ompp_gomp_end_single(ompp_time_t t)
-{
-    ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_SINGLE);
-
-    if (region <= OMPP_REGION_SKIPPED) return;
-    ompp_event_unwind(region, t);
-    ompp_event_phase(region, OMPP_PHASE_MGMT, t);
-    ompp_event_exit_or_barrier(region, t);
-}
-
-OMPP_EXPORT bool GOMP_single_start(void)
-{
-    bool (*real)(void) = OMPP_REAL(bool (*)(void), "GOMP_single_start");
-
-    if (!ompp_gomp_on()) return real();
-    ompp_region_ref_t region = ompp_region_at(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE, NULL);
-    ompp_gomp_enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
-    ompp_gomp_come_for_one();
-    bool executes = real();
-    if (executes) ompp_event_phase(region, OMPP_PHASE_SINGLE, ompp_event_now());
-    else ompp_event_exit_or_barrier(region, ompp_event_now());
-    return executes;
-}
-
-/* Of copyprivate: the executor is told so by NULL. The others come back when it has called the function below. */
-OMPP_EXPORT void *GOMP_single_copy_start(void)
-{
-    void *(*real)(void) = OMPP_REAL(void *(*)(void), "GOMP_single_copy_start");
-
-    if (!ompp_gomp_on()) return real();
-    ompp_region_ref_t region = ompp_region_at(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE, NULL);
-    ompp_gomp_enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
-    ompp_gomp_come_for_one();
-    ompp_time_t t = ompp_event_now();
-    void *data = real();
-    if (!data) {
-        ompp_event_phase(region, OMPP_PHASE_SINGLE, ompp_event_now());
-    } else {
-        ompp_event_exit_or_barrier(region, t);
-        ompp_event_barrier_phase(true, t); /* up to the barrier behind the copying */
-        /* That the others wait here for the executor is known when they have; a barrier of all follows. */
-        if (ompp_sync_follower()) ompp_sync_arrive(ompp_gomp_team(), t);
-        ompp_gomp_go_on();
-    }
-    return data;
-}
-
-OMPP_EXPORT void GOMP_single_copy_end(void *data)
-{
-    void (*real)(void *) = OMPP_REAL(void (*)(void *), "GOMP_single_copy_end");
-
-    if (ompp_gomp_on()) {
-        ompp_time_t t = ompp_event_now();
-        ompp_region_ends_at(ompp_event_innermost(OMPP_CONSTRUCT_SINGLE), OMPP_GOMP_HERE);
-        ompp_gomp_end_single(t);
-        ompp_event_barrier_phase(true, t);
-    }
-    ompp_gomp_arrive();
-    real(data);
-    ompp_gomp_go_on();
-}
-
-/* The end of a single construct, or a barrier of its own. \return region that was entered; 0 = the barrier belongs to a
- * single. */
-static ompp_region_ref_t enter_barrier(const void *code)
-{
-    ompp_time_t t = ompp_event_now();
-    ompp_barrier_state_t state = ompp_event_barrier_state();
-    ompp_region_ref_t region = 0;
-
-    if (state == OMPP_BARRIER_NONE) {
-        ompp_gomp_end_single(t);
-        state = ompp_event_barrier_state();
-    }
-    if (state == OMPP_BARRIER_AWAITED) ompp_event_barrier_phase(true, t);
-    else if (state == OMPP_BARRIER_NONE)
-        ompp_event_enter(region = ompp_region_at(OMPP_CONSTRUCT_BARRIER, code, NULL), t);
-    return region;
-}
-
-static void leave_barrier(ompp_region_ref_t region)
-{
-    if (region) ompp_event_exit(region, ompp_event_now());
-    else ompp_event_barrier_phase(false, ompp_event_now());
-}
-
-static inline ompp_word_t barrier(ompp_word_t (*real)(void), const void *code)
-{
-    const bool on = ompp_gomp_on();
-    const ompp_region_ref_t region = on ? enter_barrier(code) : 0;
-
-    ompp_gomp_arrive();
-    const ompp_word_t cancelled = real();
-    ompp_gomp_go_on();
-    if (on) leave_barrier(region);
-    return cancelled;
-}
-
-#define OMPP_GOMP_BARRIER(name)                                                         \
-    OMPP_EXPORT ompp_word_t GOMP_##name(void)                                           \
-    {                                                                                   \
-        return barrier(OMPP_REAL(ompp_word_t(*)(void), "GOMP_" #name), OMPP_GOMP_HERE); \
-    }
-#include "gomp/ompp_gomp.def"
 
 /* ---- Mutual exclusion -------------------------------------------------------------------------------------------- */
 

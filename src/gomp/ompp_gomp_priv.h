@@ -122,9 +122,6 @@ extern __thread bool ompp_gomp_dynamic __attribute__((tls_model("initial-exec"),
 /** libgomp's numbers of schedules; NO_LOOP is ours. */
 typedef enum { RUNTIME, STATIC, DYNAMIC, GUIDED, AUTO, NO_LOOP } ompp_gomp_schedule_t;
 
-/** \brief The thread comes to a worksharing construct. \param[in] code  call of it. */
-void ompp_gomp_enter_work(ompp_construct_t construct, const void *code);
-
 /** \brief The thread begins with a loop: those that follow waiting are told when its iterations go to who is free. */
 void ompp_gomp_loop_begins(int schedule);
 

@@ -1,14 +1,79 @@
 /*
- * Worksharing constructs of programs on libgomp: loops that hand out iterations as they go, and sections.
+ * Worksharing constructs and barriers of programs on libgomp: single, loops that hand out iterations as they go, and
+ * sections.
  */
 #include "gomp/ompp_gomp_priv.h"
 
-void ompp_gomp_enter_work(ompp_construct_t construct, const void *code)
+void ompp_gomp_end_single(ompp_time_t t)
+{
+    ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_SINGLE);
+
+    if (region <= OMPP_REGION_SKIPPED) return;
+    ompp_event_unwind(region, t);
+    ompp_event_phase(region, OMPP_PHASE_MGMT, t);
+    ompp_event_exit_or_barrier(region, t);
+}
+
+static void enter_work(ompp_construct_t construct, const void *code)
 {
     ompp_time_t t = ompp_event_now();
 
     ompp_gomp_end_single(t);
     ompp_event_enter(ompp_region_at(construct, code, NULL), t);
+}
+
+/* ---- Single ------------------------------------------------------------------------------------------------------ */
+
+OMPP_EXPORT bool GOMP_single_start(void)
+{
+    bool (*real)(void) = OMPP_REAL(bool (*)(void), "GOMP_single_start");
+
+    if (!ompp_gomp_on()) return real();
+    ompp_region_ref_t region = ompp_region_at(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE, NULL);
+    enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
+    ompp_gomp_come_for_one();
+    bool executes = real();
+    if (executes) ompp_event_phase(region, OMPP_PHASE_SINGLE, ompp_event_now());
+    else ompp_event_exit_or_barrier(region, ompp_event_now());
+    return executes;
+}
+
+/* Of copyprivate: the executor is told so by NULL. The others come back when it has called the function below. */
+OMPP_EXPORT void *GOMP_single_copy_start(void)
+{
+    void *(*real)(void) = OMPP_REAL(void *(*)(void), "GOMP_single_copy_start");
+
+    if (!ompp_gomp_on()) return real();
+    ompp_region_ref_t region = ompp_region_at(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE, NULL);
+    enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
+    ompp_gomp_come_for_one();
+    ompp_time_t t = ompp_event_now();
+    void *data = real();
+    if (!data) {
+        ompp_event_phase(region, OMPP_PHASE_SINGLE, ompp_event_now());
+    } else {
+        ompp_event_exit_or_barrier(region, t);
+        ompp_event_barrier_phase(true, t); /* up to the barrier behind the copying */
+        /* That the others wait here for the executor is known when they have; a barrier of all follows. */
+        if (ompp_sync_follower()) ompp_sync_arrive(ompp_gomp_team(), t);
+        ompp_gomp_go_on();
+    }
+    return data;
+}
+
+OMPP_EXPORT void GOMP_single_copy_end(void *data)
+{
+    void (*real)(void *) = OMPP_REAL(void (*)(void *), "GOMP_single_copy_end");
+
+    if (ompp_gomp_on()) {
+        ompp_time_t t = ompp_event_now();
+        ompp_region_ends_at(ompp_event_innermost(OMPP_CONSTRUCT_SINGLE), OMPP_GOMP_HERE);
+        ompp_gomp_end_single(t);
+        ompp_event_barrier_phase(true, t);
+    }
+    ompp_gomp_arrive();
+    real(data);
+    ompp_gomp_go_on();
 }
 
 /* ---- Loops ------------------------------------------------------------------------------------------------------- */
@@ -51,7 +116,7 @@ static inline bool handed_out(bool more)
         bool (*real)(OMPP_P##n) = OMPP_REAL(bool (*)(OMPP_P##n), "GOMP_" #name); \
                                                                                  \
         if (!ompp_gomp_on()) return real(OMPP_A##n);                             \
-        ompp_gomp_enter_work(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);               \
+        enter_work(OMPP_CONSTRUCT_LOOP, OMPP_GOMP_HERE);                         \
         ompp_gomp_loop_begins(schedule);                                         \
         return handed_out(real(OMPP_A##n));                                      \
     }
@@ -80,7 +145,7 @@ OMPP_EXPORT unsigned GOMP_sections_start(unsigned count)
     unsigned (*real)(unsigned) = OMPP_REAL(unsigned (*)(unsigned), "GOMP_sections_start");
 
     if (!ompp_gomp_on()) return real(count);
-    ompp_gomp_enter_work(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
+    enter_work(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
     ompp_gomp_come_for_one();
     return got_section(ompp_gomp_sections_here(), real(count));
 }
@@ -91,7 +156,7 @@ OMPP_EXPORT unsigned GOMP_sections2_start(unsigned count, ompp_word_t *reduction
         OMPP_REAL(unsigned (*)(unsigned, ompp_word_t *, void **), "GOMP_sections2_start");
 
     if (!ompp_gomp_on()) return real(count, reductions, memory);
-    ompp_gomp_enter_work(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
+    enter_work(OMPP_CONSTRUCT_SECTIONS, OMPP_GOMP_HERE);
     ompp_gomp_come_for_one();
     return got_section(ompp_gomp_sections_here(), real(count, reductions, memory));
 }
@@ -144,4 +209,45 @@ static inline ompp_word_t end_without(ompp_construct_t construct, end_t *real, c
     {                                                                                                    \
         return end_##how(OMPP_CONSTRUCT_##construct, OMPP_REAL(end_t *, "GOMP_" #name), OMPP_GOMP_HERE); \
     }
+
+/* ---- Barriers ---------------------------------------------------------------------------------------------------- */
+
+/* The end of a single construct, or a barrier of its own. \return region that was entered; 0 = the barrier belongs to a
+ * single. */
+static ompp_region_ref_t enter_barrier(const void *code)
+{
+    ompp_time_t t = ompp_event_now();
+    ompp_barrier_state_t state = ompp_event_barrier_state();
+    ompp_region_ref_t region = 0;
+
+    if (state == OMPP_BARRIER_NONE) {
+        ompp_gomp_end_single(t);
+        state = ompp_event_barrier_state();
+    }
+    if (state == OMPP_BARRIER_AWAITED) ompp_event_barrier_phase(true, t);
+    else if (state == OMPP_BARRIER_NONE)
+        ompp_event_enter(region = ompp_region_at(OMPP_CONSTRUCT_BARRIER, code, NULL), t);
+    return region;
+}
+
+static void leave_barrier(ompp_region_ref_t region)
+{
+    if (region) ompp_event_exit(region, ompp_event_now());
+    else ompp_event_barrier_phase(false, ompp_event_now());
+}
+
+static inline ompp_word_t barrier(end_t *real, const void *code)
+{
+    const bool on = ompp_gomp_on();
+    const ompp_region_ref_t region = on ? enter_barrier(code) : 0;
+
+    ompp_gomp_arrive();
+    const ompp_word_t cancelled = real();
+    ompp_gomp_go_on();
+    if (on) leave_barrier(region);
+    return cancelled;
+}
+
+#define OMPP_GOMP_BARRIER(name) \
+    OMPP_EXPORT ompp_word_t GOMP_##name(void) { return barrier(OMPP_REAL(end_t *, "GOMP_" #name), OMPP_GOMP_HERE); }
 #include "gomp/ompp_gomp.def"
