@@ -30,16 +30,22 @@ static bool counted(ompp_counter_t *counter, unsigned kind, const void *address,
     return same;
 }
 
-static void count(const void *address, size_t size, unsigned kind, const void *code)
+static inline void count(ompp_counter_t *counter, const void *address, size_t size, unsigned kind, const void *code)
 {
-    if (size && !counted(ompp_counter_get(), kind, address, size, code))
-        ompp_count_block((uintptr_t)address, size, kind);
+    if (!counted(counter, kind, address, size, code)) ompp_count_block(counter, (uintptr_t)address, size, kind);
 }
 
 static void count_copy(const void *to, const void *from, size_t size, const void *code)
 {
-    count(from, size, OMPP_LOAD, code);
-    count(to, size, OMPP_STORE, code);
+    if (size == 0) return;
+    ompp_counter_t *counter = ompp_counter_get();
+    count(counter, from, size, OMPP_LOAD, code);
+    count(counter, to, size, OMPP_STORE, code);
+}
+
+static void count_set(const void *to, size_t size, const void *code)
+{
+    if (size) count(ompp_counter_get(), to, size, OMPP_STORE, code);
 }
 
 /* A function under each of its names; CODE is taken in each, for it is the caller's. */
@@ -57,7 +63,7 @@ static void count_copy(const void *to, const void *from, size_t size, const void
     OMPP_EXPORT void *name(void *to, int byte, size_t size); \
     OMPP_EXPORT void *name(void *to, int byte, size_t size)  \
     {                                                        \
-        count(to, size, OMPP_STORE, CODE);                   \
+        count_set(to, size, CODE);                           \
         return memset(to, byte, size);                       \
     }
 
@@ -87,6 +93,6 @@ extern void *__memset_chk(void *to, int byte, size_t size, size_t room);
 OMPP_EXPORT void *__wrap___memset_chk(void *to, int byte, size_t size, size_t room);
 OMPP_EXPORT void *__wrap___memset_chk(void *to, int byte, size_t size, size_t room)
 {
-    count(to, size, OMPP_STORE, CODE);
+    count_set(to, size, CODE);
     return __memset_chk(to, byte, size, room);
 }

@@ -1,6 +1,5 @@
 /*
- * The slow side of counting: threads that come and go, handing counts to the call tree, registration of structures,
- * blocks.
+ * The slow side of counting: threads that come and go, handing counts to the call tree, registration of structures.
  */
 #define OMPP_LOG_DOMAIN "memory"
 #include "hooks/ompp_count_priv.h"
@@ -8,9 +7,7 @@
 #include "base/ompp_log.h"
 #include "base/ompp_reserve.h"
 #include "hooks/ompp_count_values_priv.h"
-#include "hooks/ompp_free_priv.h"
 #include "model/ompp_profile.h"
-#include "process/ompp_lifecycle.h"
 #include "runtime/ompp_meter.h"
 #include "runtime/ompp_metric.h"
 #include "runtime/ompp_pending.h"
@@ -46,7 +43,6 @@ static ompp_counter_t unseen = {.tag = OMPP_COUNT_UNSEEN, .pages = &no_page, .bl
 __thread ompp_counter_t *ompp_counter_self = &unseen;
 unsigned ompp_counter_files[OMPP_FILES_NUM];
 
-static bool at_load_is_over;      /* all of the program's libraries are there */
 static bool open_for_counting;    /* the map is there */
 static unsigned metrics;          /* set of rows */
 static _Atomic uint32_t nobjects; /* highest object that was ever registered */
@@ -308,39 +304,6 @@ ompp_counter_t *ompp_counter_get(void)
     return __builtin_expect(counter != &unseen, 1) ? counter : first_access();
 }
 
-/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
-
-/* Bytes from address on, within the page, that belong to the same object. */
-static size_t run_length(uintptr_t address, size_t size, uint32_t entry, uint32_t object)
-{
-    size_t in_page = (1ul << OMPP_MAP_PAGE_BITS) - (address & ((1ul << OMPP_MAP_PAGE_BITS) - 1));
-    size_t limit = size < in_page ? size : in_page, n = 1;
-
-    if (!(entry & OMPP_MAP_PAGE_LEADS)) return limit;
-    while (n < limit && ompp_map_in_edge(entry, address + n) == object) n++;
-    return n;
-}
-
-void ompp_count_block(uintptr_t address, size_t size, unsigned kind)
-{
-    ompp_counter_t *counter = ompp_counter_get();
-    uint32_t last = UINT32_MAX;
-    bool block = size > OMPP_COUNT_SCALAR;
-
-    for (size_t n; size > 0; address += n, size -= n) {
-        uint32_t entry = ompp_count_touch(counter, address), object = ompp_map_in_page(entry, address);
-        uint32_t slot = ompp_count_note(counter, object);
-        ompp_count_t *c = ompp_count_at(counter, (uint64_t)slot << OMPP_INLINE_COUNT_BITS);
-        n = run_length(address, size, entry, object);
-        c->other_bytes[kind] += n;
-        if (object == last) continue;
-        c->others[kind]++;
-        counter->blocks[slot][kind] += block;
-        c->foreign[kind] += (entry & ~OMPP_MAP_LOW) != counter->tag;
-        last = object;
-    }
-}
-
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 static void start(void)
@@ -358,26 +321,4 @@ void ompp_counter_start(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, start);
-}
-
-/*
- * Before threads come that are metered. Other libraries' constructors may run hooks before: those start it, too. The
- * runtime starts now and not at the first hook, which may be one of a signal handler that interrupts its start.
- */
-__attribute__((constructor)) static void at_load(void)
-{
-    const ompp_own_t own = ompp_runtime_own_begin();
-
-    ompp_counter_start();
-    ompp_free_start();
-    ompp_runtime_start();
-    ompp_data_resolve();
-    ompp_runtime_own_end(&own);
-    at_load_is_over = true;
-}
-
-void ompp_counter_file(unsigned compiler)
-{
-    __atomic_fetch_add(&ompp_counter_files[compiler], 1, __ATOMIC_RELAXED);
-    if (at_load_is_over) ompp_data_resolve(); /* it may be of a library that was opened now */
 }

@@ -79,12 +79,6 @@ ompp_found_t ompp_count_find_store(uintptr_t address) OMPP_COUNT_NAMED(OMPP_INLI
 #pragma GCC visibility pop
 
 /**
- * \brief The entry of the page of an address after an access by this thread, which owns the page when nobody did: the
- *        first entry of the system's page says whose all of it is.
- */
-uint32_t ompp_count_touch(const ompp_counter_t *counter, uintptr_t address);
-
-/**
  * \brief The counter of this thread, made at its first access; one that nobody reads when it is not measured. Keeps
  *        errno.
  */
@@ -166,6 +160,6 @@ static inline void ompp_count_reported(uintptr_t address)
 }
 
 /** \brief A block: one access for each structure that it touches, with the bytes that lie there. */
-void ompp_count_block(uintptr_t address, size_t size, unsigned kind);
+void ompp_count_block(ompp_counter_t *counter, uintptr_t address, size_t size, unsigned kind);
 
 #endif

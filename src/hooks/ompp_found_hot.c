@@ -1,7 +1,7 @@
 /*
  * Accesses that the code in the program does not count by itself: to pages that are another thread's, or not one
- * structure's alone, or touched for the first time. This file uses no vector registers (its compiler is told so, see
- * Makefile.inc.am), so that code which has its values in them need not save them.
+ * structure's alone, or touched for the first time; and blocks. This file uses no vector registers (its compiler is
+ * told so, see Makefile.inc.am), so that code which has its values in them need not save them.
  */
 #include "hooks/ompp_count_priv.h"
 
@@ -22,7 +22,11 @@ static uint32_t own(uint32_t *entry, uint32_t owner)
     return value;
 }
 
-uint32_t ompp_count_touch(const ompp_counter_t *counter, uintptr_t address)
+/*
+ * The entry of the page of an address after an access by this thread, which owns the page when nobody did: the first
+ * entry of the system's page says whose all of it is.
+ */
+static uint32_t touch(const ompp_counter_t *counter, uintptr_t address)
 {
     uint32_t *entry = ompp_map_entry(address),
              *first = ompp_map_entry(address >> OMPP_MAP_TOUCH_BITS << OMPP_MAP_TOUCH_BITS);
@@ -51,7 +55,7 @@ static ompp_counter_t *seen(void)
 static ompp_found_t find_slow(uintptr_t address, unsigned kind)
 {
     ompp_counter_t *counter = seen();
-    uint32_t entry = ompp_count_touch(counter, address);
+    uint32_t entry = touch(counter, address);
     uint64_t at = (uint64_t)ompp_count_note(counter, ompp_map_in_page(entry, address)) << OMPP_INLINE_COUNT_BITS;
 
     ompp_count_at(counter, at)->foreign[kind] += (entry & ~OMPP_MAP_LOW) != counter->tag;
@@ -74,6 +78,38 @@ static inline ompp_found_t find(uintptr_t address, unsigned kind)
 ompp_found_t ompp_count_find_load(uintptr_t address) { return find(address, OMPP_LOAD); }
 
 ompp_found_t ompp_count_find_store(uintptr_t address) { return find(address, OMPP_STORE); }
+
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
+
+/* Bytes from address on, within the page, that belong to the same object. */
+static size_t run_length(uintptr_t address, size_t size, uint32_t entry, uint32_t object)
+{
+    size_t in_page = (1ul << OMPP_MAP_PAGE_BITS) - (address & ((1ul << OMPP_MAP_PAGE_BITS) - 1));
+    size_t limit = size < in_page ? size : in_page, n = 1;
+
+    if (!(entry & OMPP_MAP_PAGE_LEADS)) return limit;
+    while (n < limit && ompp_map_in_edge(entry, address + n) == object) n++;
+    return n;
+}
+
+void ompp_count_block(ompp_counter_t *counter, uintptr_t address, size_t size, unsigned kind)
+{
+    uint32_t last = UINT32_MAX;
+    bool block = size > OMPP_COUNT_SCALAR;
+
+    for (size_t n; size > 0; address += n, size -= n) {
+        uint32_t entry = touch(counter, address), object = ompp_map_in_page(entry, address);
+        uint32_t slot = ompp_count_note(counter, object);
+        ompp_count_t *c = ompp_count_at(counter, (uint64_t)slot << OMPP_INLINE_COUNT_BITS);
+        n = run_length(address, size, entry, object);
+        c->other_bytes[kind] += n;
+        if (object == last) continue;
+        c->others[kind]++;
+        counter->blocks[slot][kind] += block;
+        c->foreign[kind] += (entry & ~OMPP_MAP_LOW) != counter->tag;
+        last = object;
+    }
+}
 
 /* ---- For code that keeps its registers: ompp_gcc.cc -------------------------------------------------------------- */
 
@@ -133,7 +169,7 @@ static inline uintptr_t turn(uintptr_t address, unsigned kind)
     uint32_t entry = ompp_count_entry(counter, address);
     uintptr_t found;
 
-    if (counter->tag && !(entry & ~OMPP_MAP_LOW)) ompp_count_touch(counter, address);
+    if (counter->tag && !(entry & ~OMPP_MAP_LOW)) touch(counter, address);
     found = turn_usual(address, kind);
     return found ? found : at(address, kind) + COUNTS + 1;
 }

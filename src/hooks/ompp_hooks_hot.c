@@ -82,7 +82,7 @@ static void block(void *address, size_t size, unsigned kind, const void *code)
     counter->block[kind][0] = AT;
     counter->block[kind][1] = size;
     counter->block_code[kind] = (uintptr_t)code;
-    if (size) ompp_count_block(AT, size, kind);
+    if (size) ompp_count_block(counter, AT, size, kind);
 }
 
 HOOK __tsan_read_range(void *address, size_t size);
