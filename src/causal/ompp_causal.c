@@ -316,6 +316,11 @@ void ompp_causal_come_slow(void) { ompp_meter_place(); }
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
+static void posts_left(unsigned posts)
+{
+    if (ompp_causal_self) ompp_causal_self->left = posts;
+}
+
 static ompp_sync_subscriber_t subscriber = {
     .combine = ompp_causal_combine,
     .vector = ompp_causal_clock_vector,
@@ -336,6 +341,9 @@ static ompp_sync_subscriber_t subscriber = {
     .wait = ompp_causal_wait,
     .resume = ompp_causal_resume,
     .task = ompp_causal_task,
+    .thread = ompp_causal_thread,
+    .look = ompp_progress_look,
+    .posts_left = posts_left,
 };
 
 static void in_child(void)

@@ -10,30 +10,9 @@
 
 #include <dlfcn.h>
 #include <string.h>
+#include <threads.h>
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
-
-static int begins_c11(void *data)
-{
-    const ompp_pthread_start_t start = ompp_pthread_begin(data);
-    int result;
-
-    pthread_cleanup_push(ompp_pthread_ends, NULL);
-    result = start.c11(start.argument);
-    pthread_cleanup_pop(1);
-    return result;
-}
-
-static int create_c11(thrd_t *thread, thrd_start_t function, void *argument)
-{
-    ompp_pthread_start_t *start = ompp_pthread_prepare((ompp_pthread_start_t){.c11 = function, .argument = argument});
-    int error;
-
-    if (!start) return thrd_create(thread, function, argument);
-    error = thrd_create(thread, begins_c11, start);
-    if (error != thrd_success) ompp_pthread_not_created(start);
-    return error;
-}
 
 static int join_c11(thrd_t thread, int *result)
 {
@@ -131,28 +110,33 @@ static const ompp_intercept_t functions[] = {
     {"mtx_timedlock", mutex_timedlock_c11, NULL},
     {"mtx_trylock", mutex_trylock_c11, NULL},
     {"mtx_unlock", mutex_unlock_c11, NULL},
-    {"thrd_create", create_c11, NULL},
     {"thrd_join", join_c11, NULL},
     /* End of functions; ascending */
 };
 
-static bool are_of_libc(void)
+static bool is_of_libc(const char *name)
 {
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        const void *const function = dlsym(RTLD_DEFAULT, functions[i].name);
-        Dl_info info;
-        if (!function || !dladdr(function, &info) || !info.dli_fname) return false;
-        const char *const file = ompp_path_last(info.dli_fname);
-        if (strncmp(file, "libc.so", 7) != 0 && strncmp(file, "libc-", 5) != 0 && strncmp(file, "libpthread", 10) != 0)
-            return false;
-    }
-    return true;
+    const void *const function = dlsym(RTLD_DEFAULT, name);
+    Dl_info info;
+
+    if (!function || !dladdr(function, &info) || !info.dli_fname) return false;
+    const char *const file = ompp_path_last(info.dli_fname);
+    return strncmp(file, "libc.so", 7) == 0 || strncmp(file, "libc-", 5) == 0 || strncmp(file, "libpthread", 10) == 0;
 }
 
-void ompp_c11_follow(void)
+static bool are_of_libc(void)
+{
+    bool are = is_of_libc("thrd_create");
+
+    for (size_t i = 0; are && i < sizeof functions / sizeof functions[0]; i++) are = is_of_libc(functions[i].name);
+    return are;
+}
+
+bool ompp_c11_follow(void)
 {
     static _Atomic int known; /* 1 = no, 2 = yes */
 
     if (!known) known = are_of_libc() ? 2 : 1;
     if (known == 2) ompp_intercept(functions, sizeof functions / sizeof functions[0]);
+    return known == 2;
 }

@@ -1,14 +1,130 @@
 /**
  * \file
- * Whether, and when, the program's POSIX threads are followed: with OMPP_CAUSAL, from the first pthread_create() on.
- * Before it there is nobody to wait for; without OMPP_CAUSAL nothing is touched.
+ * Whether, and when, the program's threads are followed: with OMPP_CAUSAL, from the first one on that it creates by
+ * POSIX's function or C11's. Before it there is nobody to wait for; without OMPP_CAUSAL nothing is touched.
  */
+#define _GNU_SOURCE
 #include "pthread/ompp_pthread_priv.h"
 
 #include "base/ompp_env.h"
+#include "runtime/ompp_event.h"
 
-#include <stdbool.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <threads.h>
+
+static void follow(void);
+
+/* ---- Creating threads -------------------------------------------------------------------------------------------- */
+
+/** What a new thread does: one of the two, as it was made by POSIX's or C11's function. */
+typedef struct {
+    void *(*function)(void *);
+    thrd_start_t c11;
+    void *argument;
+} start_t;
+
+static void tell(ompp_sync_thread_t what)
+{
+    if (!ompp_pthread_enter()) return;
+    ompp_sync_thread(what);
+    ompp_pthread_leave();
+}
+
+/* Also by pthread_exit() and cancellation. */
+static void ends(void *nothing)
+{
+    (void)nothing;
+    if (ompp_pthread_enter()) {
+        ompp_pthread_end_cancelled();
+        ompp_pthread_leave();
+    }
+    ompp_pthread_settle_tried(0);
+    ompp_pthread_publish(OMPP_SYNC_EVENT, (uint64_t)pthread_self());
+    tell(OMPP_SYNC_THREAD_END);
+}
+
+/* data: what the thread was given; freed. */
+static start_t begin(void *data)
+{
+    const start_t start = *(start_t *)data;
+
+    ompp_pthread_resume(OMPP_SYNC_FORK, ompp_pthread_number(data));
+    tell(OMPP_SYNC_THREAD_BEGIN);
+    free(data);
+    return start;
+}
+
+static void *begins(void *data)
+{
+    const start_t start = begin(data);
+    void *result;
+
+    pthread_cleanup_push(ends, NULL);
+    result = start.function(start.argument);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+static int begins_c11(void *data)
+{
+    const start_t start = begin(data);
+    int result;
+
+    pthread_cleanup_push(ends, NULL);
+    result = start.c11(start.argument);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+/* A thread is about to be created. \return what it is given; NULL = nobody follows it. */
+static start_t *prepare(start_t what)
+{
+    start_t *start;
+    int saved = errno;
+
+    follow();                /* libraries that have been loaded since */
+    (void)ompp_event_team(); /* measurement runs from here on */
+    start = ompp_sync_follower() ? malloc(sizeof *start) : NULL;
+    errno = saved;
+    if (!start) return NULL;
+    *start = what;
+    tell(OMPP_SYNC_THREAD_CREATE);
+    ompp_pthread_publish(OMPP_SYNC_FORK, ompp_pthread_number(start));
+    return start;
+}
+
+static void not_created(start_t *start)
+{
+    tell(OMPP_SYNC_THREAD_NOT_CREATED);
+    free(start);
+}
+
+static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *), void *argument)
+{
+    start_t *start = prepare((start_t){.function = function, .argument = argument});
+    int error;
+
+    if (!start) return pthread_create(thread, attributes, function, argument);
+    error = pthread_create(thread, attributes, begins, start);
+    if (error) not_created(start);
+    return error;
+}
+
+static int create_c11(thrd_t *thread, thrd_start_t function, void *argument)
+{
+    start_t *start = prepare((start_t){.c11 = function, .argument = argument});
+    int error;
+
+    if (!start) return thrd_create(thread, function, argument);
+    error = thrd_create(thread, begins_c11, start);
+    if (error != thrd_success) not_created(start);
+    return error;
+}
+
+/* ---- Which functions --------------------------------------------------------------------------------------------- */
 
 static bool wanted(void)
 {
@@ -20,16 +136,19 @@ static bool wanted(void)
     return false;
 }
 
-void ompp_pthread_follow(void)
+/* In modules that are loaded now. */
+static void follow(void)
 {
+    static const ompp_intercept_t creates[] = {{"pthread_create", create, NULL}, {"thrd_create", create_c11, NULL}};
+
     ompp_intercept(ompp_pthread_functions, ompp_npthread_functions);
     ompp_intercept(ompp_futex_functions, ompp_nfutex_functions);
-    ompp_c11_follow();
+    ompp_intercept(creates, ompp_c11_follow() ? 2 : 1);
     ompp_intercept(ompp_libgomp_functions, ompp_nlibgomp_functions);
 }
 
 /* All at once, so that a thread that runs on finds lock and unlock replaced together. */
 __attribute__((constructor)) static void at_load(void)
 {
-    if (wanted()) ompp_pthread_follow();
+    if (wanted()) follow();
 }

@@ -8,11 +8,8 @@
  * reader-writer lock is a MUTEX for writers, and READ for readers; so is what is done once.
  */
 #define _GNU_SOURCE
-#include "causal/experiment/ompp_progress_priv.h"
-#include "causal/replay/ompp_causal_replay_priv.h"
 #include "pthread/ompp_pthread_priv.h"
 
-#include "runtime/ompp_meter.h"
 #include "runtime/ompp_sync.h"
 
 #include <errno.h>
@@ -21,8 +18,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <threads.h>
 
 enum { WRITES_HELD = 16 }; /* reader-writer locks that a thread may hold for writing at a time and be known for it */
 
@@ -271,8 +266,7 @@ static void took(bool well, sem_t *sem, ompp_time_t begin)
 
     if (!well) ompp_pthread_in_vain(begin);
     if (!well && saved == ETIMEDOUT) ompp_pthread_flag(true);
-    if (well && begin && sem_getvalue(sem, &left) == 0 && ompp_causal_self)
-        ompp_causal_self->left = left > 0 ? (unsigned)left : 0;
+    if (well && begin && sem_getvalue(sem, &left) == 0) ompp_sync_posts_left(left > 0 ? (unsigned)left : 0);
     if (well && begin) ompp_pthread_resume(OMPP_SYNC_SEMAPHORE, ompp_pthread_number(sem));
     errno = saved;
 }
@@ -354,89 +348,7 @@ static int signal_suspend(const sigset_t *set)
     return result;
 }
 
-/* ---- Threads ----------------------------------------------------------------------------------------------------- */
-
-static void in_thread_group(void (*event)(ompp_causal_thread_t *self))
-{
-    ompp_causal_thread_t *self;
-
-    if (!ompp_pthread_enter()) return;
-    self = ompp_causal_enter();
-    if (self) {
-        event(self);
-        ompp_causal_leave(self);
-    }
-    ompp_pthread_leave();
-}
-
-/* Also by pthread_exit() and cancellation. */
-void ompp_pthread_ends(void *nothing)
-{
-    (void)nothing;
-    if (ompp_pthread_enter()) {
-        ompp_pthread_end_cancelled();
-        ompp_pthread_leave();
-    }
-    ompp_pthread_settle_tried(0);
-    ompp_pthread_publish(OMPP_SYNC_EVENT, (uint64_t)pthread_self());
-    in_thread_group(ompp_causal_thread_group_end);
-}
-
-ompp_pthread_start_t ompp_pthread_begin(void *data)
-{
-    const ompp_pthread_start_t start = *(ompp_pthread_start_t *)data;
-
-    ompp_pthread_resume(OMPP_SYNC_FORK, ompp_pthread_number(data));
-    in_thread_group(ompp_causal_thread_group_begin);
-    free(data);
-    return start;
-}
-
-static void *begins(void *data)
-{
-    const ompp_pthread_start_t start = ompp_pthread_begin(data);
-    void *result;
-
-    pthread_cleanup_push(ompp_pthread_ends, NULL);
-    result = start.function(start.argument);
-    pthread_cleanup_pop(1);
-    return result;
-}
-
-/* A thread is about to be created. \return what it is given; NULL = nobody follows it. */
-ompp_pthread_start_t *ompp_pthread_prepare(ompp_pthread_start_t what)
-{
-    ompp_pthread_start_t *start;
-    int saved = errno;
-
-    ompp_pthread_follow(); /* libraries that have been loaded since */
-    ompp_meter_place();    /* measurement runs from here on */
-    start = ompp_sync_follower() ? malloc(sizeof *start) : NULL;
-    errno = saved;
-    if (!start) return NULL;
-    *start = what;
-    in_thread_group(ompp_causal_thread_group_create);
-    ompp_pthread_publish(OMPP_SYNC_FORK, ompp_pthread_number(start));
-    return start;
-}
-
-void ompp_pthread_not_created(ompp_pthread_start_t *start)
-{
-    in_thread_group(ompp_causal_thread_group_not_created);
-    free(start);
-}
-
-static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *), void *argument)
-{
-    ompp_pthread_start_t *start =
-        ompp_pthread_prepare((ompp_pthread_start_t){.function = function, .argument = argument});
-    int error;
-
-    if (!start) return pthread_create(thread, attributes, function, argument);
-    error = pthread_create(thread, attributes, begins, start);
-    if (error) ompp_pthread_not_created(start);
-    return error;
-}
+/* ---- Ends of threads --------------------------------------------------------------------------------------------- */
 
 /* It may be called where a thread can be cancelled at any moment: not while we hold a lock. */
 static int cancel(pthread_t thread)
@@ -484,7 +396,6 @@ const ompp_intercept_t ompp_pthread_functions[] = {
     {"pthread_cond_signal", cond_signal, NULL},
     {"pthread_cond_timedwait", cond_timedwait, NULL},
     {"pthread_cond_wait", cond_wait, NULL},
-    {"pthread_create", create, NULL},
     {"pthread_join", join, NULL},
     {"pthread_kill", kill_thread, NULL},
     {"pthread_mutex_clocklock", mutex_clocklock, NULL},

@@ -3,7 +3,6 @@
  * What calls of threads tell (runtime/ompp_sync.h), whoever they belong to: POSIX, C11.
  */
 #define _GNU_SOURCE
-#include "causal/experiment/ompp_progress_priv.h"
 #include "pthread/ompp_pthread_priv.h"
 
 #include "model/ompp_whatif_profile.h"
@@ -31,7 +30,7 @@ void ompp_pthread_leave(void) { inside = false; }
 /* Before anything else: what comes now belongs to the next unit of work. */
 static void look(ompp_sync_object_t kind)
 {
-    if (kind != OMPP_SYNC_MUTEX && kind != OMPP_SYNC_READ) ompp_progress_look(ompp_clock_now());
+    if (kind != OMPP_SYNC_MUTEX && kind != OMPP_SYNC_READ) ompp_sync_look(ompp_clock_now());
 }
 
 /* What a thread that is cancelled goes on with; no object has that address. */

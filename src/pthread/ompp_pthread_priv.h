@@ -13,7 +13,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <threads.h>
 
 /* ---- Which functions --------------------------------------------------------------------------------------------- */
 
@@ -29,14 +28,8 @@ extern const size_t ompp_nlibgomp_functions;
 extern const ompp_intercept_t ompp_futex_functions[];
 extern const size_t ompp_nfutex_functions;
 
-/**
- * \brief Follows the functions above, in modules that are loaded now. Called when the first thread is created, and at
- *        each further one.
- */
-void ompp_pthread_follow(void);
-
-/** \brief Follows those of C11. */
-void ompp_c11_follow(void);
+/** \brief Follows those of C11, but for thrd_create(). \return whether they are there, and the C library's. */
+bool ompp_c11_follow(void);
 
 /* ---- What they tell (ompp_pthread_events.c) ---------------------------------------------------------------------- */
 
@@ -71,21 +64,6 @@ void ompp_pthread_try_for(const void *lock, bool success);
 void ompp_pthread_settle_tried(uint64_t waits_for);
 
 /* ---- Parts of calls (ompp_pthread_calls.c) ----------------------------------------------------------------------- */
-
-/** What a new thread does: one of the two, as it was made by POSIX's or C11's function. */
-typedef struct {
-    void *(*function)(void *);
-    thrd_start_t c11;
-    void *argument;
-} ompp_pthread_start_t;
-
-/** \brief A thread is about to be created. \return what it is given; NULL = nobody follows it. */
-ompp_pthread_start_t *ompp_pthread_prepare(ompp_pthread_start_t what);
-void ompp_pthread_not_created(ompp_pthread_start_t *start);
-/** \brief It begins. \param[in] data  what it was given; freed. */
-ompp_pthread_start_t ompp_pthread_begin(void *data);
-/** \brief It ends, also by pthread_exit() and cancellation. */
-void ompp_pthread_ends(void *nothing);
 
 /** \brief Before waiting for a condition: the mutex is given up. \return when the wait began. */
 ompp_time_t ompp_pthread_give_up(const void *cond, const void *lock);

@@ -67,6 +67,15 @@ typedef enum {
     OMPP_SYNC_TASK_GROUP_END   /* it goes on */
 } ompp_sync_task_t;
 
+/** What threads outside of teams do. */
+typedef enum {
+    OMPP_SYNC_THREAD_CREATE,      /* the calling thread is about to create another one */
+    OMPP_SYNC_THREAD_NOT_CREATED, /* it has not */
+    OMPP_SYNC_THREAD_BEGIN,       /* the calling thread was created so, and begins */
+    OMPP_SYNC_THREAD_END,         /* it ends, and has published that */
+    OMPP_SYNC_THREAD_NUM
+} ompp_sync_thread_t;
+
 /** What a clock vector that came from another process was. */
 typedef enum {
     OMPP_SYNC_MESSAGE,         /* point-to-point */
@@ -123,6 +132,9 @@ typedef struct {
     void (*wait)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
     void (*resume)(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
     void (*task)(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t);
+    void (*thread)(ompp_sync_thread_t what);
+    void (*look)(ompp_time_t t);
+    void (*posts_left)(unsigned posts);
     void (*charge)(ompp_time_t ns);
     void (*flag)(unsigned flags, bool happened);
 } ompp_sync_subscriber_t;
@@ -171,6 +183,29 @@ static inline void ompp_sync_task(ompp_sync_task_t what, uint64_t task, uint64_t
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
     if (__builtin_expect(s != 0, 0)) s->task(what, task, other, t);
+}
+
+static inline void ompp_sync_thread(ompp_sync_thread_t what)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) s->thread(what);
+}
+
+/** \brief Before the calling thread waits or publishes: units of work that the program only counts end here. */
+static inline void ompp_sync_look(ompp_time_t t)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) s->look(t);
+}
+
+/** \brief Before it resumes from a semaphore: posts that are still there tell which one the thread has taken. */
+static inline void ompp_sync_posts_left(unsigned posts)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s != 0, 0)) s->posts_left(posts);
 }
 
 /** \brief A thread arrives at a barrier: publishes, and waits. */

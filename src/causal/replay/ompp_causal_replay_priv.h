@@ -109,15 +109,9 @@ void ompp_causal_orders(uint64_t *replayed, uint64_t *kept, uint64_t *passed_ns)
 
 /* ---- Threads outside of teams, from their creation until all are joined (ompp_causal_thread_group.c) ------------- */
 
-/** \brief The thread creates another one. */
-void ompp_causal_thread_group_create(ompp_causal_thread_t *self);
-/** \brief It has not. */
-void ompp_causal_thread_group_not_created(ompp_causal_thread_t *self);
-/** \brief It, which was created so, begins. */
-void ompp_causal_thread_group_begin(ompp_causal_thread_t *self);
-/** \brief It ends, at self->own. */
-void ompp_causal_thread_group_end(ompp_causal_thread_t *self);
-/** \brief It asks for a lock, or gives it back, at self->own. \return false when that is not noted. */
+void ompp_causal_thread(ompp_sync_thread_t what);
+
+/** \brief The thread asks for a lock, or gives it back, at self->own. \return false when that is not noted. */
 bool ompp_causal_thread_group_note(ompp_causal_thread_t *self, unsigned op, uint64_t lock, uint16_t slots);
 /**
  * \brief It has waited for an event, and is about to go on at t: it may have joined a thread. Other events open the

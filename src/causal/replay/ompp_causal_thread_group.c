@@ -67,33 +67,23 @@ static bool belongs(const ompp_causal_thread_t *self)
     return is_there() && (self == thread_group.creator || self->thread_group == thread_group.number);
 }
 
-void ompp_causal_thread_group_create(ompp_causal_thread_t *self)
+static void create(ompp_causal_thread_t *self)
 {
-    if (ompp_causal.rule.delays) return;
-    ompp_causal_lock(&thread_group.lock);
     if (thread_group.created == thread_group.ended) begin_thread_group(self); /* also when some were never joined */
     if (thread_group.creator != self || thread_group.joined) spoil();
     thread_group.created++;
-    ompp_causal_unlock(&thread_group.lock);
 }
 
-void ompp_causal_thread_group_not_created(ompp_causal_thread_t *self)
+static void not_created(ompp_causal_thread_t *self)
 {
-    if (ompp_causal.rule.delays) return;
-    ompp_causal_lock(&thread_group.lock);
     if (belongs(self)) thread_group.created--;
-    ompp_causal_unlock(&thread_group.lock);
 }
 
-void ompp_causal_thread_group_begin(ompp_causal_thread_t *self)
+static void begin(ompp_causal_thread_t *self)
 {
-    if (ompp_causal.rule.delays) ompp_causal_was_made(self);
-    if (ompp_causal.rule.delays) return;
-    ompp_causal_lock(&thread_group.lock);
     self->thread_group = thread_group.number;
     if (thread_group.nthreads < MAX_MEMBERS) thread_group.threads[thread_group.nthreads++] = (uint64_t)pthread_self();
     else spoil();
-    ompp_causal_unlock(&thread_group.lock);
 }
 
 static bool takes_part(const ompp_causal_thread_t *self)
@@ -159,16 +149,33 @@ static void end_part(ompp_causal_thread_t *self)
     self->part.team = 0;
 }
 
-void ompp_causal_thread_group_end(ompp_causal_thread_t *self)
+static void end(ompp_causal_thread_t *self)
 {
-    if (ompp_causal.rule.delays) return;
-    ompp_causal_lock(&thread_group.lock);
-    if (self->thread_group == thread_group.number) {
-        end_part(self);
-        thread_group.ended++;
-        self->thread_group = 0;
+    if (self->thread_group != thread_group.number) return;
+    end_part(self);
+    thread_group.ended++;
+    self->thread_group = 0;
+}
+
+void ompp_causal_thread(ompp_sync_thread_t what)
+{
+    static void (*const events[OMPP_SYNC_THREAD_NUM])(ompp_causal_thread_t *) = {
+        [OMPP_SYNC_THREAD_CREATE] = create,
+        [OMPP_SYNC_THREAD_NOT_CREATED] = not_created,
+        [OMPP_SYNC_THREAD_BEGIN] = begin,
+        [OMPP_SYNC_THREAD_END] = end,
+    };
+    ompp_causal_thread_t *const self = ompp_causal_enter();
+
+    if (!self) return;
+    if (!ompp_causal.rule.delays) {
+        ompp_causal_lock(&thread_group.lock);
+        events[what](self);
+        ompp_causal_unlock(&thread_group.lock);
+    } else if (what == OMPP_SYNC_THREAD_BEGIN) {
+        ompp_causal_was_made(self);
     }
-    ompp_causal_unlock(&thread_group.lock);
+    ompp_causal_leave(self);
 }
 
 void ompp_causal_thread_group_spoil(ompp_causal_thread_t *self)
