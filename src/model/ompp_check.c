@@ -1,8 +1,8 @@
 #include "model/ompp_merge.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_table.h"
 #include "model/ompp_combine_priv.h"
-#include "model/ompp_key_map_priv.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -67,35 +67,26 @@ static bool has_rank(const ompp_profile_t *p, uint32_t rank)
     return low < p->nranks_kept && p->ranks[low].rank == rank;
 }
 
-static bool location_equal(const void *array, uint32_t index, const void *wanted)
-{
-    const ompp_location_t *a = (const ompp_location_t *)array + index, *b = wanted;
-
-    return a->rank == b->rank && (a->rank == OMPP_NONE || a->tid == b->tid);
-}
-
-static int check_location(check_t *c, size_t i, ompp_map_t *seen)
+static int check_location(check_t *c, size_t i, ompp_table_t *seen)
 {
     const ompp_location_t *l = &c->p->locations[i];
-    uint64_t hash = ompp_map_hash(l->rank, l->rank == OMPP_NONE ? 0 : l->tid);
+    const uint64_t key = ompp_hash_pair(l->rank, l->rank == OMPP_NONE ? 0 : l->tid);
 
     if (l->kind > OMPP_THREAD_OTHER) return wrong(c, "location %zu: unknown kind of thread %u", i, l->kind);
     if (l->rank != OMPP_NONE && !has_rank(c->p, l->rank))
         return wrong(c, "location %zu belongs to rank %u, which is not described", i, l->rank);
-    if (ompp_map_find(seen, hash, location_equal, c->p->locations, l) != UINT32_MAX)
+    if (ompp_table_get(seen, key))
         return wrong(c, l->rank == OMPP_NONE ? "two rest locations" : "rank %u has thread %u twice", l->rank, l->tid);
-    ompp_map_put(seen, hash, i);
-    return 0;
+    return ompp_table_set(seen, key, 1) ? 0 : -OMPP_E_NOMEM;
 }
 
 static int check_locations(check_t *c)
 {
-    ompp_map_t seen;
+    ompp_table_t seen = {0};
     int rc = 0;
 
-    if (!ompp_map_init(&seen, c->p->nlocations)) return -OMPP_E_NOMEM;
     for (size_t i = 0; i < c->p->nlocations && rc == 0; i++) rc = check_location(c, i, &seen);
-    ompp_map_fini(&seen);
+    ompp_table_fini(&seen);
     return rc;
 }
 
@@ -134,29 +125,20 @@ static int check_metrics(check_t *c)
     return 0;
 }
 
-static bool object_equal(const void *array, uint32_t index, const void *wanted)
-{
-    const ompp_object_t *a = (const ompp_object_t *)array + index, *b = wanted;
-
-    return a->name == b->name;
-}
-
 static int check_objects(check_t *c)
 {
     const ompp_profile_t *p = c->p;
-    ompp_map_t seen;
+    ompp_table_t seen = {0};
     int rc = 0;
 
-    if (!ompp_map_init(&seen, p->nobjects)) return -OMPP_E_NOMEM;
     for (size_t i = 0; i < p->nobjects && rc == 0; i++) {
         const ompp_object_t *o = &p->objects[i];
         if (!is_string(c, o->name) || !is_string(c, o->origin))
             rc = wrong(c, "object %zu names a string that does not exist", i + 1);
-        if (rc == 0 && ompp_map_find(&seen, o->name, object_equal, p->objects, o) != UINT32_MAX)
-            rc = wrong(c, "object %zu has the name of an earlier one", i + 1);
-        if (rc == 0) ompp_map_put(&seen, o->name, i);
+        else if (ompp_table_get(&seen, o->name)) rc = wrong(c, "object %zu has the name of an earlier one", i + 1);
+        else if (!ompp_table_set(&seen, o->name, 1)) rc = -OMPP_E_NOMEM;
     }
-    ompp_map_fini(&seen);
+    ompp_table_fini(&seen);
     return rc;
 }
 

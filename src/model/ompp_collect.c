@@ -231,8 +231,8 @@ ompp_profile_t *ompp_collect(const char *base, uint64_t size, uint64_t t, ompp_e
     bool ok = c.profile && copy_all(&c, header, end);
     free(c.module_of);
     free(c.region_of);
-    free(c.tree);
-    free(c.map);
+    ompp_table_fini(&c.tree);
+    ompp_table_fini(&c.map);
     ompp_metric_list_fini(&c.metrics);
     if (ok) return c.profile;
     ompp_profile_free(c.profile);

@@ -77,7 +77,7 @@ void ompp_collect_pending(ompp_collecting_t *c, uint32_t location)
     uint32_t most = ompp_collect_most(c);
 
     for (const ompp_a_pending_t *p = next_pending(c, NULL); p && most-- > 0; p = next_pending(c, p)) {
-        uint32_t node = node_of(p) ? ompp_collect_mapped(c, node_of(p)) : OMPP_NONE;
+        uint32_t node = ompp_collect_mapped(c, node_of(p));
         if (node != OMPP_NONE) add_pending(c, p, node, location);
     }
 }

@@ -5,6 +5,7 @@
 #ifndef OMPP_COLLECT_PRIV_H
 #define OMPP_COLLECT_PRIV_H
 
+#include "base/ompp_table.h"
 #include "model/ompp_combine_priv.h"
 #include "model/ompp_layout.h"
 #include "model/ompp_merge.h"
@@ -21,17 +22,8 @@ typedef struct {
     uint32_t nregions, nmodules;
     uint32_t *region_of; /* [nregions]: index in the arena -> in the profile */
     uint32_t *module_of; /* [nmodules] */
-    /* Union of the threads' trees: (parent, region) of the profile -> node; open addressing, OMPP_NONE = free. */
-    struct {
-        uint32_t parent, region, node;
-    } * tree;
-    uint32_t tree_size, tree_used;
-    /* Of the thread being copied: arena node -> profile node; open addressing, 0 = free. */
-    struct {
-        ompp_off_t off;
-        uint32_t node;
-    } * map;
-    uint32_t map_size;
+    ompp_table_t tree;   /* union of the threads' trees: (parent, region) of the profile -> node + 1 */
+    ompp_table_t map;    /* of the thread being copied: arena node -> profile node + 1 */
     ompp_metric_list_t metrics;
     ompp_off_t pending; /* counts that are not handed over: first of the list */
 } ompp_collecting_t;
@@ -97,12 +89,6 @@ void ompp_collect_notes(ompp_collecting_t *c, const ompp_a_header_t *header, uin
 
 /** \brief The nodes of a thread, with their values. \return false when out of memory. */
 bool ompp_collect_tree(ompp_collecting_t *c, const ompp_a_thread_t *thread, uint32_t location, uint32_t rank);
-
-/** \brief An empty map of nodes, for the thread that is copied next. \return false when out of memory. */
-bool ompp_collect_map_new(ompp_collecting_t *c, uint32_t nnodes);
-
-/** \brief The arena's node at off has this one in the profile. */
-void ompp_collect_map(ompp_collecting_t *c, ompp_off_t off, uint32_t node);
 
 /** \return the profile's node of one of the thread that was copied last; OMPP_NONE = none. */
 uint32_t ompp_collect_mapped(const ompp_collecting_t *c, ompp_off_t off);

@@ -2,56 +2,25 @@
  * Call trees of an arena to the profile.
  */
 #include "model/ompp_collect_priv.h"
-#include "model/ompp_key_map_priv.h"
+
+#include "base/ompp_vector.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t hash(uint32_t parent, uint32_t region)
-{
-    return (uint32_t)ompp_map_hash(ompp_map_hash(0, parent), region);
-}
-
-static bool tree_grow(ompp_collecting_t *c)
-{
-    uint32_t size = c->tree_size ? 2 * c->tree_size : 256, old = c->tree_size;
-    __typeof__(c->tree) bigger = malloc(size * sizeof *bigger);
-
-    if (!bigger) return false;
-    for (uint32_t i = 0; i < size; i++) bigger[i].node = OMPP_NONE;
-    for (uint32_t k = 0; k < old; k++) {
-        if (c->tree[k].node == OMPP_NONE) continue;
-        uint32_t i = hash(c->tree[k].parent, c->tree[k].region);
-        while (bigger[i & (size - 1)].node != OMPP_NONE) i++;
-        bigger[i & (size - 1)] = c->tree[k];
-    }
-    free(c->tree);
-    c->tree = bigger;
-    c->tree_size = size;
-    return true;
-}
-
 /* The profile's node for (parent, region), made when missing. */
 static uint32_t union_node(ompp_collecting_t *c, uint32_t parent, uint32_t region, uint64_t first_ns, uint32_t rank)
 {
-    uint32_t i = hash(parent, region);
+    const uint64_t key = ompp_hash_pair(parent, region), found = ompp_table_get(&c->tree, key);
 
-    if (c->tree_size < 2 * (c->tree_used + 1) && !tree_grow(c)) return OMPP_NONE;
-    for (;; i++) {
-        uint32_t k = i & (c->tree_size - 1);
-        if (c->tree[k].node == OMPP_NONE) {
-            c->tree[k].parent = parent;
-            c->tree[k].region = region;
-            c->tree[k].node = ompp_profile_add_node(c->profile, region, parent, first_ns, rank);
-            c->tree_used++;
-            return c->tree[k].node;
-        }
-        if (c->tree[k].parent == parent && c->tree[k].region == region) {
-            ompp_node_t *node = &c->profile->nodes[c->tree[k].node];
-            if (first_ns < node->first_ns) node->first_ns = first_ns;
-            return c->tree[k].node;
-        }
+    if (found) {
+        ompp_node_t *node = &c->profile->nodes[found - 1];
+        if (first_ns < node->first_ns) node->first_ns = first_ns;
+        return (uint32_t)found - 1;
     }
+    const uint32_t node = ompp_profile_add_node(c->profile, region, parent, first_ns, rank);
+    if (!ompp_table_set(&c->tree, key, node + 1u)) c->profile->failed = true;
+    return node;
 }
 
 /* A chain is newest first; the first ones first are already nearly in the order that the profile has them in. */
@@ -93,29 +62,21 @@ static void copy_values(ompp_collecting_t *c, const ompp_a_node_t *n, uint32_t n
 /* Copies the thread's nodes, parents first: the list is newest first, and a node is newer than its parent. */
 bool ompp_collect_tree(ompp_collecting_t *c, const ompp_a_thread_t *thread, uint32_t location, uint32_t rank)
 {
-    ompp_off_t *nodes = NULL;
-    uint32_t n = 0, allocated = 0;
+    ompp_off_t *nodes = NULL, *last;
+    size_t n = 0, allocated = 0;
+    bool ok = true;
 
     for (ompp_off_t off = ompp_collect_follow(&thread->nodes); off && n < ompp_collect_most(c);) {
         const ompp_a_node_t *node = ompp_collect_record(c, off, sizeof *node);
         if (!node || !ompp_collect_record(c, off, sizeof *node + node->nphases * sizeof node->slot[0])) break;
-        if (n == allocated) {
-            allocated = allocated ? 2 * allocated : 256;
-            ompp_off_t *bigger = realloc(nodes, allocated * sizeof *nodes);
-            if (!bigger) {
-                free(nodes);
-                return false;
-            }
-            nodes = bigger;
-        }
-        nodes[n++] = off;
-        off = node->next;
+        last = ompp_vector_push(&nodes, &n, &allocated, sizeof *nodes);
+        ok = last != NULL;
+        if (ok) *last = off;
+        off = ok ? node->next : 0;
     }
-    if (!ompp_collect_map_new(c, n)) {
-        free(nodes);
-        return false;
-    }
-    while (n > 0) {
+    ompp_table_fini(&c->map);
+    ok = ok && ompp_table_reserve(&c->map, n);
+    while (ok && n > 0) {
         const ompp_a_node_t *a = (const ompp_a_node_t *)(c->base + nodes[--n]);
         const ompp_a_region_t *r = ompp_collect_record(c, a->region, sizeof *r);
         uint32_t parent = ompp_collect_mapped(c, a->parent), node = OMPP_NONE;
@@ -124,9 +85,9 @@ bool ompp_collect_tree(ompp_collecting_t *c, const ompp_a_thread_t *thread, uint
         else if (r && r->index < c->nregions && c->region_of[r->index] != OMPP_NONE && parent != OMPP_NONE)
             node = union_node(c, parent, c->region_of[r->index], a->first_ns, rank);
         if (node == OMPP_NONE) continue;
-        ompp_collect_map(c, nodes[n], node);
+        ompp_table_set(&c->map, nodes[n], node + 1u);
         copy_values(c, a, node, location);
     }
     free(nodes);
-    return true;
+    return ok;
 }

@@ -1,8 +1,8 @@
 #include "model/ompp_merge.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_table.h"
 #include "model/ompp_combine_priv.h"
-#include "model/ompp_key_map_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,50 +50,43 @@ static int merge_strings(merge_t *m)
 
 /* ---- Modules ----------------------------------------------------------------------------------------------------- */
 
-static bool module_equal(const void *array, uint32_t index, const void *wanted)
+/* Tables have the index + 1 of elements; of equal ones the first is found. There is room for it. */
+static void keep_first(ompp_table_t *table, uint64_t key, size_t index)
 {
-    const ompp_module_t *a = (const ompp_module_t *)array + index, *b = wanted;
-
-    return a->id == b->id && (a->id != 0 || a->path == b->path);
+    if (!ompp_table_get(table, key)) ompp_table_set(table, key, index + 1);
 }
 
-static uint64_t module_hash(const ompp_module_t *module)
+static uint64_t module_key(const ompp_module_t *module)
 {
-    return ompp_map_hash(module->id, module->id ? 0 : module->path);
+    return ompp_hash_pair(module->id, module->id ? 0 : module->path);
 }
 
 static int merge_modules(merge_t *m)
 {
     ompp_profile_t *into = m->into;
-    ompp_map_t map;
+    ompp_table_t table = {0};
 
     m->modules = new_map(m->from->nmodules);
-    if (!m->modules || !ompp_map_init(&map, into->nmodules + m->from->nmodules)) return -OMPP_E_NOMEM;
-    for (size_t i = 0; i < into->nmodules; i++) ompp_map_put(&map, module_hash(&into->modules[i]), i);
-    for (size_t i = 0; i < m->from->nmodules; i++) {
+    if (!m->modules || !ompp_table_reserve(&table, into->nmodules + m->from->nmodules)) return -OMPP_E_NOMEM;
+    for (size_t i = 0; i < into->nmodules; i++) keep_first(&table, module_key(&into->modules[i]), i);
+    for (size_t i = 0; i < m->from->nmodules && !into->failed; i++) {
         ompp_module_t module = m->from->modules[i];
         module.path = m->strings[module.path];
         module.id = m->strings[module.id];
-        uint64_t hash = module_hash(&module);
-        uint32_t found = ompp_map_find(&map, hash, module_equal, into->modules, &module);
-        if (found == OMPP_NONE) {
-            found = ompp_profile_add_module(into, &module);
-            if (into->failed) break;
-            ompp_map_put(&map, hash, found);
-        } else if (m->from_leads) {
-            into->modules[found] = module;
-        }
-        m->modules[i] = found;
+        const uint64_t key = module_key(&module), found = ompp_table_get(&table, key);
+        m->modules[i] = found ? (uint32_t)found - 1 : ompp_profile_add_module(into, &module);
+        if (!found) ompp_table_set(&table, key, m->modules[i] + 1u);
+        else if (m->from_leads) into->modules[found - 1] = module;
     }
-    ompp_map_fini(&map);
+    ompp_table_fini(&table);
     return into->failed ? -OMPP_E_NOMEM : 0;
 }
 
 /* ---- Regions ----------------------------------------------------------------------------------------------------- */
 
-static bool region_equal(const void *array, uint32_t index, const void *wanted)
+static bool region_equal(const void *regions, uint64_t value, const void *wanted)
 {
-    const ompp_region_t *a = (const ompp_region_t *)array + index, *b = wanted;
+    const ompp_region_t *a = (const ompp_region_t *)regions + value - 1, *b = wanted;
 
     if (a->construct != b->construct || a->name != b->name || a->key != b->key) return false;
     if (a->key) return true; /* a lock on the heap: its address differs from rank to rank */
@@ -103,11 +96,11 @@ static bool region_equal(const void *array, uint32_t index, const void *wanted)
 
 static uint64_t region_hash(const ompp_region_t *region)
 {
-    uint64_t h = ompp_map_hash(ompp_map_hash(region->construct, region->name), region->key);
+    uint64_t h = ompp_hash_join(ompp_hash_pair(region->construct, region->name), region->key);
 
     if (region->key) return h;
-    if (region->begin == 0) return ompp_map_hash(ompp_map_hash(h, region->module), region->addr);
-    return ompp_map_hash(ompp_map_hash(h, region->file), (uint64_t)region->begin << 32 | region->end);
+    if (region->begin == 0) return ompp_hash_join(ompp_hash_join(h, region->module), region->addr);
+    return ompp_hash_join(ompp_hash_join(h, region->file), ompp_hash_pair(region->begin, region->end));
 }
 
 /* What the two know of the same region. Counted means that nobody timed it. */
@@ -126,42 +119,37 @@ static void join_region(ompp_region_t *into, const ompp_region_t *from)
 static int merge_regions(merge_t *m)
 {
     ompp_profile_t *into = m->into;
-    ompp_map_t map;
+    ompp_table_t table = {0};
 
     m->regions = new_map(m->from->nregions);
-    if (!m->regions || !ompp_map_init(&map, into->nregions + m->from->nregions)) return -OMPP_E_NOMEM;
+    if (!m->regions || !ompp_table_reserve(&table, into->nregions + m->from->nregions)) return -OMPP_E_NOMEM;
     for (size_t i = 0; i < into->nregions; i++) {
+        uint64_t key = region_hash(&into->regions[i]);
         into->regions[i].number = OMPP_NONE;
-        ompp_map_put(&map, region_hash(&into->regions[i]), i);
+        if (!ompp_table_search(&table, &key, region_equal, into->regions, &into->regions[i]))
+            ompp_table_set(&table, key, i + 1);
     }
-    for (size_t i = 0; i < m->from->nregions; i++) {
+    for (size_t i = 0; i < m->from->nregions && !into->failed; i++) {
         ompp_region_t region = m->from->regions[i];
         region.file = m->strings[region.file];
         region.name = m->strings[region.name];
         region.function = m->strings[region.function];
         region.module = mapped(m->modules, region.module);
         region.number = OMPP_NONE;
-        uint64_t hash = region_hash(&region);
-        uint32_t found = ompp_map_find(&map, hash, region_equal, into->regions, &region);
-        if (found == OMPP_NONE) {
-            found = ompp_profile_add_region(into, &region);
-            if (into->failed) break;
-            ompp_map_put(&map, hash, found);
-        } else {
-            join_region(&into->regions[found], &region);
-        }
-        m->regions[i] = found;
+        uint64_t key = region_hash(&region),
+                 found = ompp_table_search(&table, &key, region_equal, into->regions, &region);
+        m->regions[i] = found ? (uint32_t)found - 1 : ompp_profile_add_region(into, &region);
+        if (found) join_region(&into->regions[found - 1], &region);
+        else ompp_table_set(&table, key, m->regions[i] + 1u);
     }
-    ompp_map_fini(&map);
+    ompp_table_fini(&table);
     return into->failed ? -OMPP_E_NOMEM : 0;
 }
 
 /* ---- Metric sets ------------------------------------------------------------------------------------------------- */
 
-static bool set_equal(const void *array, uint32_t index, const void *wanted)
+static bool set_equal(const set_t *a, const set_t *b)
 {
-    const set_t *a = (const set_t *)array + index, *b = wanted;
-
     for (size_t i = 0; a->n == b->n && i < a->n; i++) {
         const ompp_metric_t *x = &a->metrics[i], *y = &b->metrics[i];
         if (x->name != y->name || x->source != y->source || x->meaning != y->meaning || x->index != y->index ||
@@ -170,15 +158,6 @@ static bool set_equal(const void *array, uint32_t index, const void *wanted)
             return false;
     }
     return a->n == b->n;
-}
-
-static uint64_t set_hash(const set_t *set)
-{
-    uint64_t h = set->n;
-
-    for (size_t i = 0; i < set->n; i++)
-        h = ompp_map_hash(ompp_map_hash(h, set->metrics[i].name), set->metrics[i].source);
-    return h;
 }
 
 /* Splits a list into its sets; returns their number. */
@@ -194,16 +173,16 @@ static size_t split_sets(const ompp_metric_list_t *list, set_t *sets)
 }
 
 /* Each set of from becomes the equal one of into, or a new one behind the highest number that either uses. */
-static void match_sets(merge_t *m, const set_t *into, size_t ninto, const set_t *from, size_t nfrom, ompp_map_t *map)
+static void match_sets(merge_t *m, const set_t *into, size_t ninto, const set_t *from, size_t nfrom)
 {
     uint32_t next = ninto ? into[ninto - 1].metrics[0].set + 1 : OMPP_SET_FIRST_FREE;
 
-    for (size_t i = 0; i < ninto; i++) ompp_map_put(map, set_hash(&into[i]), i);
     for (size_t i = 0; i < nfrom; i++) {
-        uint32_t found = ompp_map_find(map, set_hash(&from[i]), set_equal, into, &from[i]);
+        size_t found = 0;
+        while (found < ninto && !set_equal(&into[found], &from[i])) found++;
         m->sets[i].from = from[i].metrics[0].set;
-        m->sets[i].into = found != OMPP_NONE ? into[found].metrics[0].set : next++;
-        for (size_t k = 0; found == OMPP_NONE && k < from[i].n; k++) {
+        m->sets[i].into = found < ninto ? into[found].metrics[0].set : next++;
+        for (size_t k = 0; found == ninto && k < from[i].n; k++) {
             ompp_metric_t metric = from[i].metrics[k];
             metric.set = m->sets[i].into;
             ompp_profile_add_metric(m->into, &metric);
@@ -215,7 +194,6 @@ static void match_sets(merge_t *m, const set_t *into, size_t ninto, const set_t 
 static int merge_metrics(merge_t *m)
 {
     ompp_metric_list_t a = {0}, b = {0};
-    ompp_map_t map = {0};
     set_t *into = NULL, *from = NULL;
     int rc = -OMPP_E_NOMEM;
 
@@ -223,17 +201,16 @@ static int merge_metrics(merge_t *m)
     into = calloc(a.n + 1, sizeof *into);
     from = calloc(b.n + 1, sizeof *from);
     m->sets = calloc(b.n + 1, sizeof *m->sets);
-    if (!into || !from || !m->sets || !ompp_map_init(&map, a.n + 1)) goto out;
+    if (!into || !from || !m->sets) goto out;
     for (size_t i = 0; i < b.n; i++) {
         b.metrics[i].name = m->strings[b.metrics[i].name];
         b.metrics[i].source = m->strings[b.metrics[i].source];
         b.metrics[i].meaning = m->strings[b.metrics[i].meaning];
     }
     size_t ninto = split_sets(&a, into), nfrom = split_sets(&b, from);
-    match_sets(m, into, ninto, from, nfrom, &map);
+    match_sets(m, into, ninto, from, nfrom);
     rc = m->into->failed ? -OMPP_E_NOMEM : ompp_metric_list_init(&m->metrics, m->into);
 out:
-    ompp_map_fini(&map);
     free(into);
     free(from);
     ompp_metric_list_fini(&a);
@@ -255,13 +232,6 @@ static uint32_t map_set(const merge_t *m, uint32_t set)
 
 /* ---- Data structures --------------------------------------------------------------------------------------------- */
 
-static bool object_equal(const void *array, uint32_t index, const void *wanted)
-{
-    const ompp_object_t *a = (const ompp_object_t *)array + index, *b = wanted;
-
-    return a->name == b->name;
-}
-
 /* The addresses are those of the lowest rank; the largest offsets are the ones to warn of. */
 static void join_object(ompp_object_t *into, const ompp_object_t *from)
 {
@@ -277,26 +247,21 @@ static void join_object(ompp_object_t *into, const ompp_object_t *from)
 static int merge_objects(merge_t *m)
 {
     ompp_profile_t *into = m->into;
-    ompp_map_t map;
+    ompp_table_t table = {0};
 
     m->objects = new_map(m->from->nobjects + 1);
-    if (!m->objects || !ompp_map_init(&map, into->nobjects + m->from->nobjects)) return -OMPP_E_NOMEM;
-    for (size_t i = 0; i < into->nobjects; i++) ompp_map_put(&map, into->objects[i].name, i);
-    for (size_t i = 0; i < m->from->nobjects; i++) {
+    if (!m->objects || !ompp_table_reserve(&table, into->nobjects + m->from->nobjects)) return -OMPP_E_NOMEM;
+    for (size_t i = 0; i < into->nobjects; i++) keep_first(&table, into->objects[i].name, i);
+    for (size_t i = 0; i < m->from->nobjects && !into->failed; i++) {
         ompp_object_t object = m->from->objects[i];
         object.name = m->strings[object.name];
         object.origin = m->strings[object.origin];
-        uint32_t found = ompp_map_find(&map, object.name, object_equal, into->objects, &object);
-        if (found == OMPP_NONE) {
-            found = ompp_profile_add_object(into, &object);
-            if (into->failed) break;
-            ompp_map_put(&map, object.name, found);
-        } else {
-            join_object(&into->objects[found], &object);
-        }
-        m->objects[i + 1] = found + 1;
+        const uint64_t found = ompp_table_get(&table, object.name);
+        m->objects[i + 1] = found ? (uint32_t)found : ompp_profile_add_object(into, &object) + 1;
+        if (found) join_object(&into->objects[found - 1], &object);
+        else ompp_table_set(&table, object.name, m->objects[i + 1]);
     }
-    ompp_map_fini(&map);
+    ompp_table_fini(&table);
     return into->failed ? -OMPP_E_NOMEM : 0;
 }
 
@@ -433,15 +398,6 @@ static int merge_locations(merge_t *m)
 
 /* ---- Nodes and blocks -------------------------------------------------------------------------------------------- */
 
-static bool node_equal(const void *array, uint32_t index, const void *wanted)
-{
-    const ompp_node_t *a = (const ompp_node_t *)array + index, *b = wanted;
-
-    return a->parent == b->parent && a->region == b->region;
-}
-
-static uint64_t node_hash(uint32_t parent, uint32_t region) { return ompp_map_hash(parent, region); }
-
 static void join_first(ompp_node_t *into, const ompp_node_t *from)
 {
     if (from->first_rank > into->first_rank) return;
@@ -453,28 +409,26 @@ static void join_first(ompp_node_t *into, const ompp_node_t *from)
 static int merge_nodes(merge_t *m)
 {
     ompp_profile_t *into = m->into;
-    ompp_map_t map;
+    ompp_table_t table = {0};
 
     m->nodes = new_map(m->from->nnodes);
-    if (!m->nodes || !ompp_map_init(&map, into->nnodes + m->from->nnodes)) return -OMPP_E_NOMEM;
+    if (!m->nodes || !ompp_table_reserve(&table, into->nnodes + m->from->nnodes)) return -OMPP_E_NOMEM;
     for (size_t i = 1; i < into->nnodes; i++)
-        ompp_map_put(&map, node_hash(into->nodes[i].parent, into->nodes[i].region), i);
+        keep_first(&table, ompp_hash_pair(into->nodes[i].parent, into->nodes[i].region), i);
     for (size_t i = 0; i < m->from->nnodes; i++) {
         const ompp_node_t *from = &m->from->nodes[i];
-        ompp_node_t wanted = {.region = mapped(m->regions, from->region), .parent = mapped(m->nodes, from->parent)};
-        uint64_t hash = node_hash(wanted.parent, wanted.region);
-        uint32_t found = i == 0 ? 0 : ompp_map_find(&map, hash, node_equal, into->nodes, &wanted);
-        if (found == OMPP_NONE) {
-            found = ompp_profile_add_node(into, wanted.region, wanted.parent, from->first_ns, from->first_rank);
-            if (into->failed) break;
-            ompp_map_put(&map, hash, found);
-        }
-        join_first(&into->nodes[found], from);
-        ompp_spread_merge(&into->nodes[found].over_threads, &from->over_threads);
-        ompp_spread_merge(&into->nodes[found].over_ranks, &from->over_ranks);
-        m->nodes[i] = found;
+        const uint32_t region = mapped(m->regions, from->region), parent = mapped(m->nodes, from->parent);
+        const uint64_t key = ompp_hash_pair(parent, region), found = i == 0 ? 1 : ompp_table_get(&table, key);
+        const uint32_t to =
+            found ? (uint32_t)found - 1 : ompp_profile_add_node(into, region, parent, from->first_ns, from->first_rank);
+        if (into->failed) break;
+        if (!found) ompp_table_set(&table, key, to + 1u);
+        join_first(&into->nodes[to], from);
+        ompp_spread_merge(&into->nodes[to].over_threads, &from->over_threads);
+        ompp_spread_merge(&into->nodes[to].over_ranks, &from->over_ranks);
+        m->nodes[i] = to;
     }
-    ompp_map_fini(&map);
+    ompp_table_fini(&table);
     return into->failed ? -OMPP_E_NOMEM : 0;
 }
 
@@ -549,16 +503,11 @@ static int merge_values(merge_t *m)
 
 /* ---- The run ----------------------------------------------------------------------------------------------------- */
 
-static bool coverage_equal(const void *array, uint32_t index, const void *wanted)
+static bool coverage_equal(const void *lines, uint64_t value, const void *wanted)
 {
-    const ompp_coverage_t *a = (const ompp_coverage_t *)array + index, *b = wanted;
+    const ompp_coverage_t *a = (const ompp_coverage_t *)lines + value - 1, *b = wanted;
 
     return a->kind == b->kind && a->subject == b->subject && a->reason == b->reason;
-}
-
-static uint64_t coverage_hash(const ompp_coverage_t *line)
-{
-    return ompp_map_hash(ompp_map_hash(line->kind, line->subject), line->reason);
 }
 
 /* All lines of into, then those of from, each only once. */
@@ -567,9 +516,9 @@ static int merge_coverage(merge_t *m)
     ompp_profile_t *into = m->into;
     size_t total = into->ncoverage + m->from->ncoverage, n = 0;
     ompp_coverage_t *out = calloc(total + 1, sizeof *out);
-    ompp_map_t map = {0};
+    ompp_table_t table = {0};
 
-    if (!out || !ompp_map_init(&map, total)) {
+    if (!out || !ompp_table_reserve(&table, total)) {
         free(out);
         return -OMPP_E_NOMEM;
     }
@@ -578,17 +527,17 @@ static int merge_coverage(merge_t *m)
         ompp_coverage_t line = own ? into->coverage[i] : m->from->coverage[i - into->ncoverage];
         if (!own) line.subject = m->strings[line.subject];
         if (!own) line.reason = m->strings[line.reason];
-        uint64_t hash = coverage_hash(&line);
-        uint32_t found = ompp_map_find(&map, hash, coverage_equal, out, &line);
-        if (found == OMPP_NONE) {
-            out[n] = line;
-            ompp_map_put(&map, hash, n++);
+        uint64_t key = ompp_hash_join(ompp_hash_pair(line.kind, line.subject), line.reason),
+                 found = ompp_table_search(&table, &key, coverage_equal, out, &line);
+        if (found) {
+            out[found - 1].count += line.count;
+            out[found - 1].nranks += line.nranks;
         } else {
-            out[found].count += line.count;
-            out[found].nranks += line.nranks;
+            out[n++] = line;
+            ompp_table_set(&table, key, n);
         }
     }
-    ompp_map_fini(&map);
+    ompp_table_fini(&table);
     free(into->coverage);
     into->coverage = out;
     into->ncoverage = n;

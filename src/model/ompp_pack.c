@@ -1,6 +1,8 @@
 #include "model/ompp_pack.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_hash.h"
+#include "base/ompp_vector.h"
 #include "model/ompp_pack_priv.h"
 
 #include <errno.h>
@@ -11,9 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FNV_START 0xcbf29ce484222325u
-#define FNV_PRIME 0x100000001b3u
-
 /* A growing buffer; after a failed allocation nothing more is added. */
 typedef struct {
     unsigned char *data;
@@ -21,44 +20,25 @@ typedef struct {
     bool failed;
 } writer_t;
 
-static uint64_t fnv(uint64_t h, const void *data, size_t n)
-{
-    const unsigned char *p = data;
-
-    for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * FNV_PRIME;
-    return h;
-}
-
-uint64_t ompp_pack_checksum(const void *data, size_t n) { return fnv(FNV_START, data, n); }
-
-static uint64_t fnv_text(uint64_t h, const char *text) { return fnv(h, text, strlen(text) + 1); }
+static uint64_t join(uint64_t h, const char *text) { return ompp_hash_bytes(h, text, strlen(text) + 1); }
 
 uint64_t ompp_pack_fingerprint(void)
 {
-    uint64_t h = FNV_START;
+    uint64_t h = OMPP_HASH_START;
 
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++) {
-        h = fnv_text(h, ompp_constructs[c].full);
+        h = join(h, ompp_constructs[c].full);
         for (unsigned s = 0; s < ompp_constructs[c].nphases; s++)
-            h = fnv_text(h, ompp_phase_name[ompp_constructs[c].phases[s]]);
+            h = join(h, ompp_phase_name[ompp_constructs[c].phases[s]]);
     }
-    for (unsigned i = 0; i < OMPP_METRIC_MPI_NUM; i++) h = fnv_text(h, ompp_mpi_metrics[i].name);
-    for (unsigned i = 0; i < OMPP_COVERAGE_NUM; i++) h = fnv_text(h, ompp_coverage_rows[i].name);
+    for (unsigned i = 0; i < OMPP_METRIC_MPI_NUM; i++) h = join(h, ompp_mpi_metrics[i].name);
+    for (unsigned i = 0; i < OMPP_COVERAGE_NUM; i++) h = join(h, ompp_coverage_rows[i].name);
     return h;
 }
 
 static void put_bytes(writer_t *w, const void *data, size_t n)
 {
-    if (w->allocated - w->used < n && !w->failed) {
-        size_t size = w->allocated ? w->allocated : 4096;
-        while (size - w->used < n) size *= 2;
-        void *bigger = realloc(w->data, size);
-        w->failed = !bigger;
-        if (bigger) {
-            w->data = bigger;
-            w->allocated = size;
-        }
-    }
+    if (!ompp_vector_reserve(&w->data, &w->allocated, w->used + n, 1)) w->failed = true;
     if (w->failed) return;
     memcpy(w->data + w->used, data, n);
     w->used += n;
@@ -331,7 +311,7 @@ int ompp_pack(const ompp_profile_t *profile, void **data, uint64_t *bytes)
     put_regions(&w, profile);
     put_notes(&w, profile);
     put_nodes(&w, profile);
-    if (!w.failed) put_fixed(&w, ompp_pack_checksum(w.data, w.used));
+    if (!w.failed) put_fixed(&w, ompp_hash_bytes(OMPP_HASH_START, w.data, w.used));
     if (w.failed) {
         free(w.data);
         w = (writer_t){0};

@@ -8,9 +8,6 @@
 #define OMPP_PACK_MAGIC_BYTES 8
 #define OMPP_PACK_CHECKSUM_BYTES 8
 
-/** \brief FNV-1a, 64 bits, of n bytes. */
-uint64_t ompp_pack_checksum(const void *data, size_t n);
-
 /** \brief Fingerprint of the names and order of constructs, phases, metrics and coverage kinds: numbers in a file mean
  *         what they mean here only when it is equal. */
 uint64_t ompp_pack_fingerprint(void);

@@ -1,5 +1,7 @@
 #include "model/ompp_profile.h"
 
+#include "base/ompp_vector.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,35 +11,13 @@ const ompp_coverage_row_t ompp_coverage_rows[OMPP_COVERAGE_NUM] = {
 #undef OMPP_COVERAGE
 };
 
-/* Open addressing over the strings: slots hold index + 1, 0 = free. */
-typedef struct {
-    size_t size; /* power of two, at least twice nstrings */
-    uint32_t slots[];
-} string_index_t;
-
-static uint64_t hash_text(const char *text)
-{
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-
-    for (; *text; text++) h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return h;
-}
-
 /* Room for one more element in a growing array; false and profile->failed when out of memory. */
 static bool room(ompp_profile_t *profile, void *array, size_t *allocated, size_t used, size_t size)
 {
-    void **pointer = array;
+    const bool ok = ompp_vector_reserve(array, allocated, used + 1, size);
 
-    if (used < *allocated) return true;
-    size_t n = *allocated ? 2 * *allocated : 16;
-    void *bigger = realloc(*pointer, n * size);
-    if (!bigger) {
-        profile->failed = true;
-        return false;
-    }
-    *pointer = bigger;
-    *allocated = n;
-    return true;
+    if (!ok) profile->failed = true;
+    return ok;
 }
 
 #define ADD(array, count, allocated, value)                                                      \
@@ -79,54 +59,29 @@ void ompp_profile_free(ompp_profile_t *profile)
     free(profile->settings);
     free(profile->whatif.regions);
     free(profile->whatif.points);
-    free(profile->index);
+    ompp_table_fini(&profile->index);
     free(profile);
 }
 
-static void index_insert(string_index_t *index, const ompp_profile_t *profile, uint32_t string)
+static bool is_string(const void *strings, uint64_t value, const void *wanted)
 {
-    size_t i = hash_text(profile->strings[string]) & (index->size - 1);
-
-    while (index->slots[i]) i = (i + 1) & (index->size - 1);
-    index->slots[i] = string + 1;
-}
-
-static bool index_grow(ompp_profile_t *profile)
-{
-    string_index_t *old = profile->index;
-    size_t size = old ? 2 * old->size : 64;
-    string_index_t *index = calloc(1, sizeof *index + size * sizeof index->slots[0]);
-
-    if (!index) return false;
-    index->size = size;
-    for (uint32_t i = 0; i < profile->nstrings; i++) index_insert(index, profile, i);
-    free(old);
-    profile->index = index;
-    return true;
+    return strcmp(((char *const *)strings)[value - 1], wanted) == 0;
 }
 
 ompp_str_t ompp_profile_string(ompp_profile_t *profile, const char *text)
 {
-    string_index_t *index = profile->index;
-
     if (!text) text = "";
-    if (!index || index->size < 2 * (profile->nstrings + 1)) {
-        if (!index_grow(profile)) {
-            profile->failed = true;
-            return 0;
-        }
-        index = profile->index;
-    }
-    for (size_t i = hash_text(text) & (index->size - 1); index->slots[i]; i = (i + 1) & (index->size - 1))
-        if (strcmp(profile->strings[index->slots[i] - 1], text) == 0) return index->slots[i] - 1;
+    uint64_t key = ompp_hash_text(OMPP_HASH_START, text),
+             found = ompp_table_search(&profile->index, &key, is_string, profile->strings, text);
+    if (found) return (ompp_str_t)found - 1;
     char *copy = strdup(text);
-    if (!copy || !room(profile, &profile->strings, &profile->astrings, profile->nstrings, sizeof *profile->strings)) {
+    if (!copy || !room(profile, &profile->strings, &profile->astrings, profile->nstrings, sizeof *profile->strings) ||
+        !ompp_table_set(&profile->index, key, profile->nstrings + 1)) {
         free(copy);
         profile->failed = true;
         return 0;
     }
     profile->strings[profile->nstrings] = copy;
-    index_insert(index, profile, profile->nstrings);
     return profile->nstrings++;
 }
 

@@ -21,6 +21,7 @@
 #ifndef OMPP_PROFILE_H
 #define OMPP_PROFILE_H
 
+#include "base/ompp_table.h"
 #include "model/ompp_tables.h"
 #include "model/ompp_whatif_profile.h"
 
@@ -180,8 +181,8 @@ typedef struct {
     ompp_setting_t *settings; /* environment of rank 0 */
     ompp_whatif_t whatif;
 
-    void *index; /* hash of strings, owned; NULL until needed */
-    bool failed; /* an allocation failed: the profile is not complete */
+    ompp_table_t index; /* of strings by their hashes: index + 1 */
+    bool failed;        /* an allocation failed: the profile is not complete */
 } ompp_profile_t;
 
 /** Kinds of coverage lines. */

@@ -1,6 +1,8 @@
 #include "model/ompp_pack.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_hash.h"
+#include "base/ompp_vector.h"
 #include "model/ompp_merge.h"
 #include "model/ompp_pack_priv.h"
 
@@ -371,7 +373,8 @@ static int open_frame(reader_t *r, const void *data, uint64_t bytes)
     r->end = (const unsigned char *)data + bytes - OMPP_PACK_CHECKSUM_BYTES;
     r->bad = false;
     sum = (reader_t){r->end, r->end + OMPP_PACK_CHECKSUM_BYTES, false};
-    if (get_fixed(&sum) != ompp_pack_checksum(data, bytes - OMPP_PACK_CHECKSUM_BYTES)) return -OMPP_E_FORMAT;
+    if (get_fixed(&sum) != ompp_hash_bytes(OMPP_HASH_START, data, bytes - OMPP_PACK_CHECKSUM_BYTES))
+        return -OMPP_E_FORMAT;
     if (get(r) != OMPP_PACK_VERSION) return r->bad ? -OMPP_E_FORMAT : -OMPP_E_VERSION;
     return get_fixed(r) != ompp_pack_fingerprint() ? -OMPP_E_VERSION : 0;
 }
@@ -404,12 +407,7 @@ static int read_all(int fd, char **data, uint64_t *bytes)
 
     *data = NULL;
     for (*bytes = 0;;) {
-        if (*bytes == allocated) {
-            allocated = allocated ? 2 * allocated : 65536;
-            char *bigger = realloc(*data, allocated);
-            if (!bigger) return -OMPP_E_NOMEM;
-            *data = bigger;
-        }
+        if (!ompp_vector_reserve(data, &allocated, *bytes + 65536, 1)) return -OMPP_E_NOMEM;
         ssize_t n = read(fd, *data + *bytes, allocated - *bytes);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return -OMPP_E_IO;
