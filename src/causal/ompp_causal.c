@@ -6,6 +6,7 @@
 #include "causal/ompp_causal.h"
 
 #include "base/ompp_env.h"
+#include "base/ompp_hash.h"
 #include "base/ompp_prefault.h"
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"
@@ -270,8 +271,8 @@ void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, o
 /* The same place again is found without looking at its region. */
 static ompp_progress_candidate_t *passed_at(ompp_causal_thread_t *self, ompp_off_t node)
 {
-    const unsigned i = (node >> 4) * 0x9e3779b1u >> 26;
-    _Static_assert(OMPP_CAUSAL_PASSED == 1u << (32 - 26), "the hash is as long as the table");
+    const unsigned i = ompp_hash_place32(node >> 4, 6);
+    _Static_assert(OMPP_CAUSAL_PASSED == 1u << 6, "the hash is as long as the table");
 
     if (self->passed[i].node != node) {
         const ompp_region_ref_t region = ompp_meter_region(node);

@@ -11,6 +11,7 @@
 #include "causal/replay/ompp_causal_replay_priv.h"
 #include "causal/result/ompp_causal_result_priv.h"
 
+#include "base/ompp_hash.h"
 #include "runtime/ompp_whatif_record.h"
 
 #include <sched.h>
@@ -155,7 +156,7 @@ void ompp_causal_choose(const uint64_t keys[OMPP_CLOCKS_SLOTS])
 
 /* ---- Regions that are known -------------------------------------------------------------------------------------- */
 
-static uint32_t row_of(ompp_region_ref_t region) { return (region >> 4) * 0x9e3779b1u >> 16; }
+static uint32_t row_of(ompp_region_ref_t region) { return ompp_hash_place32(region >> 4, 16); }
 
 int ompp_causal_find(ompp_region_ref_t region)
 {
@@ -227,7 +228,7 @@ static unsigned bit_of(ompp_region_ref_t region)
 
 static unsigned mask_of(ompp_causal_thread_t *self, ompp_off_t node, unsigned depth)
 {
-    const unsigned entry = (node >> 4) * 0x9e3779b1u >> 24;
+    const unsigned entry = ompp_hash_place32(node >> 4, 8);
     const ompp_region_ref_t region = ompp_meter_region(node);
 
     if (!region || depth > OMPP_CAUSAL_DEEPEST) return 0;

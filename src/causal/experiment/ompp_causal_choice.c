@@ -5,6 +5,7 @@
  * regions in which most is done lately.
  */
 #include "base/ompp_env.h"
+#include "base/ompp_hash.h"
 #include "base/ompp_path.h"
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"
@@ -178,14 +179,10 @@ int ompp_causal_slot_for(uint64_t key, uint64_t n, ompp_time_t t)
     return ompp_causal_slot_with(key);
 }
 
-/* splitmix64 (Steele, Lea, Flood 2014): a number is as good as a draw. */
+/* A number is as good as a draw. */
 uint64_t ompp_causal_draw(uint64_t n, uint64_t key)
 {
-    uint64_t x = (uint64_t)ompp_env.causal_seed * 0x9e3779b97f4a7c15u + n * 0xbf58476d1ce4e5b9u + key;
-
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
+    return ompp_hash_mix((uint64_t)ompp_env.causal_seed * OMPP_HASH_STEP + n * 0xbf58476d1ce4e5b9u + key);
 }
 
 /* Nothing will be done in it any more, as far as one can tell. */

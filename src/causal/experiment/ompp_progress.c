@@ -6,6 +6,7 @@
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_progress_priv.h"
 
+#include "base/ompp_hash.h"
 #include "model/ompp_layout.h"
 #include "runtime/ompp_meter.h"
 #include "runtime/ompp_whatif_record.h"
@@ -87,14 +88,6 @@ static bool wanted(void)
     return state == 2;
 }
 
-static uint64_t hash_of(const char *name, uint32_t kind)
-{
-    uint64_t hash = 0xcbf29ce484222325u ^ kind;
-
-    for (; *name; name++) hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-    return hash;
-}
-
 static point_t *look(const char *name, uint64_t hash, uint32_t kind, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
@@ -129,11 +122,10 @@ static point_t *add(const char *name, uint64_t hash, uint32_t kind)
 /* NULL: no causal profile is made, or there is no room. */
 static point_t *find(const char *name, uint32_t kind)
 {
-    uint64_t hash;
     point_t *found;
 
     if (!name || !wanted()) return NULL;
-    hash = hash_of(name, kind);
+    const uint64_t hash = ompp_hash_text(OMPP_HASH_START ^ kind, name);
     found = look(name, hash, kind, atomic_load_explicit(&npoints, memory_order_acquire));
     return found ? found : add(name, hash, kind);
 }
@@ -303,8 +295,8 @@ static bool is_candidate(const candidate_t *c, ompp_region_ref_t region, bool ba
 
 static candidate_t *candidate_of(ompp_region_ref_t region, bool barrier)
 {
-    static uint8_t places[4 * MAX_CANDIDATES]; /* where one of this hash was found last */
-    uint8_t *place = &places[((uint32_t)region * 0x9e3779b1u >> 16) % (2 * MAX_CANDIDATES) * 2 + barrier];
+    static uint8_t places[2][128]; /* where one of this hash was found last */
+    uint8_t *place = &places[barrier][ompp_hash_place32(region, 7)];
 
     if (is_candidate(&candidates[*place], region, barrier)) return &candidates[*place];
     for (*place = 0; *place < ncandidates; ++*place)

@@ -1,6 +1,7 @@
 /*
  * What going through order again costs, and what is made of intervals that there is no time for (ompp_replay_budget.h).
  */
+#include "base/ompp_hash.h"
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/replay/ompp_causal_replay_priv.h"
 #include "causal/replay/ompp_replay.h"
@@ -51,7 +52,7 @@ void ompp_causal_timed_slow(ompp_causal_thread_t *self, ompp_time_t begin)
 
     self->charged +=
         (taken < LONGEST_EVENT ? taken : LONGEST_EVENT) * (self->timed_for ? self->timed_for : 1) + 2 * reading;
-    self->timed_in = STRIDE / 2 + (uint32_t)((self->moves + self->syncs) * 0x9e3779b97f4a7c15u >> 60);
+    self->timed_in = STRIDE / 2 + (uint32_t)ompp_hash_place(self->moves + self->syncs, 4);
     if (ompp_causal_is_suspended(self)) self->timed_in *= SELDOM;
     self->timed_for = self->timed_in + 1;
     if (self->main) ompp_causal_may_write(self, ompp_event_now());

@@ -1,4 +1,5 @@
 /* The table of objects that threads wait for. */
+#include "base/ompp_hash.h"
 #include "causal/replay/ompp_causal_object.h"
 #include "causal/replay/ompp_causal_replay_priv.h"
 
@@ -31,7 +32,7 @@ static ompp_causal_object_t *table_of_objects(void)
 static ompp_causal_object_t *row_of(ompp_sync_object_t kind, uint64_t object)
 {
     ompp_causal_object_t *objects = table_of_objects();
-    const uint64_t hash = (object + kind) * 0x9e3779b97f4a7c15u >> 32;
+    const uint64_t hash = ompp_hash_place(object + kind, 32);
 
     return objects ? &objects[hash % (OMPP_CAUSAL_OBJECTS / WAYS) * WAYS] : NULL;
 }

@@ -6,6 +6,7 @@
  * Records come from a pool of fixed size and are found by the task's handle. A task that finds no room begins when its
  * thread is free.
  */
+#include "base/ompp_hash.h"
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/replay/ompp_causal_replay_priv.h"
@@ -13,7 +14,7 @@
 
 #include <sys/mman.h>
 
-#define BUCKETS 4096u /* power of two */
+#define BUCKET_BITS 12
 #define SUCCESSORS 6u
 
 typedef struct {
@@ -33,7 +34,7 @@ static struct {
     _Atomic uint32_t lock;
     task_t *tasks; /* [OMPP_CAUSAL_TASKS], index 0 is none */
     uint32_t used, free;
-    uint32_t buckets[BUCKETS];
+    uint32_t buckets[1 << BUCKET_BITS];
     ompp_clock_vector_t begun; /* tasks that have begun, combined */
 } pool;
 
@@ -50,10 +51,7 @@ static bool open_pool(void)
     return true;
 }
 
-static uint32_t *bucket_of(uint64_t handle)
-{
-    return &pool.buckets[handle * 0x9e3779b97f4a7c15u >> 52 & (BUCKETS - 1)];
-}
+static uint32_t *bucket_of(uint64_t handle) { return &pool.buckets[ompp_hash_place(handle, BUCKET_BITS)]; }
 
 static uint32_t find(uint64_t handle)
 {

@@ -3,6 +3,8 @@
  */
 #include "causal/replay/ompp_replay_budget.h"
 
+#include "base/ompp_hash.h"
+
 #include <string.h>
 
 #define HORIZON 64.0   /* what there is left may be spent on so many stretches */
@@ -13,14 +15,10 @@ static double between(double least, double x, double most) { return x > most ? m
 
 /* ---- Which ones -------------------------------------------------------------------------------------------------- */
 
-/* By a generator with a Weyl sequence (splitmix64): in [0, 1). */
+/* By splitmix64: in [0, 1). */
 static double draw(ompp_replay_budget_t *budget)
 {
-    uint64_t x = budget->chance += 0x9e3779b97f4a7c15u;
-
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return (double)(x >> 43) / (double)(1u << 21);
+    return (double)(ompp_hash_mix(budget->chance += OMPP_HASH_STEP) >> 43) / (double)(1u << 21);
 }
 
 /* From what there is left and what one costs; never nothing, so that each kind can be met. */
