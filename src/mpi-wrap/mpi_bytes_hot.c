@@ -6,6 +6,7 @@
  * In each rule the first thing looked at says which of the other arguments are significant at this rank; the others are
  * not touched: they may be unmapped memory or invalid handles.
  */
+#include "base/ompp_hash.h"
 #include "mpi-wrap/mpi_wrap_priv.h"
 
 #include <errno.h>
@@ -28,10 +29,7 @@ static struct {
     uint64_t bytes;
 } sizes[1 << SIZES_BITS];
 
-static size_t place_of(MPI_Datatype type)
-{
-    return (uint64_t)(uintptr_t)type * 0x9e3779b97f4a7c15u >> (64 - SIZES_BITS);
-}
+static size_t place_of(MPI_Datatype type) { return ompp_hash_place((uintptr_t)type, SIZES_BITS); }
 
 /* Keeps the size of a type if it is a named one. After a number of questions in vain, for programs with many others, no
  * more. */

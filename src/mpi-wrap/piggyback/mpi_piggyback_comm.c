@@ -8,6 +8,7 @@
  * channel. Whether clocks travel at all is agreed on once, among all ranks of MPI_COMM_WORLD.
  */
 #define _GNU_SOURCE
+#include "base/ompp_hash.h"
 #include "base/ompp_prefault.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
 
@@ -21,14 +22,14 @@
 /* Communicators of MPI are a bounded resource: beyond these the user's carry no clocks. */
 #define MAX_SHADOWS 200
 #define MANY_KEPT (MAX_SHADOWS / 4)
-#define BUCKETS 64u
+#define BUCKET_BITS 6
 enum { VERSION = 5 };
 
 struct ompp_mpi_piggyback_on ompp_mpi_piggyback_state = {.acks = MPI_COMM_NULL};
 
 static struct {
     pthread_mutex_t lock;
-    ompp_mpi_shadow_t *buckets[BUCKETS];
+    ompp_mpi_shadow_t *buckets[1 << BUCKET_BITS];
     unsigned count;
     MPI_Comm kept_duplicates[MAX_SHADOWS];
     unsigned kept; /* atomic: shadows of communicators that are gone, which are not freed */
@@ -40,7 +41,7 @@ static struct {
 
 static ompp_mpi_shadow_t **bucket_of(MPI_Comm comm)
 {
-    return &shadows.buckets[(uint64_t)(uintptr_t)comm * 0x9e3779b97f4a7c15ull >> 58];
+    return &shadows.buckets[ompp_hash_place((uintptr_t)comm, BUCKET_BITS)];
 }
 
 ompp_mpi_shadow_t *ompp_mpi_shadow_find(MPI_Comm comm)

@@ -5,16 +5,18 @@
  * MPI may give a handle to another request, on another thread, as soon as the call that completes one has freed it. So
  * requests are taken out of the table before such a call, and those that are still active put back after it.
  */
+#include "base/ompp_hash.h"
+#include "base/ompp_vector.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS 1024u
+#define BUCKET_BITS 10
 
 static struct {
     pthread_mutex_t lock;
-    ompp_mpi_request_t *buckets[BUCKETS], *free;
+    ompp_mpi_request_t *buckets[1 << BUCKET_BITS], *free;
     unsigned number; /* in buckets; atomic */
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -22,7 +24,7 @@ static struct {
 
 static ompp_mpi_request_t **bucket_of(MPI_Request handle)
 {
-    return &table.buckets[(uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15ull >> 54];
+    return &table.buckets[ompp_hash_place((uintptr_t)handle, BUCKET_BITS)];
 }
 
 ompp_mpi_request_t *ompp_mpi_request_new(ompp_mpi_pending_t kind, ompp_mpi_shadow_t *shadow)
@@ -313,19 +315,13 @@ static bool is_ignored(const ompp_mpi_piggyback_t *piggyback)
 
 void ompp_mpi_substitute(ompp_mpi_piggyback_t *piggyback, int number)
 {
-    static __thread struct {
-        MPI_Status *statuses;
-        int size;
-    } own;
+    static __thread MPI_Status *own;
+    static __thread size_t allocated;
 
-    if (!is_ignored(piggyback) || (piggyback->fortran && !ompp_mpi_piggyback_state.statuses_are_alike)) return;
-    if (own.size < number) {
-        MPI_Status *more = realloc(own.statuses, (size_t)number * sizeof *more);
-        if (!more) return;
-        own.statuses = more;
-        own.size = number;
-    }
-    piggyback->status = own.statuses;
+    if (!is_ignored(piggyback) || (piggyback->fortran && !ompp_mpi_piggyback_state.statuses_are_alike) ||
+        !ompp_vector_reserve(&own, &allocated, (size_t)number, sizeof *own))
+        return;
+    piggyback->status = own;
     piggyback->substituted = true;
 }
 
@@ -367,18 +363,10 @@ static bool is_wild(const ompp_mpi_request_t *r)
 /* The thread's room for requests taken out of the table; calls do not nest. */
 static ompp_mpi_request_t **room_for(int number)
 {
-    static __thread struct {
-        ompp_mpi_request_t **requests;
-        int size;
-    } own;
+    static __thread ompp_mpi_request_t **own;
+    static __thread size_t allocated;
 
-    if (own.size < number) {
-        ompp_mpi_request_t **more = realloc(own.requests, (size_t)number * sizeof(*more));
-        if (!more) return NULL;
-        own.requests = more;
-        own.size = number;
-    }
-    return own.requests;
+    return ompp_vector_reserve(&own, &allocated, (size_t)number, sizeof(*own)) ? own : NULL;
 }
 
 void ompp_mpi_wait_before(ompp_mpi_piggyback_t *piggyback)

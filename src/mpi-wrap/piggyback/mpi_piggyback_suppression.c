@@ -15,11 +15,13 @@
  * vectors of earlier messages; so what MPI refuses is not counted. Most calls of a rest are made the short way
  * (mpi_suppressed_hot.c), which is only to count.
  */
+#include "base/ompp_hash.h"
 #include "mpi-wrap/piggyback/mpi_suppressed_priv.h"
 
 #include <stdlib.h>
 
-#define BUCKETS 512u
+#define BUCKET_BITS 9
+#define BUCKETS (1u << BUCKET_BITS)
 /* pairs of destination and tag that messages without clock vectors go to; others have them always */
 #define MOST 1024u
 #define AWAITED_S 0.01 /* a clock vector that ought to be there */
@@ -33,9 +35,7 @@ struct ompp_mpi_suppression {
 
 static ompp_mpi_direction_t **bucket_of(struct ompp_mpi_suppression *s, int which, int peer, int tag)
 {
-    const uint64_t key = (uint64_t)(uint32_t)peer << 32 | (uint32_t)tag;
-
-    return &s->buckets[which][key * 0x9e3779b97f4a7c15u >> 55];
+    return &s->buckets[which][ompp_hash_place(ompp_hash_pair((uint32_t)peer, (uint32_t)tag), BUCKET_BITS)];
 }
 
 ompp_mpi_direction_t *ompp_mpi_direction_find(const ompp_mpi_shadow_t *c, int which, int peer, int tag)

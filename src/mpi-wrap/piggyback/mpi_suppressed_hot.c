@@ -34,9 +34,8 @@ static void measured(ompp_time_t begin)
 
 static ompp_mpi_direction_t *direction_of(int which, MPI_Comm comm, int peer, int tag)
 {
-    const uint32_t hash =
-        ((uint32_t)peer * 0x9e3779b1u) ^ ((uint32_t)tag * 0x85ebca77u) ^ (uint32_t)((uintptr_t)comm >> 4);
-    ompp_mpi_near_t *near = &ompp_mpi_quick.near[which][(hash ^ hash >> 16) % OMPP_MPI_NEAR_DIRECTIONS];
+    const uint64_t key = ompp_hash_pair((uint32_t)peer, (uint32_t)tag) ^ (uintptr_t)comm >> 4;
+    ompp_mpi_near_t *near = &ompp_mpi_quick.near[which][ompp_hash_place(key, OMPP_MPI_NEAR_BITS)];
 
     if (__builtin_expect(near->direction && near->comm == comm && near->peer == peer && near->tag == tag, 1))
         return near->direction;

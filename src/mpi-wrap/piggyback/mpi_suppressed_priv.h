@@ -6,6 +6,7 @@
 #ifndef MPI_SUPPRESSED_PRIV_H
 #define MPI_SUPPRESSED_PRIV_H
 
+#include "base/ompp_hash.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
 
 /** ns: while clocks are suspended here, too, it is looked so often for what ends the other side's rest. */
@@ -33,7 +34,7 @@ static inline uint32_t ompp_mpi_number_after(uint32_t number) { return number + 
 
 /* ---- The short way ----------------------------------------------------------------------------------------------- */
 
-#define OMPP_MPI_NEAR_DIRECTIONS 128u
+#define OMPP_MPI_NEAR_BITS 7
 #define OMPP_MPI_NEAR_SHADOWS 16u
 #define OMPP_MPI_STARTED 1024u /* a power of two */
 
@@ -56,7 +57,7 @@ typedef struct {
  * and this has none. A program in which several do all the same has wrong clock vectors.
  */
 extern struct ompp_mpi_quick {
-    ompp_mpi_near_t near[2][OMPP_MPI_NEAR_DIRECTIONS];
+    ompp_mpi_near_t near[2][1 << OMPP_MPI_NEAR_BITS];
     struct {
         MPI_Comm comm;
         ompp_mpi_shadow_t *shadow; /* NULL = nothing; borrowed, as above */
@@ -68,7 +69,7 @@ extern struct ompp_mpi_quick {
 
 static inline ompp_mpi_started_t *ompp_mpi_started_of(MPI_Request handle)
 {
-    return &ompp_mpi_quick.started[((uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u >> 32) % OMPP_MPI_STARTED];
+    return &ompp_mpi_quick.started[ompp_hash_place((uintptr_t)handle, 32) % OMPP_MPI_STARTED];
 }
 
 /** \brief Looks it up, and notes it in near. \return NULL = there is none. Takes locks. */
