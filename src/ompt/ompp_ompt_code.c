@@ -11,6 +11,8 @@
 #define _GNU_SOURCE
 #include "ompt/ompp_ompt_code.h"
 
+#include "base/ompp_hash.h"
+
 #include <execinfo.h>
 #include <link.h>
 #include <stdint.h>
@@ -92,7 +94,7 @@ const void *ompp_code_by_stack(const void *code)
 static const void *first_thread_code(ompp_construct_t construct, const void *code)
 {
     uintptr_t place = (uintptr_t)code | (uintptr_t)construct << 56;
-    uintptr_t *slot = &known[(uint32_t)(place ^ place >> 32) * 0x9e3779b1u >> (32 - KNOWN_BITS)];
+    uintptr_t *slot = &known[ompp_hash_place32((uint32_t)(place ^ place >> 32), KNOWN_BITS)];
 
     if (__builtin_expect(*slot == place, 1)) return code;
     const void *found = ompp_code_by_stack(code);
