@@ -6,7 +6,7 @@
 
 #include "base/ompp_log.h"
 #include "base/ompp_reserve.h"
-#include "hooks/ompp_count_values_priv.h"
+#include "base/ompp_table.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_meter.h"
 #include "runtime/ompp_metric.h"
@@ -66,7 +66,7 @@ typedef struct thread {
     ompp_a_pending_t *pending; /* the arena's, or lone */
     ompp_a_pending_t lone;
     ompp_used_t used;
-    ompp_values_cache_t cache;
+    ompp_table_t values; /* by place and structure: their addresses */
     _Atomic bool backed_counts[PAGES_OF(COUNTS_OF_PAGE)], backed_blocks[PAGES_OF(BLOCKS_OF_PAGE)];
     uint64_t blocks[OMPP_DATA_MAX + 1][2] __attribute__((aligned(PAGE)));
     char before[PAGE - offsetof(ompp_counter_t, count)] __attribute__((aligned(PAGE))); /* count[0] begins a page */
@@ -114,6 +114,7 @@ static thread_t *new_thread(void)
     if (!t) return NULL;
     t->pending = ompp_pending_new(metrics);
     if (!t->pending) t->pending = &t->lone;
+    t->values.pages = true;
     atomic_store(&t->taken, true);
     t->next = atomic_load(&threads);
     while (!atomic_compare_exchange_weak(&threads, &t->next, t)) continue;
@@ -233,6 +234,25 @@ static void redo(thread_t *t, uint32_t object, uint64_t *values)
     atomic_signal_fence(memory_order_seq_cst);
 }
 
+/*
+ * A place keeps its value blocks in a chain, which is walked; so those of structures that come late are remembered in a
+ * table. Where memory for the profile is full, that is remembered, too, and not tried again with each change of region.
+ */
+static uint64_t *values_of(thread_t *t, ompp_off_t node, uint32_t object)
+{
+    enum { CHAINED = 16, FULL = 1 }; /* structures: a chain is as quick for so many; for want of an address */
+    const bool remembers = object > CHAINED && node;
+    const uint64_t key = ompp_hash_pair(node, object);
+    uint64_t values = remembers ? ompp_table_get(&t->values, key) : 0;
+
+    if (!values) {
+        values = (uintptr_t)ompp_meter_values(node, metrics, object, OMPP_COUNTED_VALUES);
+        if (!values) values = FULL;
+        if (remembers) ompp_table_set(&t->values, key, values);
+    }
+    return values == FULL ? NULL : (uint64_t *)(uintptr_t)values;
+}
+
 /* Hands over what was counted for an object. \return whether there was anything. */
 static bool hand_over(thread_t *t, ompp_off_t node, uint32_t object)
 {
@@ -241,7 +261,7 @@ static bool hand_over(thread_t *t, ompp_off_t node, uint32_t object)
     const ompp_count_t *count = ompp_count_at(&t->counter, (uint64_t)object << OMPP_INLINE_COUNT_BITS);
 
     if (!ompp_counted_values(count, t->blocks[object], counted)) return false;
-    if (metrics && object) values = ompp_values_cached(&t->cache, node, metrics, object, OMPP_COUNTED_VALUES);
+    if (metrics && object) values = values_of(t, node, object);
     for (unsigned i = 0; i < OMPP_COUNTED_VALUES; i++) {
         p->redo.values[i] = (values ? values[i] : 0) + counted[i];
         p->redo.total[i] = p->total[i] + counted[i];
@@ -253,7 +273,7 @@ static bool hand_over(thread_t *t, ompp_off_t node, uint32_t object)
 static void hand_over_total(thread_t *t, ompp_off_t node)
 {
     ompp_a_pending_t *p = t->pending;
-    uint64_t *values = metrics ? ompp_values_cached(&t->cache, node, metrics, 0, OMPP_COUNTED_VALUES) : NULL;
+    uint64_t *values = metrics ? values_of(t, node, 0) : NULL;
 
     for (unsigned i = 0; i < OMPP_COUNTED_VALUES; i++) {
         p->redo.values[i] = (values ? values[i] : 0) + p->total[i];
@@ -280,7 +300,7 @@ static void end(void *state)
     thread_t *t = thread_of(state);
 
     ompp_counter_self = &unread;
-    ompp_values_cache_free(&t->cache);
+    ompp_table_fini(&t->values);
     atomic_store(&t->taken, false);
 }
 
