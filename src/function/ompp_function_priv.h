@@ -6,6 +6,7 @@
 #ifndef OMPP_FUNCTION_PRIV_H
 #define OMPP_FUNCTION_PRIV_H
 
+#include "base/ompp_hash.h"
 #include "runtime/ompp_event.h"
 
 /* Slots of the table of functions, a power of two. Pages of it that no function has come to cost no memory. */
@@ -30,7 +31,7 @@ extern ompp_function_slot_t ompp_functions[OMPP_FUNCTIONS_NUM];
 
 static inline uint32_t ompp_function_hash(const void *code)
 {
-    return (uint32_t)((uint64_t)(uintptr_t)code * 0x9e3779b97f4a7c15u >> (64 - OMPP_FUNCTIONS_SHIFT));
+    return (uint32_t)ompp_hash_place((uintptr_t)code, OMPP_FUNCTIONS_SHIFT);
 }
 
 /**

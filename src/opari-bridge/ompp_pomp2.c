@@ -163,11 +163,8 @@ static void define(ompp_pomp2_region_t *region, const ompp_ctc_t *ctc, unsigned 
 /* All critical constructs of one name, and all without, exclude one another. */
 static uint64_t mutex_of(const ompp_pomp2_region_t *region, const ompp_ctc_t *ctc)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-
     if (ctc->construct != OMPP_CONSTRUCT_CRITICAL) return (uint64_t)(uintptr_t)region;
-    for (size_t i = 0; i < ctc->name.length; i++) hash = (hash ^ (unsigned char)ctc->name.text[i]) * 0x100000001b3u;
-    return hash;
+    return ompp_hash_bytes(OMPP_HASH_START, ctc->name.text, ctc->name.length);
 }
 
 static ompp_pomp2_region_t *make(POMP2_Region_handle *handle, const ompp_ctc_t *ctc)

@@ -278,10 +278,9 @@ OMPP_EXPORT void ompp_pomp2_join(POMP2_Task_handle team) { ompp_event_join(team_
 /* Where a thread stands: the numbers of its ancestors in the nest of teams, down to the given level. */
 static uint64_t path_to(int level)
 {
-    uint64_t hash = 0xcbf29ce484222325u ^ (unsigned)level;
+    uint64_t hash = (unsigned)level;
 
-    for (int i = 1; i <= level; i++)
-        hash = (hash ^ (unsigned)ompp_pomp2_omp.get_ancestor_thread_num(i)) * 0x100000001b3u;
+    for (int i = 1; i <= level; i++) hash = ompp_hash_join(hash, (unsigned)ompp_pomp2_omp.get_ancestor_thread_num(i));
     return hash;
 }
 

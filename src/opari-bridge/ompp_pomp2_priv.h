@@ -9,6 +9,7 @@
 #define OMPP_KINST
 #include "opari2/pomp2_lib.h"
 
+#include "base/ompp_hash.h"
 #include "runtime/ompp_event.h"
 
 #define OMPP_EXPORT __attribute__((visibility("default")))

@@ -7,6 +7,7 @@
 
 #include "opari-bridge/ompp_user_api_priv.h"
 
+#include "base/ompp_hash.h"
 #include "data/ompp_data.h"
 #include "model/ompp_profile.h"
 #include "process/ompp_lifecycle.h"
@@ -35,14 +36,6 @@ typedef struct ompp_named {
 } ompp_named_t;
 
 static ompp_named_t *named[BUCKETS]; /* entries are put in front by compare-and-swap and never removed */
-
-static uint64_t hash_of(const char *name)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-
-    for (; *name; name++) hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-    return hash;
-}
 
 static ompp_region_ref_t define(const char *name, const place_t *place)
 {
@@ -103,7 +96,7 @@ static ompp_region_ref_t add(ompp_named_t **bucket, ompp_named_t *seen, const ch
 /* The region of a name; place NULL: only look. One refused now (the profile is full) is asked for again. */
 static ompp_region_ref_t find(const char *name, const place_t *place)
 {
-    uint64_t hash = hash_of(name);
+    uint64_t hash = ompp_hash_text(OMPP_HASH_START, name);
     ompp_named_t **bucket = &named[(hash ^ hash >> 32) % BUCKETS], *seen = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
     const ompp_named_t *entry = look(seen, NULL, name, hash);
 
