@@ -3,6 +3,7 @@
 #include "structure/ompp_dwarf_priv.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_vector.h"
 #include "config.h"
 
 #include <stdlib.h>
@@ -24,22 +25,11 @@ static bool ok(ompp_dwarf_t *dwarf, int rc)
     return rc == DW_DLV_OK;
 }
 
-static void *grown(void *array, size_t used, size_t *allocated, size_t size)
-{
-    if (used < *allocated) return array;
-    size_t n = *allocated ? 2 * *allocated : 32;
-    void *bigger = realloc(array, n * size);
-    if (bigger) *allocated = n;
-    return bigger;
-}
-
 static void add_range(ompp_ranges_t *ranges, uint64_t low, uint64_t high, uint32_t unit)
 {
     if (low == 0 || low >= high) return; /* 0: code that the linker has thrown away */
-    ompp_range_t *items = grown(ranges->items, ranges->n, &ranges->allocated, sizeof *items);
-    if (!items) return;
-    ranges->items = items;
-    items[ranges->n++] = (ompp_range_t){low, high, unit};
+    ompp_range_t *range = ompp_vector_push(&ranges->items, &ranges->n, &ranges->allocated, sizeof *range);
+    if (range) *range = (ompp_range_t){low, high, unit};
 }
 
 /* ---- Attributes -------------------------------------------------------------------------------------------------- */
@@ -222,13 +212,11 @@ static bool add_unit(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half version)
     Dwarf_Addr base = 0;
 
     if (!ok(dwarf, dwarf_dieoffset(die, &unit.die, &dwarf->error))) return true;
-    ompp_unit_t *units = grown(dwarf->units, dwarf->nunits, &dwarf->aunits, sizeof *units);
-    if (!units) return false;
-    dwarf->units = units;
-    units[dwarf->nunits] = unit;
+    ompp_unit_t *to = ompp_vector_push(&dwarf->units, &dwarf->nunits, &dwarf->aunits, sizeof unit);
+    if (!to) return false;
+    *to = unit;
     if (!ok(dwarf, dwarf_lowpc(die, &base, &dwarf->error))) base = 0;
-    ranges_of(dwarf, die, version, base, (uint32_t)dwarf->nunits, &dwarf->ranges);
-    dwarf->nunits++;
+    ranges_of(dwarf, die, version, base, (uint32_t)dwarf->nunits - 1, &dwarf->ranges);
     return true;
 }
 
@@ -347,13 +335,9 @@ static void note_file(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Line line, D
     char *path = NULL;
 
     if (number >= MAX_FILES || (number < unit->nfiles && unit->files[number])) return;
-    if (number >= unit->nfiles) {
-        char **files = realloc(unit->files, (number + 8) * sizeof *files);
-        if (!files) return;
-        memset(files + unit->nfiles, 0, (number + 8 - unit->nfiles) * sizeof *files);
-        unit->files = files;
-        unit->nfiles = number + 8;
-    }
+    const size_t former = unit->nfiles;
+    if (!ompp_vector_reserve(&unit->files, &unit->nfiles, number + 1, sizeof *unit->files)) return;
+    for (size_t i = former; i < unit->nfiles; i++) unit->files[i] = NULL;
     if (!ok(dwarf, dwarf_linesrc(line, &path, &dwarf->error))) return;
     unit->files[number] = normal_path(path);
     dwarf_dealloc(dwarf->debug, path, DW_DLA_STRING);
@@ -483,11 +467,10 @@ static void visit(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die, uint64_
     if (function.nranges == 0) return; /* a declaration, or the model of inlined ones */
     describe(dwarf, die, &function, 0);
     if (!ok(dwarf, dwarf_dieoffset(die, &function.die, &dwarf->error))) function.die = 0;
-    ompp_function_t *functions = grown(unit->functions, unit->nfunctions, &unit->afunctions, sizeof *functions);
-    if (!functions) return;
-    unit->functions = functions;
-    size_t index = unit->nfunctions++;
-    functions[index] = function;
+    size_t index = unit->nfunctions;
+    ompp_function_t *to = ompp_vector_push(&unit->functions, &unit->nfunctions, &unit->afunctions, sizeof function);
+    if (!to) return;
+    *to = function;
     walk(dwarf, unit, die, base, depth);
     unit->functions[index].last = (uint32_t)unit->nfunctions - 1;
 }

@@ -1,5 +1,7 @@
 #include "structure/ompp_tail.h"
 
+#include "base/ompp_vector.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -45,14 +47,8 @@ static void add_call(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_unit_t *unit)
     dwarf_dealloc_die(origin);
     call.tail = has(dwarf, die, DW_AT_call_tail_call) || has(dwarf, die, DW_AT_GNU_tail_call);
     if (!ok) return;
-    if (unit->ncalls == unit->acalls) {
-        size_t n = unit->acalls ? 2 * unit->acalls : 64;
-        ompp_unit_call_t *bigger = realloc(unit->calls, n * sizeof *bigger);
-        if (!bigger) return;
-        unit->calls = bigger;
-        unit->acalls = n;
-    }
-    unit->calls[unit->ncalls++] = call;
+    ompp_unit_call_t *to = ompp_vector_push(&unit->calls, &unit->ncalls, &unit->acalls, sizeof call);
+    if (to) *to = call;
 }
 
 static bool read_calls(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)

@@ -5,6 +5,7 @@
  */
 #include "structure/ompp_variable.h"
 
+#include "base/ompp_vector.h"
 #include "base/ompp_clock.h"
 #include "structure/ompp_name.h"
 #include "structure/ompp_structure_priv.h"
@@ -44,25 +45,15 @@ typedef struct {
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-static bool room(void **items, size_t n, size_t *allocated, size_t size)
-{
-    if (n < *allocated) return true;
-    size_t more = *allocated ? 2 * *allocated : 64;
-    void *bigger = realloc(*items, more * size);
-    if (!bigger) return false;
-    *items = bigger;
-    *allocated = more;
-    return true;
-}
-
 /* Takes over a string; NULL when there is no memory. */
 static const char *keep(ompp_variables_t *variables, char *text)
 {
-    if (!text || !room((void **)&variables->strings, variables->nstrings, &variables->astrings, sizeof text)) {
-        free(text);
-        return NULL;
-    }
-    return variables->strings[variables->nstrings++] = text;
+    char **to =
+        text ? ompp_vector_push(&variables->strings, &variables->nstrings, &variables->astrings, sizeof text) : NULL;
+
+    if (to) return *to = text;
+    free(text);
+    return NULL;
 }
 
 static char *joined(const char *a, const char *b, const char *c)
@@ -203,7 +194,7 @@ static void add_variable(reader_t *r, Dwarf_Die die)
 
     if (!location_of(r, die, &addr)) return;
     read_declared(dwarf, die, &d, 0);
-    if (!d.name || !room((void **)&all->items, all->n, &all->allocated, sizeof *all->items)) return;
+    if (!d.name || !ompp_vector_reserve(&all->items, &all->allocated, all->n + 1, sizeof *all->items)) return;
     const char *symbol = r->function || *r->scope == '/' ? NULL : qualified_symbol(r->structure, &d, addr);
     const char *name = keep(all, symbol ? ompp_name_of_symbol(symbol, true) : joined(r->scope, d.name, ""));
     const char *file = d.has_file ? file_of(r, d.file) : NULL;
@@ -349,7 +340,7 @@ static void add_symbols(ompp_variables_t *all, ompp_elf_t *elf)
         if (at > 0 && all->items[at - 1].addr == s->low && all->items[at - 1].size == 0)
             all->items[at - 1].size = s->high - s->low;
         if (s->low == 0 || known(all, n, s->low) || (i > 0 && symbols->items[i - 1].low == s->low)) continue;
-        if (!room((void **)&all->items, all->n, &all->allocated, sizeof *all->items)) return;
+        if (!ompp_vector_reserve(&all->items, &all->allocated, all->n + 1, sizeof *all->items)) return;
         ompp_variable_t v = from_symbol(all, s);
         if (v.name) all->items[all->n++] = v;
     }
