@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "analysis/ompp_directives.h"
 
+#include "base/ompp_vector.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -324,18 +326,15 @@ static bool has_clause(const ompp_source_t *source, uint32_t line, const char *w
 static text_t read_directives(const ompp_source_t *source)
 {
     text_t text = {.source = source};
-    size_t length, capacity = 0;
+    size_t length, allocated = 0;
     ompp_directive_t d;
 
     for (uint32_t line = 1; ompp_source_line(source, line, &length); line++) {
         if (ompp_source_directive(source, line, &d) != 0 || strncmp(d.words, "cancel", 6) == 0) continue;
-        if (text.nentries == capacity) {
-            entry_t *more = realloc(text.entries, (capacity = 2 * capacity + 16) * sizeof *more);
-            if (!more) break;
-            text.entries = more;
-        }
+        entry_t *entry = ompp_vector_push(&text.entries, &text.nentries, &allocated, sizeof *entry);
+        if (!entry) break;
         if (has_no_block(&d)) d.last = d.first;
-        text.entries[text.nentries++] = (entry_t){d, has_clause(source, line, "nowait"), false};
+        *entry = (entry_t){d, has_clause(source, line, "nowait"), false};
     }
     return text;
 }

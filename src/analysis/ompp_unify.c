@@ -14,6 +14,7 @@
 #include "analysis/ompp_locks.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -176,32 +177,17 @@ static void join_node(ompp_profile_t *profile, uint32_t into, ompp_node_t *from)
     free_blocks(from);
 }
 
-/* Slot of (parent, region) in a table of indices + 1 with open addressing: the node's, or a free one. */
-static size_t find_slot(const ompp_profile_t *profile, const uint32_t *slots, size_t size, uint32_t parent,
-                        uint32_t region)
-{
-    uint64_t hash = (((uint64_t)parent << 32) | region) * 0x9e3779b97f4a7c15u;
-    size_t i = (size_t)(hash >> 20) & (size - 1);
-
-    for (; slots[i]; i = (i + 1) & (size - 1)) {
-        const ompp_node_t *node = &profile->nodes[slots[i] - 1];
-        if (node->parent == parent && node->region == region) break;
-    }
-    return i;
-}
-
 /*
  * One node of all that have the same parent and region. skip[i]: node i is gone, its children belong to its parent;
  * NULL = none. Parents stand before children, so one pass is enough.
  */
 static int unify_nodes(ompp_profile_t *profile, const bool *skip)
 {
-    size_t n = profile->nnodes, size = 64;
-    while (size < 2 * n) size *= 2;
-    uint32_t *slots = calloc(size, sizeof *slots), *map = malloc(n * sizeof *map), used = 1;
+    size_t n = profile->nnodes;
+    uint32_t *map = malloc(n * sizeof *map), used = 1;
+    ompp_table_t table = {0}; /* by parent and region: node + 1 */
 
-    if (!slots || !map) {
-        free(slots);
+    if (!map || !ompp_table_reserve(&table, n)) {
         free(map);
         return -OMPP_E_NOMEM;
     }
@@ -214,18 +200,18 @@ static int unify_nodes(ompp_profile_t *profile, const bool *skip)
             free_blocks(&node);
             continue;
         }
-        size_t slot = find_slot(profile, slots, size, node.parent, node.region);
-        if (slots[slot]) {
-            map[i] = slots[slot] - 1;
+        const uint64_t key = ompp_hash_pair(node.parent, node.region), same = ompp_table_get(&table, key);
+        if (same) {
+            map[i] = (uint32_t)same - 1;
             join_node(profile, map[i], &node);
             continue;
         }
         profile->nodes[used] = node;
-        slots[slot] = used + 1;
         map[i] = used++;
+        ompp_table_set(&table, key, used);
     }
     profile->nnodes = used;
-    free(slots);
+    ompp_table_fini(&table);
     free(map);
     return profile->failed ? -OMPP_E_NOMEM : 0;
 }

@@ -7,6 +7,7 @@
 
 #include "analysis/ompp_analysis.h"
 #include "base/ompp_error.h"
+#include "base/ompp_vector.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ struct ompp_values {
     const ompp_profile_t *profile;
     uint64_t **below; /* [nnodes], NULL = nothing there; else shape [nlocations][width] */
     size_t width;     /* ompp_nmpi_columns + ncounters */
-    size_t ncounters;
+    size_t ncounters, acounters;
     ompp_counter_t *counters;
 };
 
@@ -190,11 +191,15 @@ static char *name_of(const ompp_profile_t *p, const ompp_metric_t *m, uint32_t o
 
 static bool add_counter(ompp_values_t *values, const ompp_metric_t *m, uint32_t object)
 {
-    ompp_counter_t *more = realloc(values->counters, (values->ncounters + 1) * sizeof *more);
-    char *name = more ? name_of(values->profile, m, object) : NULL;
-    if (!name) return false;
-    values->counters = more;
-    values->counters[values->ncounters++] = (ompp_counter_t){
+    char *name = name_of(values->profile, m, object);
+    ompp_counter_t *counter =
+        name ? ompp_vector_push(&values->counters, &values->ncounters, &values->acounters, sizeof *counter) : NULL;
+
+    if (!counter) {
+        free(name);
+        return false;
+    }
+    *counter = (ompp_counter_t){
         name, m->unit, m->quality, m->set, m->index, object ? OMPP_NONE : find_waits(values->profile, m), object};
     return true;
 }

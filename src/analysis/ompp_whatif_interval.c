@@ -3,29 +3,22 @@
  */
 #include "analysis/ompp_whatif_priv.h"
 
+#include "base/ompp_hash.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #define RESAMPLES 1000
-#define SEED 0x9e3779b97f4a7c15u /* fixed: the same profile gives the same interval */
-#define WIDE 0.30                /* an interval that is wider than that, and than the gain, says nothing */
-#define START 2                  /* times as long as other blocks on average */
-#define COMPARABLE 2u            /* experiments of either kind, for a gain without an interval */
-#define UNLIKE 0.15              /* standard deviation of units at 0 %, of their mean, ... */
-#define UNLIKE_CHECK 0.1         /* and of all units, where delays are to be found in their difference */
-#define MOST 0.8                 /* of the work */
-#define DISTURBED 0.01           /* what delays take beyond what is known of them, before it is worth a word */
+#define SEED OMPP_HASH_STEP /* fixed: the same profile gives the same interval */
+#define WIDE 0.30           /* an interval that is wider than that, and than the gain, says nothing */
+#define START 2             /* times as long as other blocks on average */
+#define COMPARABLE 2u       /* experiments of either kind, for a gain without an interval */
+#define UNLIKE 0.15         /* standard deviation of units at 0 %, of their mean, ... */
+#define UNLIKE_CHECK 0.1    /* and of all units, where delays are to be found in their difference */
+#define MOST 0.8            /* of the work */
+#define DISTURBED 0.01      /* what delays take beyond what is known of them, before it is worth a word */
 
 /* ---- Intervals --------------------------------------------------------------------------------------------------- */
-
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u; /* splitmix64 */
-
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
 
 double ompp_whatif_gain_of(double time, double saved, double paid)
 {
@@ -73,7 +66,10 @@ static void sum_runs(const ompp_whatif_clock_t *clock, unsigned length, sum_t ru
 }
 
 /* \return a number below n, which is less than 2^32. */
-static unsigned draw(uint64_t *random, unsigned n) { return (unsigned)((next_random(random) >> 32) * n >> 32); }
+static unsigned draw(uint64_t *random, unsigned n)
+{
+    return (unsigned)((ompp_hash_mix(*random += OMPP_HASH_STEP) >> 32) * n >> 32);
+}
 
 /*
  * What blocks say of all of them. Where work is known they say it by what was saved for each ns of work: a block
