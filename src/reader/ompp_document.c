@@ -2,6 +2,7 @@
  * \file
  * A report as data: names of its sections and fields, and its regions; see ompp_document.h.
  */
+#include "base/ompp_hash.h"
 #include "reader/ompp_document_priv.h"
 
 #include <string.h>
@@ -37,14 +38,6 @@ const ompp_field_row_t *ompp_field_find(ompp_doc_form_t form, const char *name)
 /* Regions are found by what they were read from, in chains of equal hashes. */
 #define NBUCKETS 4096
 
-static size_t bucket_of(uint32_t number, const char *source)
-{
-    uint32_t hash = 2166136261u ^ number;
-
-    for (; *source; source++) hash = (hash ^ (unsigned char)*source) * 16777619u;
-    return hash % NBUCKETS;
-}
-
 static const char *source_of(const ompp_doc_region_t *r, bool from_text) { return from_text ? r->place : r->fields; }
 
 /* Derives what was not given, and appends the region. */
@@ -72,7 +65,7 @@ uint32_t ompp_document_region(ompp_document_t *document, uint32_t number, ompp_c
 
     if (!document->buckets) document->buckets = ompp_document_alloc(document, NBUCKETS * sizeof *document->buckets);
     if (!document->buckets) return OMPP_DOC_NONE;
-    bucket = &document->buckets[bucket_of(number, source)]; /* index + 1; 0: empty */
+    bucket = &document->buckets[ompp_hash_text(OMPP_HASH_START ^ number, source) % NBUCKETS]; /* index + 1; 0: empty */
     for (i = *bucket; i; i = document->regions[i - 1].next) {
         const ompp_doc_region_t *r = &document->regions[i - 1];
         if (r->number == number && r->construct == construct && strcmp(source_of(r, place), source) == 0) return i - 1;

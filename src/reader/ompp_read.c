@@ -6,6 +6,7 @@
 #include "reader/ompp_document_priv.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_vector.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -111,15 +112,7 @@ static int load(int fd, char **data, size_t *length)
     *data = NULL;
     *length = 0;
     do {
-        if (*length == room) {
-            room = room ? 2 * room : 65536;
-            char *more = room > 2 * MAX_BYTES ? NULL : realloc(*data, room);
-            if (!more) {
-                rc = room > 2 * MAX_BYTES ? -OMPP_E_LIMIT : -OMPP_E_NOMEM;
-                break;
-            }
-            *data = more;
-        }
+        if (!ompp_vector_reserve(data, &room, *length + 65536, 1)) return -OMPP_E_NOMEM;
         n = read(fd, *data + *length, room - *length);
         if (n < 0) rc = -OMPP_E_IO;
         if (n > 0) *length += (size_t)n;
