@@ -5,6 +5,7 @@
 
 #include "hooks/ompp_free_priv.h"
 #include "process/ompp_lifecycle.h"
+#include "runtime/ompp_event.h"
 
 static bool at_load_is_over; /* all of the program's libraries are there */
 

@@ -5,8 +5,8 @@
  */
 #include "structure/ompp_variable.h"
 
-#include "base/ompp_vector.h"
 #include "base/ompp_clock.h"
+#include "base/ompp_vector.h"
 #include "structure/ompp_name.h"
 #include "structure/ompp_structure_priv.h"
 #include "structure/ompp_type_priv.h"
