@@ -61,12 +61,12 @@ static void *seen_from(const void *code, const char *name)
 }
 
 /* A program linked by a linker that saw no need for MPI's Fortran libraries, as our symbols came first. */
-static void *in_libraries(const char *name)
+static void *in_libraries(const char *const libraries[], const char *name)
 {
     void *found = NULL;
 
-    for (int i = 0; !found && ompp_mpi_libraries_f[i]; i++) {
-        void *library = dlopen(ompp_mpi_libraries_f[i], RTLD_LAZY | RTLD_GLOBAL);
+    for (int i = 0; !found && libraries[i]; i++) {
+        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_GLOBAL);
         if (library) found = dlsym(library, name);
     }
     return found;
@@ -93,7 +93,7 @@ static void learn_in_place(const void *code)
 
 /* ---- The functions behind ---------------------------------------------------------------------------------------- */
 
-static void *find_function(const char *symbol, const void *code)
+static void *find_function(const char *symbol, const void *code, const char *const libraries[])
 {
     char profiling[80];
     void *found;
@@ -101,18 +101,18 @@ static void *find_function(const char *symbol, const void *code)
     snprintf(profiling, sizeof profiling, "p%s", symbol);
     found = seen_from(code, profiling);
     if (!found) found = dlsym(RTLD_NEXT, symbol);
-    if (!found) found = in_libraries(profiling);
-    if (!found) found = in_libraries(symbol);
+    if (!found) found = in_libraries(libraries, profiling);
+    if (!found) found = in_libraries(libraries, symbol);
     if (found) return found;
     /* Without us the loader would not have started, or ended, the program: it calls what is in no library. */
     ompp_warn("symbol lookup error: %s is in no MPI library of this process", symbol);
     _exit(127);
 }
 
-void *ompp_mpi_real_slow(void **known, const char *symbol, const void *code)
+void *ompp_mpi_real_slow(void **known, const char *symbol, const void *code, const char *const libraries[])
 {
     const int saved = errno;
-    void *function = find_function(symbol, code);
+    void *function = find_function(symbol, code, libraries);
 
     learn_in_place(code);
     __atomic_store_n(known, function, __ATOMIC_RELEASE);

@@ -9,20 +9,24 @@
 
 /* ---- The functions behind ---------------------------------------------------------------------------------------- */
 
+extern const char *const ompp_mpi_libraries_f[]; /* sonames of MPI's Fortran libraries, NULL-terminated */
+
 /**
  * \brief The profiling name of a binding (pmpi_x_), or, where MPI has none, the binding itself behind us.
- * \param[in]  symbol  mpi_x_ or mpi_x_f08_..., static text.
- * \param[in]  code    return address in the program.
- * \param[out] known   gets the function for the next call.
+ * \param[in]  symbol     mpi_x_ or mpi_x_f08_..., static text.
+ * \param[in]  code       return address in the program.
+ * \param[in]  libraries  ompp_mpi_libraries_f.
+ * \param[out] known      gets the function for the next call.
  * \return never NULL. Takes the loader's lock; keeps errno.
  */
-void *ompp_mpi_real_slow(void **known, const char *symbol, const void *code);
+void *ompp_mpi_real_slow(void **known, const char *symbol, const void *code, const char *const libraries[]);
 
 static inline void *ompp_mpi_real(void **known, const char *symbol, const void *code)
 {
     void *function = __atomic_load_n(known, __ATOMIC_ACQUIRE);
 
-    return __builtin_expect(function != NULL, 1) ? function : ompp_mpi_real_slow(known, symbol, code);
+    if (__builtin_expect(function != NULL, 1)) return function;
+    return ompp_mpi_real_slow(known, symbol, code, ompp_mpi_libraries_f);
 }
 
 /** Declares ompp_real, the function that the wrapper stands for. First line of a wrapper. */
@@ -98,10 +102,5 @@ static inline const void *ompp_mpi_described_f(const void *descriptor)
 
 /** \brief ompp_mpi_request_add() for Fortran's handles. */
 void ompp_mpi_request_add_f(int number, const MPI_Fint requests[], ompp_mpi_values_t values);
-
-/* ---- What is wrapped --------------------------------------------------------------------------------------------- */
-
-extern const char *const ompp_mpi_wrapped_f[];   /* NULL-terminated, in no order */
-extern const char *const ompp_mpi_libraries_f[]; /* sonames of MPI's Fortran libraries, NULL-terminated */
 
 #endif

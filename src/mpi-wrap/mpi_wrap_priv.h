@@ -492,21 +492,31 @@ void ompp_mpi_piggyback_finish(double limit_seconds);
 
 /* ---- Start and end ----------------------------------------------------------------------------------------------- */
 
-/** Names of all C functions this library wraps, sorted. */
-extern const char *const ompp_mpi_wrapped[];
-extern const unsigned ompp_mpi_nwrapped;
+typedef const char *const *ompp_mpi_names_t; /* a list of names, NULL behind the last */
+
+/** All functions that this library wraps: of C, and of Fortran's bindings. */
+extern const char *const ompp_mpi_wrapped_c[];
+extern const ompp_mpi_names_t ompp_mpi_wrapped[2];
 
 /** \brief Tells the report which MPI functions the program imports that are not wrapped. */
-void ompp_mpi_coverage(void);
+void ompp_mpi_coverage(const ompp_mpi_names_t wrapped[2]);
 
 /** \brief Measurement was started, be MPI calls measured or not. */
 bool ompp_mpi_runs(void);
 
-/**
- * \brief Before the first measured call: when MPI is initialised already (loaded late), learns rank and size; not
- *        collective.
- */
-void ompp_mpi_found(void);
+/** \brief MPI is initialised, and not finalized. */
+bool ompp_mpi_is_alive(void);
+
+/** This process in MPI_COMM_WORLD. */
+typedef struct {
+    bool known;
+    int rank, size;
+} ompp_mpi_world_t;
+
+extern ompp_mpi_world_t ompp_mpi_world __attribute__((visibility("hidden")));
+
+/** \brief Asks MPI for it, and tells the runtime; not collective. */
+void ompp_mpi_learn_rank(void);
 
 /** Our own communicator, and who is in it. */
 typedef struct {
@@ -536,14 +546,18 @@ void ompp_mpi_end_init(bool ok);
  */
 bool ompp_mpi_starts_elsewhere(void);
 
-/** \brief On entering MPI_Finalize: reduction and report, over the own communicator when there is one. Collective. */
-void ompp_mpi_finish(void);
+/**
+ * \brief On entering MPI_Finalize: reduction and report, over the own communicator when there is one. Collective.
+ * \param[in] wrapped  ompp_mpi_wrapped.
+ */
+void ompp_mpi_finish(const ompp_mpi_names_t wrapped[2]);
 
 /*
  * What the wrappers of MPI_Finalize, MPI_Abort and MPI_Pcontrol do before they call MPI, in C and Fortran; code and
  * frame of the wrapper: OMPP_MPI_HERE. Nothing, inside another call of MPI.
  */
-void ompp_mpi_before_finalize(const void *code, uintptr_t frame);
+/** \param[in] wrapped  ompp_mpi_wrapped. */
+void ompp_mpi_before_finalize(const void *code, uintptr_t frame, const ompp_mpi_names_t wrapped[2]);
 /** \brief MPI is finalized: what was kept until then goes. */
 void ompp_mpi_after_finalize(void);
 void ompp_mpi_before_abort(const void *code, uintptr_t frame);

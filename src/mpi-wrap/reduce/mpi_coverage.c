@@ -4,7 +4,7 @@
  * relocations, that this library does not wrap.
  */
 #define _GNU_SOURCE
-#include "mpi-wrap/mpi_fortran_priv.h"
+#include "mpi-wrap/mpi_wrap_priv.h"
 
 #include "base/ompp_path.h"
 #include "model/ompp_profile.h"
@@ -12,22 +12,15 @@
 #include <ctype.h>
 #include <elf.h>
 #include <link.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_NAMES 64 /* said one by one */
 
 typedef struct {
-    const char *names[MAX_NAMES]; /* of modules that stay loaded while this runs */
+    const ompp_mpi_names_t *wrapped; /* ompp_mpi_wrapped */
+    const char *names[MAX_NAMES];    /* of modules that stay loaded while this runs */
     unsigned count;
 } found_t;
-
-static int compare_names(const void *key, const void *element) { return strcmp(key, *(const char *const *)element); }
-
-static bool is_wrapped(const char *name)
-{
-    return bsearch(name, ompp_mpi_wrapped, ompp_mpi_nwrapped, sizeof *ompp_mpi_wrapped, compare_names) != NULL;
-}
 
 /* MPI_Xx.. and MPIX_Xx..: constants of mpi.h that are data symbols are all upper case. */
 static bool is_mpi_function(const char *name)
@@ -53,18 +46,18 @@ static bool is_fortran_function(const char *name)
            strncmp(name, "mpi_conversion_fn_", 18) && !ends_in(name, "_fn_") && !ends_in(name, "_fn__");
 }
 
-static bool is_wrapped_f(const char *name)
+static bool is_wrapped(const found_t *found, const char *name)
 {
-    for (size_t i = 0; ompp_mpi_wrapped_f[i]; i++)
-        if (!strcmp(ompp_mpi_wrapped_f[i], name)) return true;
+    for (int i = 0; i < 2; i++)
+        for (ompp_mpi_names_t wrapped = found->wrapped[i]; *wrapped; wrapped++)
+            if (!strcmp(*wrapped, name)) return true;
     return false;
 }
 
 static void note(found_t *found, const char *name)
 {
-    const bool missed = is_fortran_function(name) ? !is_wrapped_f(name) : is_mpi_function(name) && !is_wrapped(name);
-
-    if (!missed || found->count == MAX_NAMES) return;
+    if (found->count == MAX_NAMES || !(is_fortran_function(name) || is_mpi_function(name))) return;
+    if (is_wrapped(found, name)) return;
     for (unsigned i = 0; i < found->count; i++)
         if (!strcmp(found->names[i], name)) return;
     found->names[found->count++] = name;
@@ -133,9 +126,9 @@ static int visit_module(struct dl_phdr_info *module, size_t size, void *data)
     return 0;
 }
 
-void ompp_mpi_coverage(void)
+void ompp_mpi_coverage(const ompp_mpi_names_t wrapped[2])
 {
-    found_t found = {.count = 0};
+    found_t found = {.wrapped = wrapped};
 
     dl_iterate_phdr(visit_module, &found);
     for (unsigned i = 0; i < found.count; i++) ompp_event_coverage(OMPP_COVERAGE_MPI_UNWRAPPED, found.names[i], NULL);

@@ -10,8 +10,6 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
-#include "base/ompp_log.h"
-#include "model/ompp_profile.h"
 #include "process/ompp_lifecycle.h"
 
 #include <errno.h>
@@ -26,9 +24,7 @@ enum { TAG_SIZE = 1, TAG_DATA = 2 };
 
 static struct {
     ompp_mpi_own_t own;
-    bool known;           /* rank and size are */
     bool gave_up;         /* a transfer ran into its limit: the communicator has loose ends */
-    int rank, size;       /* of the world */
     double limit_seconds; /* of one transfer */
     bool *sized;          /* [own.size] receive_size() has taken the size of the next message of this rank */
 } self = {.own.comm = MPI_COMM_NULL, .limit_seconds = 300};
@@ -159,56 +155,6 @@ static int reduce_receive(int from, void *data, uint64_t bytes)
 
 /* ---- Start and end ----------------------------------------------------------------------------------------------- */
 
-static bool mpi_is_alive(void)
-{
-    int begun = 0, ended = 0;
-
-    PMPI_Initialized(&begun);
-    PMPI_Finalized(&ended);
-    return begun && !ended;
-}
-
-/*
- * A launcher of another MPI starts processes of which each takes itself for the only one. Of launchers in one another,
- * the inner one may rightly have started one.
- */
-static void note_alien_launcher(void)
-{
-    static const struct {
-        const char *size, *rank;
-    } launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"}};
-    const char *variable = NULL, *rank = NULL;
-    int started = 1;
-    char reason[80];
-
-    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
-        const char *text = ompp_env_foreign(launchers[i].size);
-        if (text && atoi(text) <= 1) return;
-        if (!text) continue;
-        started = atoi(text);
-        variable = launchers[i].size;
-        rank = ompp_env_foreign(launchers[i].rank);
-    }
-    if (!variable) return;
-    snprintf(reason, sizeof reason, "its launcher started %d processes (%s)", started, variable);
-    ompp_event_coverage(OMPP_COVERAGE_NOTE, "MPI_COMM_WORLD has one rank", reason);
-    if (rank && atoi(rank) > 0) return; /* each is rank 0: the first of them says it */
-    ompp_warn_common("use mpirun of the program's MPI ('ompp doctor' in front of the line says which): the launcher is "
-                     "of another MPI, and each of its %d processes (%s) is rank 0 of 1 and writes its own report",
-                     started, variable);
-}
-
-static void learn_rank(void)
-{
-    const bool again = self.known;
-
-    if (PMPI_Comm_rank(MPI_COMM_WORLD, &self.rank) != MPI_SUCCESS) return;
-    if (PMPI_Comm_size(MPI_COMM_WORLD, &self.size) != MPI_SUCCESS) return;
-    self.known = true;
-    ompp_runtime_mpi(self.rank, self.size);
-    if (self.size == 1 && !again) note_alien_launcher();
-}
-
 /* A name for this run, the same on all ranks: rank 0 makes it. Collective over the own communicator. */
 static void agree_on_name(void)
 {
@@ -228,20 +174,16 @@ void ompp_mpi_started(void)
 
     /* Collective: a rank that has the wrappers and is not measured takes part all the same. */
     if (self.own.size == 0) ompp_mpi_own_make(&self.own);
-    if (ompp_mpi_runs()) learn_rank();
+    if (ompp_mpi_runs()) ompp_mpi_learn_rank();
     if (self.own.comm != MPI_COMM_NULL) agree_on_name();
     if (self.own.comm != MPI_COMM_NULL && self.own.all) ompp_mpi_piggyback_start(self.own.comm);
     errno = saved;
 }
 
-void ompp_mpi_found(void)
-{
-    if (mpi_is_alive()) learn_rank();
-}
-
 static ompp_reduce_t transport_begin(void)
 {
-    if (self.own.size == 0) self.own = (ompp_mpi_own_t){.comm = MPI_COMM_NULL, .rank = self.rank, .size = self.size};
+    if (self.own.size == 0)
+        self.own = (ompp_mpi_own_t){.comm = MPI_COMM_NULL, .rank = ompp_mpi_world.rank, .size = ompp_mpi_world.size};
     self.sized = calloc((size_t)self.own.size, sizeof *self.sized);
     return (ompp_reduce_t){.rank = self.own.rank,
                            .size = self.own.size,
@@ -266,16 +208,16 @@ static void absent(void)
     transport_end();
 }
 
-void ompp_mpi_finish(void)
+void ompp_mpi_finish(const ompp_mpi_names_t wrapped[2])
 {
     const int saved = errno;
 
-    if (mpi_is_alive() && !ompp_mpi_runs() && self.own.comm != MPI_COMM_NULL) {
+    if (ompp_mpi_is_alive() && !ompp_mpi_runs() && self.own.comm != MPI_COMM_NULL) {
         absent();
-    } else if (ompp_mpi_runs() && mpi_is_alive()) {
-        if (!self.known) learn_rank();
+    } else if (ompp_mpi_runs() && ompp_mpi_is_alive()) {
+        if (!ompp_mpi_world.known) ompp_mpi_learn_rank();
         const ompp_reduce_t transport = transport_begin();
-        ompp_mpi_coverage();
+        ompp_mpi_coverage(wrapped);
         ompp_mpi_piggyback_finish(ompp_env.finalize_timeout);
         ompp_runtime_finalize(&transport);
         transport_end();
