@@ -5,6 +5,8 @@
  */
 #include "tools/kinst/kinst-ompp-fortran.h"
 
+#include "base/ompp_hash.h"
+
 #include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -518,10 +520,8 @@ static void put_text(const work_t *w, const kinst_units_t *units, FILE *out)
  * program. */
 static char *block_name(const kinst_fortran_t *f)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
+    const uint64_t hash = ompp_hash_text(ompp_hash_text(OMPP_HASH_START, f->absolute), f->command);
 
-    for (const char *p = f->absolute; *p; p++) hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
-    for (const char *p = f->command; *p; p++) hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
     return kinst_text("/ompp_h_%016llx/", (unsigned long long)hash);
 }
 

@@ -38,9 +38,8 @@ static bool note_line(kinst_fortran_t *f, const char *p, unsigned line)
     if (rest == p) return false;
     const char *open = strchr(rest, '"'), *close = open ? strchr(open + 1, '"') : NULL;
     if (close) file = kinst_text("%.*s", (int)(close - open - 1), open + 1);
-    f->mappings = realloc(f->mappings, (f->nmappings + 1) * sizeof *f->mappings);
-    if (!f->mappings) abort();
-    f->mappings[f->nmappings++] = (kinst_mapping_t){line + 1, (unsigned)number, file};
+    kinst_mapping_t *mapping = kinst_push(&f->mappings, &f->nmappings, sizeof *mapping);
+    *mapping = (kinst_mapping_t){line + 1, (unsigned)number, file};
     return true;
 }
 
@@ -115,9 +114,9 @@ static size_t region_named(const kinst_fortran_t *f, const char *name)
 
 size_t kinst_fortran_region(kinst_fortran_t *f, const char *type, char *name, unsigned line)
 {
-    f->regions = realloc(f->regions, (f->nregions + 1) * sizeof *f->regions);
-    if (!f->regions) abort();
-    f->regions[f->nregions++] = (kinst_user_region_t){type, name, line, line};
+    kinst_user_region_t *region = kinst_push(&f->regions, &f->nregions, sizeof *region);
+
+    *region = (kinst_user_region_t){type, name, line, line};
     return f->nregions;
 }
 

@@ -1,6 +1,8 @@
 /** \file The little that the wrapper knows of how Fortran is written: fixed and free form, lines, statements. */
 #include "tools/kinst/kinst-ompp-fortran.h"
 
+#include "base/ompp_vector.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,11 +50,9 @@ kinst_form_t kinst_form_of(const kinst_command_t *c, const kinst_source_t *sourc
 
 void kinst_lines_add(kinst_lines_t *lines, char *text, unsigned line)
 {
-    if ((lines->n & (lines->n - 1)) == 0) {
-        lines->v = realloc(lines->v, (lines->n ? 2 * lines->n : 1) * sizeof *lines->v);
-        if (!lines->v) abort();
-    }
-    lines->v[lines->n++] = (kinst_line_t){text, line};
+    kinst_line_t *to = kinst_push(&lines->v, &lines->n, sizeof *to);
+
+    *to = (kinst_line_t){text, line};
 }
 
 kinst_lines_t kinst_lines_of(const char *text)
@@ -140,11 +140,7 @@ bool kinst_words(const char **p, const char *words)
 
 static void put(kinst_reader_t *r, char c)
 {
-    if (r->size + 2 > r->room) {
-        r->room = 2 * r->room + 256;
-        r->text = realloc(r->text, r->room);
-        if (!r->text) abort();
-    }
+    if (!ompp_vector_reserve(&r->text, &r->room, r->size + 2, 1)) abort();
     r->text[r->size++] = c;
     r->text[r->size] = '\0';
 }

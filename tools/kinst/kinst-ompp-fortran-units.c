@@ -122,9 +122,8 @@ static void keep(kinst_units_t *units, const kinst_unit_t *unit)
             units->v[i] = *unit;
             return;
         }
-    units->v = realloc(units->v, (units->n + 1) * sizeof *units->v);
-    if (!units->v) abort();
-    units->v[units->n++] = *unit;
+    kinst_unit_t *to = kinst_push(&units->v, &units->n, sizeof *to);
+    *to = *unit;
 }
 
 static void pop(walk_t *w)

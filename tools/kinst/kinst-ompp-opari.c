@@ -66,10 +66,9 @@ static void add_macro(work_t *w, const char *definition)
 {
     size_t length = strcspn(definition, " ");
     char *text = with_places(w, definition + length + (definition[length] == ' '));
+    macro_t *macro = kinst_push(&w->macros, &w->nmacros, sizeof *macro);
 
-    w->macros = realloc(w->macros, (w->nmacros + 1) * sizeof *w->macros);
-    if (!w->macros) abort();
-    w->macros[w->nmacros++] = (macro_t){kinst_text("%.*s", (int)length, definition), text};
+    *macro = (macro_t){kinst_text("%.*s", (int)length, definition), text};
     if (*text == '"') kinst_addf(w->ctcs, "%.*s", (int)strlen(text) - 2, text + 1);
 }
 

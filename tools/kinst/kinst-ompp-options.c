@@ -243,9 +243,8 @@ static void read_input(kinst_command_t *c, size_t word)
     if (strcmp(path, "-") == 0 || is_header(path) || (!by_language(&source.lang) && !is_source(path, &source.lang)))
         return;
     c->kinds[word] = KINST_WORD_SOURCE;
-    c->sources = realloc(c->sources, (c->nsources + 1) * sizeof *c->sources);
-    if (!c->sources) abort();
-    c->sources[c->nsources++] = source;
+    kinst_source_t *to = kinst_push(&c->sources, &c->nsources, sizeof *to);
+    *to = source;
 }
 
 /* One option and, when it has one, its argument. \return number of words read. */

@@ -2,6 +2,7 @@
 
 #include "base/ompp_clock.h"
 #include "base/ompp_env.h"
+#include "base/ompp_vector.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,6 +39,13 @@ char *kinst_text(const char *format, ...)
     if (vasprintf(&text, format, args) < 0) text = NULL;
     va_end(args);
     return must(text);
+}
+
+void *kinst_push(void *array, size_t *n, size_t size)
+{
+    size_t allocated = *n & (*n - 1) ? *n + 1 : *n; /* room is a power of two */
+
+    return must(ompp_vector_push(array, n, &allocated, size));
 }
 
 void kinst_add(kinst_list_t *list, const char *word)

@@ -12,20 +12,12 @@
 
 /* ---- Places ------------------------------------------------------------------------------------------------------ */
 
-static void *grown(void *rows, size_t n, size_t size)
-{
-    if (n & (n - 1)) return rows; /* room is a power of two */
-    rows = realloc(rows, (n ? 2 * n : 1) * size);
-    if (!rows) abort();
-    return rows;
-}
-
 /* From the current line of the output on, places go on from here. */
 static void map_here(kinst_scan_t *s)
 {
     if (s->nmappings && s->mappings[s->nmappings - 1].at == s->line) s->nmappings--;
-    s->mappings = grown(s->mappings, s->nmappings, sizeof *s->mappings);
-    s->mappings[s->nmappings++] = (kinst_mapping_t){s->line, s->place};
+    kinst_mapping_t *mapping = kinst_push(&s->mappings, &s->nmappings, sizeof *mapping);
+    *mapping = (kinst_mapping_t){s->line, s->place};
 }
 
 kinst_place_t kinst_scan_place(const kinst_scan_t *s, unsigned line)
@@ -109,8 +101,9 @@ void kinst_scan_skip(kinst_scan_t *s, const char *to)
 
 size_t kinst_scan_region(kinst_scan_t *s, const char *type, const char *name)
 {
-    s->regions = grown(s->regions, s->nregions, sizeof *s->regions);
-    s->regions[s->nregions++] = (kinst_region_t){type, name, s->place, s->place};
+    kinst_region_t *region = kinst_push(&s->regions, &s->nregions, sizeof *region);
+
+    *region = (kinst_region_t){type, name, s->place, s->place};
     return s->nregions;
 }
 

@@ -1,6 +1,8 @@
 /** \file Text that grows, and the little that the wrapper knows of how C and C++ are written. */
 #include "tools/kinst/kinst-ompp-source.h"
 
+#include "base/ompp_vector.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,11 +11,7 @@
 
 void kinst_put(kinst_buffer_t *b, const char *text, size_t size)
 {
-    if (b->size + size + 1 > b->room) {
-        b->room = 2 * b->room + size + 1024;
-        b->text = realloc(b->text, b->room);
-        if (!b->text) abort();
-    }
+    if (!ompp_vector_reserve(&b->text, &b->room, b->size + size + 1, 1)) abort();
     memcpy(b->text + b->size, text, size);
     b->size += size;
     b->text[b->size] = '\0';

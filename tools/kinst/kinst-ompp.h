@@ -20,6 +20,9 @@ typedef struct {
     size_t n;
 } kinst_list_t;
 
+/** \brief A new element of size bytes at the end of an array that only grows so; array: address of the pointer to it.
+ *         Ends the process when there is no memory. */
+void *kinst_push(void *array, size_t *n, size_t size);
 void kinst_add(kinst_list_t *list, const char *word);
 void kinst_addf(kinst_list_t *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
 char *kinst_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
