@@ -1,6 +1,7 @@
 #include "tools/doctor/ompp-doctor.h"
 
 #include "base/ompp_path.h"
+#include "base/ompp_vector.h"
 #include "tools/common/ompp-option.h"
 #include "tools/common/ompp-program.h"
 
@@ -187,10 +188,7 @@ typedef struct {
 
 static bool read_some(stream_t *s)
 {
-    char *bigger = s->n + 4096 > s->allocated ? realloc(s->text, s->allocated = 2 * s->allocated + 8192) : s->text;
-
-    if (!bigger) return false;
-    s->text = bigger;
+    if (!ompp_vector_reserve(&s->text, &s->allocated, s->n + 4096, 1)) return false;
     ssize_t n = read(s->fd, s->text + s->n, 4095);
     if (n > 0) s->n += (size_t)n;
     s->text[s->n] = '\0';

@@ -4,6 +4,7 @@
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
 #include "base/ompp_path.h"
+#include "base/ompp_vector.h"
 #include "image/ompp_proc.h"
 #include "model/ompp_collect.h"
 #include "model/ompp_merge.h"
@@ -90,16 +91,12 @@ static int add_file(ompp_left_list_t *list, const char *path)
     piece.own = stat(path, &st) == 0 && st.st_uid == geteuid();
     if (rc == 0 && list->own_only && !piece.own) rc = -OMPP_E_FORMAT;
     if (rc == 0 && (piece.profile->nranks_kept != 1 || piece.profile->nrest)) rc = -OMPP_E_FORMAT;
-    if (rc == 0 && list->n == list->allocated) {
-        size_t allocated = list->allocated ? 2 * list->allocated : 64;
-        ompp_left_t *bigger = realloc(list->piece, allocated * sizeof *bigger);
-        if (bigger) list->piece = bigger, list->allocated = allocated;
-        else rc = -OMPP_E_NOMEM;
-    }
-    if (rc == 0) {
-        list->piece[list->n++] = piece;
+    ompp_left_t *to = rc == 0 ? ompp_vector_push(&list->piece, &list->n, &list->allocated, sizeof piece) : NULL;
+    if (to) {
+        *to = piece;
         return 0;
     }
+    if (rc == 0) rc = -OMPP_E_NOMEM;
     ompp_profile_free(piece.profile);
     free(piece.path);
     return rc;
