@@ -22,7 +22,7 @@ program suspended_f
    use by_f08, only: pass_on_f08
    implicit none
    interface
-      subroutine fake_rest_f(number) bind(c, name='fake_rest_f')
+      subroutine fake_suspension_f(number) bind(c, name='fake_suspension_f')
          use iso_c_binding
          integer(c_int), value :: number
       end subroutine
@@ -31,9 +31,9 @@ program suspended_f
          integer(c_int), value :: number
       end subroutine
       ! The mark that was adopted since it was asked last; -1: there are no clocks, or it was not one that is known.
-      function fake_adopted_f() bind(c, name='fake_adopted_f')
+      function fake_joined_f() bind(c, name='fake_joined_f')
          use iso_c_binding
-         integer(c_int) :: fake_adopted_f
+         integer(c_int) :: fake_joined_f
       end function
    end interface
    integer, parameter :: rounds = 100, tag = 5
@@ -47,18 +47,18 @@ program suspended_f
    failures = 0
    do round = 1, 8
       call MPI_Barrier(MPI_COMM_WORLD, ierror)
-      call fake_rest_f(round)
+      call fake_suspension_f(round)
       call MPI_Barrier(MPI_COMM_WORLD, ierror)
       do i = 1, rounds
          call pass_on(mod(i, 6), i)
       end do
       call MPI_Barrier(MPI_COMM_WORLD, ierror)
-      call fake_rest_f(0)
+      call fake_suspension_f(0)
       call MPI_Barrier(MPI_COMM_WORLD, ierror)
-      told = fake_adopted_f()
+      told = fake_joined_f()
       do way = 0, 5
          call pass_on(way, rounds + way)
-         told = fake_adopted_f()
+         told = fake_joined_f()
          if (told /= -1 .and. told /= number_of(last, rounds + way)) then
             print *, 'rank', rank, 'way', way, 'adopted', told, 'instead of', number_of(last, rounds + way)
             failures = failures + 1
