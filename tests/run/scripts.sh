@@ -1,5 +1,6 @@
 #!/bin/sh
 # What scripts/demo says while it builds: that it goes on, and how far it is; what failed. How large its run is.
+# What scripts/check says of times.
 . "$abs_top_srcdir/scripts/lib.sh"
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
@@ -30,4 +31,23 @@ sized 2 1 OMP_NUM_THREADS=2
 sized 3 1 OMP_NUM_THREADS=2
 sized 4 2 OMP_NUM_THREADS=2
 sized 64 2 OMP_NUM_THREADS=2
+
+mkdir -p "$work/tests/one" "$work/tests/two/deep"
+for row in one/a.sh:1.5:0.2 one/b.py:2.0:0.3 two/deep/c:30.0:9.0; do
+    log=$work/tests/${row%%:*}
+    row=${row#*:}
+    echo "took ${row%:*} s, ${row#*:} s of processor time" >"$log.log"
+    : >"$log.trs"
+done
+: >"$work/tests/one/untold.trs"
+: >"$work/tests/one/untold.log"
+(build=$work; say_times "$work"/tests/*/*.trs "$work"/tests/two/deep/c.trs) | grep '^ ' | tr -s ' ' >"$work/said"
+cat >"$work/wanted" <<END
+ 30.0 9.0 tests/two (1)
+ 3.5 0.5 tests/one (2)
+ 30.0 9.0 tests/two/deep/c
+ 2.0 0.3 tests/one/b.py
+ 1.5 0.2 tests/one/a.sh
+END
+cmp "$work/said" "$work/wanted" || { bad "times:"; cat "$work/said"; }
 exit $failed
