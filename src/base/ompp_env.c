@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,6 +33,20 @@ const size_t ompp_env_nrows = sizeof ompp_env_rows / sizeof ompp_env_rows[0];
 static char *texts[sizeof ompp_env_rows / sizeof ompp_env_rows[0]];
 static bool misread[sizeof ompp_env_rows / sizeof ompp_env_rows[0]];
 static bool was_read;
+
+/* As secure_getenv() has it, and also where another tool than the system has changed the ids. */
+bool ompp_env_is_trusted(void)
+{
+    static _Atomic int known; /* 0 = not looked at yet, 1 = no, 2 = yes */
+
+    if (!known) known = getauxval(AT_SECURE) || getuid() != geteuid() || getgid() != getegid() ? 1 : 2;
+    return known == 2;
+}
+
+static const char *value_of(const char *name) { return ompp_env_is_trusted() ? getenv(name) : NULL; }
+
+/* "NAME=value" of all variables; NULL = none counts. */
+static char **entries(void) { return ompp_env_is_trusted() ? environ : NULL; }
 
 static const char *const type_accepts[] = {
     [OMPP_ENV_STRING] = "text",
@@ -249,7 +264,7 @@ static void read_list(const ompp_env_row_t *row)
 {
     ompp_env_list_t *list = (ompp_env_list_t *)((char *)&ompp_env + row->offset);
 
-    for (char **e = environ; e && *e; e++) {
+    for (char **e = entries(); e && *e; e++) {
         const char *equals = strchr(*e, '=');
         unsigned number = equals ? number_in(row, *e, equals - *e) : 0;
         if (number && equals[1]) insert(list, number, equals + 1);
@@ -289,7 +304,7 @@ static void say_unknown(const char *name, size_t length)
 
 static void warn_unknown(void)
 {
-    for (char **e = environ; e && *e; e++) {
+    for (char **e = entries(); e && *e; e++) {
         const char *equals = strchr(*e, '=');
         if (!equals || strncmp(*e, "OMPP_", 5) != 0) continue;
         if (strncmp(*e, "OMPP_TEST_", 10) == 0) continue; /* of our own tests, and seen by the programs they run */
@@ -376,7 +391,7 @@ bool ompp_env_accepts(const char *name, const char *text, const char *shown, cha
 
 void ompp_env_read(void)
 {
-    const char *quiet = getenv("OMPP_QUIET");
+    const char *quiet = value_of("OMPP_QUIET");
     int saved_errno = errno;
 
     if (was_read) return;
@@ -387,7 +402,7 @@ void ompp_env_read(void)
             read_list(&ompp_env_rows[i]);
             continue;
         }
-        const char *text = getenv(ompp_env_rows[i].name);
+        const char *text = value_of(ompp_env_rows[i].name);
         if (text && *text) texts[i] = strdup(text);
         read_row(&ompp_env_rows[i], text);
     }
@@ -401,7 +416,7 @@ void ompp_env_read(void)
  * script. */
 static bool is_launched_process(void)
 {
-    const char *process = getenv(OMPP_ENV_LAUNCHED);
+    const char *process = value_of(OMPP_ENV_LAUNCHED);
 
     return process && strtol(process, NULL, 10) == (long)getpid();
 }
@@ -414,7 +429,7 @@ static char **find_entry(const char *name)
 {
     size_t length = strlen(name);
 
-    for (char **e = environ; e && *e; e++)
+    for (char **e = entries(); e && *e; e++)
         if (strncmp(*e, name, length) == 0 && (*e)[length] == '=') return e;
     return NULL;
 }
@@ -477,7 +492,7 @@ static void restore(const char *name)
 
 bool ompp_env_restore(void)
 {
-    const char *noted = getenv(OMPP_ENV_RESTORE), *command = getenv(OMPP_ENV_COMMAND);
+    const char *noted = value_of(OMPP_ENV_RESTORE), *command = value_of(OMPP_ENV_COMMAND);
     char *names = noted ? strdup(noted) : NULL, *rest = names, *name;
 
     if (!names) return is_launched_process();
@@ -485,7 +500,7 @@ bool ompp_env_restore(void)
     if (command) keep_again(OMPP_ENV_COMMAND);
     if (command) again.command = strdup(command);
     while ((name = strsep(&rest, ","))) restore(name);
-    keep_names(getenv(OMPP_ENV_RESTORE));
+    keep_names(value_of(OMPP_ENV_RESTORE));
     remove_entry(OMPP_ENV_RESTORE);
     remove_entry(OMPP_ENV_COMMAND);
     free(names);
@@ -506,7 +521,7 @@ char *const *ompp_env_again(const char **command)
 
 const char *ompp_env_text(const ompp_env_row_t *row)
 {
-    const char *text = was_read ? texts[row - ompp_env_rows] : getenv(row->name);
+    const char *text = was_read ? texts[row - ompp_env_rows] : value_of(row->name);
 
     return text ? text : "";
 }
@@ -516,7 +531,7 @@ bool ompp_env_is_misread(const ompp_env_row_t *row) { return misread[row - ompp_
 static bool has_member(const ompp_env_row_t *row)
 {
     if (was_read) return ((const ompp_env_list_t *)((const char *)&ompp_env + row->offset))->n > 0;
-    for (char **e = environ; e && *e; e++) {
+    for (char **e = entries(); e && *e; e++) {
         const char *equals = strchr(*e, '=');
         if (equals && equals[1] && number_in(row, *e, equals - *e)) return true;
     }
@@ -532,4 +547,4 @@ bool ompp_env_is_set(const char *name)
     return false;
 }
 
-const char *ompp_env_foreign(const char *name) { return getenv(name); }
+const char *ompp_env_foreign(const char *name) { return value_of(name); }

@@ -68,6 +68,12 @@ extern const ompp_env_row_t ompp_env_rows[];
 extern const size_t ompp_env_nrows;
 
 /**
+ * \return whether the environment is that of the user whose rights the process has. Else (a setuid or setgid program,
+ *         or one with capabilities of its file) every variable is as if it were not set, and nothing is measured.
+ */
+bool ompp_env_is_trusted(void);
+
+/**
  * \brief Reads all variables into ompp_env, once; later calls do nothing. Sets the log level from OMPP_QUIET and
  *        OMPP_VERBOSE.
  *

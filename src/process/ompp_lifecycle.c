@@ -244,6 +244,10 @@ void ompp_runtime_own_end(const ompp_own_t *own)
 
 static void start_now(void)
 {
+    if (!ompp_env_is_trusted()) {
+        atomic_store(&ompp_process.state, OMPP_STATE_DEAD);
+        return;
+    }
     ompp_clock_mark(); /* another library's constructor may be earlier than ours */
     const ompp_own_t own = ompp_runtime_own_begin();
     ompp_program_note();
@@ -306,6 +310,10 @@ __attribute__((constructor)) static void at_load(int argc, char **argv, char **e
     int saved_errno = errno;
 
     (void)argc;
+    if (!ompp_env_is_trusted()) {
+        atomic_store(&ompp_process.state, OMPP_STATE_DEAD);
+        return;
+    }
     ompp_reexec_check(argv, envp);
 
     ompp_clock_mark(); /* the program's time begins here, not with its first event */

@@ -4,6 +4,7 @@
  */
 #include "runtime/ompp_coverage.h"
 
+#include "base/ompp_env.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_state.h"
@@ -92,6 +93,7 @@ bool ompp_event_claim_openmp(const char *source)
 {
     static atomic_flag claimed = ATOMIC_FLAG_INIT;
 
+    if (!ompp_env_is_trusted()) return false;
     if (atomic_flag_test_and_set(&claimed)) return strcmp(openmp_source, source) == 0;
     snprintf(openmp_source, sizeof openmp_source, "%s", source);
     if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING) {

@@ -10,6 +10,7 @@
  */
 #include "mpi-wrap/mpi_wrap_priv.h"
 
+#include "base/ompp_env.h"
 #include "model/ompp_profile.h"
 #include "preload/ompp_launch.h"
 #include "process/ompp_lifecycle.h"
@@ -33,6 +34,7 @@ void ompp_mpi_starting(void)
     const char *dirs[4];
     const int saved = errno;
 
+    if (!ompp_env_is_trusted()) return;
     ompp_runtime_node_dirs(dirs);
     if (ompp_rank_discovery_open(&here, dirs, ompp_launch_name())) ompp_rank_discovery_announce(&here);
     errno = saved;

@@ -172,6 +172,8 @@ void ompp_mpi_started(void)
 {
     const int saved = errno;
 
+    if (!ompp_env_is_trusted()) return;
+
     /* Collective: a rank that has the wrappers and is not measured takes part all the same. */
     if (self.own.size == 0) ompp_mpi_own_make(&self.own);
     if (ompp_mpi_runs()) ompp_mpi_learn_rank();
