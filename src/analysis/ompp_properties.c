@@ -109,7 +109,8 @@ static void add_call(find_t *f, uint32_t n, uint64_t *rank_ns)
 {
     const ompp_profile_t *p = f->profile;
     const ompp_node_t *node = &p->nodes[n];
-    bool inside = ompp_analysis_fork(p, n) != 0;
+    /* of the thread alone; else the other threads of the rank have nothing to do meanwhile */
+    bool inside = ompp_analysis_fork(p, n) != 0 || ompp_analysis_by_own_threads(p, n);
     double waiting = 0;
     uint32_t rank;
 
@@ -314,6 +315,21 @@ static double rest_idle(const ompp_profile_t *p)
     return alone > 0 ? alone * (threads - 1) / threads : 0;
 }
 
+/* What threads of the program's own did outside of teams, ns of a rank. */
+static uint64_t own_threads_ns(const ompp_profile_t *p, uint32_t rank)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t n = 1; n < p->nnodes; n++)
+        for (uint32_t b = 0; p->nodes[n].parent == 0 && b < p->nodes[n].nblocks; b++) {
+            const ompp_block_t *block = &p->nodes[n].blocks[b];
+            const ompp_location_t *l = &p->locations[block->location];
+            if (block->set == OMPP_SET_PHASES && l->rank == rank && l->kind == OMPP_THREAD_OTHER)
+                sum += ompp_analysis_value(p, n, block->location, OMPP_COLUMN_EXEC_T);
+        }
+    return sum;
+}
+
 /* Threads that have nothing to do while the first one of their rank is alone. */
 static ompp_finding_t find_serial(const ompp_profile_t *p)
 {
@@ -323,7 +339,9 @@ static ompp_finding_t find_serial(const ompp_profile_t *p)
     if (!times) return finding;
     ompp_analysis_rank_times(p, times);
     for (size_t r = 0; r < p->nranks_kept; r++)
-        if (p->ranks[r].nthreads > 1) finding.lost_ns += times[r].serial_ns * (p->ranks[r].nthreads - 1);
+        if (p->ranks[r].nthreads > 1)
+            finding.lost_ns +=
+                ompp_less(times[r].serial_ns * (p->ranks[r].nthreads - 1), own_threads_ns(p, p->ranks[r].rank));
     finding.lost_ns += to_ns(rest_idle(p));
     free(times);
     return finding;

@@ -440,12 +440,26 @@ uint32_t ompp_analysis_max_threads(const ompp_profile_t *profile)
     return most;
 }
 
+bool ompp_analysis_by_own_threads(const ompp_profile_t *profile, uint32_t node)
+{
+    while (node != 0 && profile->nodes[node].parent != 0) node = profile->nodes[node].parent;
+    const ompp_node_t *top = &profile->nodes[node];
+    for (uint32_t b = 0; node != 0 && b < top->nblocks; b++)
+        if (top->blocks[b].set == OMPP_SET_PHASES &&
+            profile->locations[top->blocks[b].location].kind == OMPP_THREAD_OTHER)
+            return true;
+    return false;
+}
+
 uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, uint32_t node)
 {
+    const uint64_t slots = profile->nslots ? profile->nslots : 1;
+
     for (; node != 0; node = profile->nodes[node].parent) {
         unsigned construct = construct_of(profile, node);
         if (ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_ALONE) break;
-        if (ompp_construct_forks(construct)) return profile->nslots ? profile->nslots : 1;
+        if (ompp_construct_forks(construct)) return slots;
+        if (profile->nodes[node].parent == 0 && ompp_analysis_by_own_threads(profile, node)) return slots;
     }
     return ompp_analysis_nranks(profile);
 }

@@ -56,10 +56,13 @@ void ompp_rows_clear(const ompp_values_t *values, ompp_row_t *rows, size_t n);
 void ompp_row_add(const ompp_values_t *values, ompp_row_t *into, const ompp_row_t *from);
 
 /**
- * \brief By what the sum over threads is divided in the callgraph: slots inside a team, ranks outside and in ALONE
- *        constructs.
+ * \brief By what the sum over threads is divided in the callgraph: slots inside a team, and where threads of the
+ *        program's own were beside the initial one; ranks elsewhere outside of teams, and in ALONE constructs.
  */
 uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, uint32_t node);
+
+/** \return whether threads of the program's own were on the call path from its outermost region on. */
+bool ompp_analysis_by_own_threads(const ompp_profile_t *profile, uint32_t node);
 
 /** \return innermost node at or above this one that starts a team; 0 (the root) when there is none. */
 uint32_t ompp_analysis_fork(const ompp_profile_t *profile, uint32_t node);

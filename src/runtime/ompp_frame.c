@@ -32,11 +32,12 @@ static ompp_time_t end_of(const ompp_thread_t *thread, const ompp_a_frame_t *fra
 }
 
 /* Gives up this frame's hold on its team and restores what was before it. */
-static void leave_team(ompp_thread_t *thread, const ompp_a_frame_t *frame)
+static void leave_team(ompp_thread_t *thread, const ompp_a_frame_t *frame, ompp_time_t end)
 {
     ompp_a_team_t *team = frame->team ? ompp_at(thread, frame->team) : NULL;
 
     if (team) atomic_fetch_sub_explicit(&team->refs, 1, memory_order_release);
+    thread->busy_until = end;
     thread->base_node = frame->outer_base;
     thread->team = NULL;
     for (const ompp_a_frame_t *f = frame - 1; f > thread->stack->frames; f--)
@@ -52,7 +53,7 @@ static void close_top(ompp_thread_t *thread, ompp_time_t t)
     ompp_time_t end = end_of(thread, frame, t);
 
     if (end < frame->stamp) end = frame->stamp;
-    if (frame->flags & OMPP_FRAME_F_TEAM) leave_team(thread, frame);
+    if (frame->flags & OMPP_FRAME_F_TEAM) leave_team(thread, frame, end);
     if (frame->flags & OMPP_FRAME_F_RECURSIVE) ompp_node(thread, frame->node)->visits += frame->again;
     if (thread->stack->top == 0) {
         ompp_frame_book(thread, frame, end); /* base of a task: the caller takes the stack away */

@@ -88,7 +88,10 @@ static void worker_begin(ompp_thread_t *thread, ompp_team_t *team, ompp_time_t t
         thread->skipped++;
         return;
     }
-    ompp_a_frame_t *frame = ompp_push_node(thread, node, OMPP_FRAME_F_TEAM, team->a.fork < t ? team->a.fork : t);
+    /* It counts from the fork on, unless its row was another thread's or another team's until later. */
+    if (team->a.fork < t) t = team->a.fork;
+    ompp_a_frame_t *frame =
+        ompp_push_node(thread, node, OMPP_FRAME_F_TEAM, t > thread->busy_until ? t : thread->busy_until);
     frame->team = ompp_off(thread, team);
     frame->outer_base = thread->base_node;
     atomic_fetch_add_explicit(&team->a.refs, 1, memory_order_relaxed);

@@ -129,8 +129,12 @@ static void occupy(ompp_thread_t *thread, ompp_time_t t)
     atomic_store(&thread->replaced, false);
     record->os_tid = (uint32_t)syscall(SYS_gettid);
     if (record->kind == OMPP_A_THREAD_UNUSED) record->begin_ns = t;
-    thread->since = t;
+    /* t was read before the record was taken, whose last thread may have ended since. */
+    thread->busy_until = record->end_ns;
+    thread->since = record->end_ns > t ? record->end_ns : t;
     record->end_ns = 0;
+    /* The first event may have an older time stamp: it takes the way that looks at it (ompp_push_slow). */
+    ompp_node(thread, record->root)->last = 0;
 }
 
 /*

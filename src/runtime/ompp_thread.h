@@ -68,7 +68,9 @@ struct ompp_thread {
     /* 1 + slot of the phase there, when they have not been told of it: they rest; 0 = they have */
     uint16_t meter_unreported;
     bool meter_waits;
-    ompp_time_t since;   /* its first event: no stamp may be older */
+    ompp_time_t since; /* its first event: no stamp may be older */
+    /* end of what its row had before: of the row's last thread, or of the team that this thread left last */
+    ompp_time_t busy_until;
     bool is_stopped;     /* by ompp_threads_stop() */
     unsigned stopped;    /* guard as it has set it; 0 = it has not */
     uint64_t stopped_at; /* ns of processor that the thread had had then */

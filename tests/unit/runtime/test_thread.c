@@ -63,6 +63,13 @@ static const core_case_t cases[] = {
     {.name = "a time stamp from before the thread",
      .events = "50 enter a, 30 W1 enter a, 60 W1 exit a, 70 exit a, 100 collect, 100 rows",
      .expected = "0 a 1 (20 0 0 1)  1 a 1 (10 0 0 1)  0 initial 0-100  1 other 50-100"},
+    {.name = "a time stamp from before the end of the thread that had the row",
+     .events = "10 W1 enter a, 20 W1 exit a, 50 W1 gone, 30 W2 enter a, 70 W2 exit a, 100 collect, 100 rows",
+     .expected = "0 a 2 (30 0 0 2)  0 other 10-100"},
+    {.name = "a member that comes after the fork, to a row whose thread ended in between",
+     .events = "10 fork par T1, 11 begin T1 0, 12 W1 begin T1 1, 20 W1 end, 20 end, 30 join T1, 32 fork par T2, "
+               "50 W1 gone, 40 W2 begin T2 1, 60 W2 end, 60 end, 70 join T2, 100 collect",
+     .expected = "0 par 2 (29 0 0 2) (9 0 0 1) () (20 0 0 2)  1 par 2 (2 0 0 2) (18 0 0 2) () (20 0 0 2)"},
     {.name = "the thread ends in a task",
      .events = "0 create task A, 10 W1 enter a, 20 W1 run A, 25 W1 enter b, 40 W1 gone, 100 collect",
      .expected = "1 a 1 (30 0 20 1)  1 *task 1 (20 15 0 1) [1 0 0]  1 *task/b 1 (15 0 0 1)"},
