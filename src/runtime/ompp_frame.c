@@ -3,6 +3,11 @@
  */
 #include "runtime/ompp_frame_priv.h"
 
+#include "base/ompp_env.h"
+
+#include <string.h>
+#include <strings.h>
+
 uint32_t ompp_frame_find(const ompp_thread_t *thread, ompp_region_ref_t region)
 {
     for (uint32_t i = thread->stack->top; i > 0; i--) {
@@ -131,6 +136,15 @@ void ompp_unwound_slow(ompp_thread_t *thread, uint64_t stack, ompp_time_t t)
     while (dead && thread->stack->top >= dead) close_top(thread, t);
 }
 
+/* With OMP_CANCELLATION=true threads leave OpenMP's constructs without an event when one of them cancels. */
+static bool may_be_cancelled(const ompp_a_region_t *region)
+{
+    const char *text = ompp_env.omp_cancellation;
+
+    return text && (strcasecmp(text, "true") == 0 || strcmp(text, "1") == 0) &&
+           region->construct != OMPP_CONSTRUCT_USER_REGION && region->construct != OMPP_CONSTRUCT_MPI;
+}
+
 void ompp_note_unclosed_slow(ompp_thread_t *thread, uint32_t index)
 {
     ompp_a_thread_t *record = thread->record;
@@ -138,9 +152,10 @@ void ompp_note_unclosed_slow(ompp_thread_t *thread, uint32_t index)
     for (uint32_t i = index + 1; i <= thread->stack->top; i++) {
         const ompp_a_frame_t *frame = &thread->stack->frames[i];
         ompp_off_t region = ompp_node(thread, frame->node)->region;
-        if (((ompp_a_region_t *)ompp_at(thread, region))->flags & OMPP_REGION_F_FUNCTION) {
+        const ompp_a_region_t *r = ompp_at(thread, region);
+        if (r->flags & OMPP_REGION_F_FUNCTION) {
             record->left += 1 + frame->again;
-        } else {
+        } else if (!may_be_cancelled(r)) {
             record->unclosed += 1 + frame->again;
             if (!record->first_unclosed) record->first_unclosed = region;
         }

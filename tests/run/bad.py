@@ -72,6 +72,7 @@ def cases(scratch, full, read_only):
         Case("fork", "fork", lines=0),
         Case("fork and exec", "exec", lines=0, report=None),
         Case("threads that end", "threads", lines=0),
+        Case("a barrier that is cancelled", "cancel", lines=0, OMP_CANCELLATION="true"),
     ]
     if full:
         result += [Case("disk full", says=("where there is free space: ", full + "/bad_omp.2-0.ompp.txt (No space left"), OMPP_OUTDIR=full),

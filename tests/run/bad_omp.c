@@ -40,6 +40,18 @@ static void with_child(char **argv, int exec)
     printf("child %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
+/* One thread leaves the other alone at a barrier, which that one leaves, too. */
+static void cancelled(void)
+{
+#pragma omp parallel num_threads(2)
+    {
+        if (omp_get_thread_num() == 1) {
+#pragma omp cancel parallel
+        }
+#pragma omp barrier
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "nothing";
@@ -50,6 +62,7 @@ int main(int argc, char **argv)
         return 1;
     if (strcmp(what, "fork") == 0 || strcmp(what, "exec") == 0)
         with_child(argv, what[0] == 'e');
+    if (strcmp(what, "cancel") == 0) cancelled();
     for (int i = 0; i < 3 && strcmp(what, "threads") == 0; i++) {
         if (pthread_create(&thread[i], NULL, work, NULL) != 0 || pthread_join(thread[i], NULL) != 0)
             return 1;
