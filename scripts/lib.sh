@@ -5,7 +5,7 @@ build=$top/build
 # Debian packages: to build, and for all tests and examples.
 build_packages="gcc make autoconf automake libtool pkg-config libxml2-dev libdwarf-dev libelf-dev libpapi-dev libopenmpi-dev openmpi-bin"
 test_packages="opari2 clang-19 libomp-19-dev libclang-common-19-dev libcmocka-dev libxml2-utils python3 g++ gfortran valgrind
-clang-format cmake libmpich-dev mpich"
+clang-format cmake libmpich-dev mpich musl-tools"
 
 say() {
     printf '%s\n' "$*"

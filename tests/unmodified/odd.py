@@ -157,6 +157,41 @@ def confined(verdict, scratch, program):
         verdict.profile(measured.profile(), name)
 
 
+def sanitizers(verdict, scratch):
+    """The runtime of a sanitizer has to be the first library: the program ends as without us, and is measured."""
+    for kind in "address", "thread", "undefined":
+        source = scratch.file("sanitizer.c")
+        with open(source, "w", encoding="utf-8") as out:
+            out.write("int main(void) {\n#pragma omp parallel num_threads(1)\n;\nreturn 3; }\n")
+        program = scratch.file("sanitize-" + kind)
+        made = harness.execute(["gcc", "-g", "-fopenmp", "-fsanitize=" + kind, source, "-o", program], scratch.path)
+        if made.status or harness.execute([program], scratch.path).status != 3:
+            print("note: programs with -fsanitize=%s do not run here" % kind)
+            continue
+        done = harness.execute([harness.command("ompp"), "--", program], scratch.file("run-" + kind, "x")[:-2])
+        verdict.equal((done.status, done.out), (3, ""), "-fsanitize=%s: %s" % (kind, done.err[-300:]))
+        verdict.equal(len(done.reports()), 1, "-fsanitize=%s: reports" % kind)
+
+
+def other_libc(verdict, scratch):
+    """A program of musl: it runs, and one line says that it is not measured; the same when it is linked through kinst-ompp."""
+    if not shutil.which("musl-gcc"):
+        print("note: no musl-gcc (Debian package: musl-tools)")
+        return
+    source = scratch.file("musl.c")
+    with open(source, "w", encoding="utf-8") as out:
+        out.write('#include <stdio.h>\nint main(void) { puts("runs"); return 4; }\n')
+    for words in ["musl-gcc"], [harness.command("kinst-ompp"), "musl-gcc"]:
+        program = scratch.file("musl-%d" % len(words))
+        made = harness.execute([*words, source, "-o", program], scratch.path)
+        verdict.equal((made.status, made.err.count("another C library")), (0, len(words) - 1), "build with musl-gcc: " + made.err)
+        done = harness.execute([program], scratch.path)
+        verdict.equal((done.status, done.out, done.err), (4, "runs\n", ""), "a program of musl")
+    done = harness.execute([harness.command("ompp"), "--", program], scratch.path)
+    verdict.equal((done.status, done.out, len(done.messages())), (4, "runs\n", 1), "ompp --, a program of musl: " + done.err)
+    verdict.check("another C library" in done.err, "ompp --, a program of musl: " + done.err)
+
+
 def main():
     verdict, scratch = harness.Verdict("odd"), harness.Scratch("odd")
     if not shutil.which("gcc"):
@@ -178,6 +213,8 @@ def main():
     both(verdict, scratch)
     llvm_missing(verdict, scratch, program)
     confined(verdict, scratch, program)
+    sanitizers(verdict, scratch)
+    other_libc(verdict, scratch)
     verdict.finish(scratch)
 
 

@@ -1,5 +1,6 @@
 #include "tools/common/ompp-binary.h"
 
+#include "base/ompp_path.h"
 #include "image/ompp_image.h"
 
 #include <limits.h>
@@ -9,6 +10,20 @@
 #include <string.h>
 #include <unistd.h>
 
+/* glibc's dynamic linkers are called ld-linux..., ld64.so, ld.so; musl's ld-musl-..., Android's linker64. */
+static ompp_elf_kind_t kind_of_dynamic(const ompp_image_t *image, const ElfW(Phdr) * interp)
+{
+    const char *name = (const char *)image->data + interp->p_offset;
+
+    if (interp->p_offset > image->size || interp->p_filesz > image->size - interp->p_offset ||
+        !memchr(name, '\0', interp->p_filesz))
+        return OMPP_ELF_FOREIGN;
+    name = ompp_path_last(name);
+    return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld64.so", 7) == 0 || strncmp(name, "ld.so", 5) == 0
+               ? OMPP_ELF_DYNAMIC
+               : OMPP_ELF_OTHER_LIBC;
+}
+
 ompp_elf_kind_t ompp_elf_kind(const char *path)
 {
     ompp_elf_kind_t kind = OMPP_ELF_FOREIGN;
@@ -16,8 +31,10 @@ ompp_elf_kind_t ompp_elf_kind(const char *path)
 
     if (!ompp_image_open(path, &image)) return OMPP_ELF_UNREADABLE;
     if (image.size > 2 && image.data[0] == '#' && image.data[1] == '!') kind = OMPP_ELF_SCRIPT;
-    else if (ompp_image_runs_here(&image))
-        kind = ompp_image_header(&image, PT_INTERP) ? OMPP_ELF_DYNAMIC : OMPP_ELF_STATIC;
+    else if (ompp_image_runs_here(&image)) {
+        const ElfW(Phdr) *interp = ompp_image_header(&image, PT_INTERP);
+        kind = interp ? kind_of_dynamic(&image, interp) : OMPP_ELF_STATIC;
+    }
     ompp_image_close(&image);
     return kind;
 }

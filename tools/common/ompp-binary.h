@@ -11,6 +11,7 @@
 typedef enum {
     OMPP_ELF_DYNAMIC, /* can be measured */
     OMPP_ELF_STATIC,
+    OMPP_ELF_OTHER_LIBC, /* its dynamic linker is not that of the GNU C library */
     OMPP_ELF_SCRIPT,
     OMPP_ELF_FOREIGN, /* another machine or word size, or no program at all */
     OMPP_ELF_UNREADABLE

@@ -32,6 +32,10 @@ static void see(const char *soname, void *data)
 
     /* libmpi.so.40, libmpich.so.12, libmpi.so.12 (Intel), not libmpi_cxx or libmpi_mpifh */
     if (!*needs->mpi && *ompp_known_mpi(soname)) snprintf(needs->mpi, sizeof needs->mpi, "%s", soname);
+    if (!*needs->sanitizer &&
+        (starts(soname, "libasan.so") || starts(soname, "libtsan.so") || starts(soname, "liblsan.so") ||
+         starts(soname, "libhwasan.so") || starts(soname, "libclang_rt.")))
+        snprintf(needs->sanitizer, sizeof needs->sanitizer, "%s", soname);
     needs->pmi |= starts(soname, "libpmi.so") || starts(soname, "libpmi2.so");
     needs->pmix |= starts(soname, "libpmix.so");
     needs->mpi_f77 |=
@@ -245,6 +249,7 @@ static void look_at(ompp_program_t *program, const char *name, bool children, un
         cannot(program, "is statically linked");
         snprintf(program->remedy, sizeof program->remedy, "build it with kinst-ompp and without -static");
         break;
+    case OMPP_ELF_OTHER_LIBC: cannot(program, "has another C library than ompp is built for (glibc)"); break;
     case OMPP_ELF_SCRIPT: follow_script(program, children, depth); break;
     case OMPP_ELF_FOREIGN: cannot(program, "is not a program of this machine and word size"); break;
     case OMPP_ELF_UNREADABLE: cannot(program, "cannot be read, so it is not known what it needs"); break;

@@ -17,6 +17,7 @@ typedef enum { OMPP_OPENMP_NONE, OMPP_OPENMP_GOMP, OMPP_OPENMP_LLVM } ompp_openm
 /** What a program needs, directly or through libraries. */
 typedef struct {
     char mpi[256];                  /* soname of its MPI library; "" = none */
+    char sanitizer[64];             /* soname of a sanitizer's runtime, which has to be in front; "" = none */
     bool mpi_f77, mpi_f90, mpi_f08; /* libraries of MPI's Fortran bindings */
     ompp_openmp_t openmp;
     bool both;      /* libgomp and libomp */

@@ -375,6 +375,9 @@ static void find_dependencies(kinst_command_t *c)
     }
 }
 
+/* By its name: musl-gcc, x86_64-linux-musl-gcc, arm-linux-musleabi-clang. ompp is built for glibc. */
+static bool is_of_other_libc(const char *compiler) { return strstr(ompp_path_last(compiler), "musl") != NULL; }
+
 void kinst_command_read(kinst_command_t *c, char *const words[])
 {
     size_t i;
@@ -396,6 +399,12 @@ void kinst_command_read(kinst_command_t *c, char *const words[])
     }
     find_dependencies(c);
     if (c->ninputs == c->nheaders) c->step = KINST_STEP_NONE;
+    if (c->step != KINST_STEP_NONE && is_of_other_libc(c->words.v[c->ncompiler - 1])) {
+        if (c->step == KINST_STEP_LINK)
+            fprintf(stderr, "kinst-ompp: %s links another C library than ompp is built for (glibc): not measured\n",
+                    ompp_path_last(c->words.v[c->ncompiler - 1]));
+        c->step = KINST_STEP_NONE;
+    }
     if (c->step != KINST_STEP_NONE) know_compiler(c, c->words.v[c->ncompiler - 1]);
     for (i = 0; i < c->nsources; i++) /* g++ takes .c for C++ */
         if (c->cxx_driver && !c->sources[i].x && c->sources[i].lang == KINST_LANG_C)

@@ -275,6 +275,7 @@ static void set_up(const char *program)
     }
     ompp_program_needs(program, &needs);
     if (only_print) say_what(&needs);
+    if (*needs.sanitizer) preload = joined(NULL, ":", needs.sanitizer);
     preload = add_mpi(preload, dir, &needs);
     runtime = find_runtime(libomp);
     if (use_gomp(runtime, &needs)) preload = joined(preload, ":", joined(dir, "/", "libompp-gomp.so"));
