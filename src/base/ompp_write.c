@@ -39,7 +39,12 @@ void ompp_write_end(const ompp_write_t *state)
     errno = saved_errno;
 }
 
-const char *ompp_write_why(int error) { return error == EFBIG ? "larger than ulimit -f allows" : strerror(error); }
+const char *ompp_write_why(int error)
+{
+    if (error == EFBIG) return "larger than ulimit -f allows";
+    if (error == EPERM) return "not permitted: another user's file, link or pipe may be there";
+    return error == ETIMEDOUT ? "the reader of the pipe takes nothing" : strerror(error);
+}
 
 char *ompp_write_remedy(int error, const char *choose, char *text, size_t size)
 {

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* ---- Open frames ------------------------------------------------------------------------------------------------- */
 
@@ -211,17 +212,19 @@ static bool copy_all(ompp_collecting_t *c, const ompp_a_header_t *header, ompp_e
     p->mpi = header->rank >= 0;
     p->nranks = header->size;
     c->pending = ompp_collect_first_pending(header);
-    if (!ompp_collect_definitions(c, header, rank)) return false;
+    if (!ompp_collect_find_redone(c) || !ompp_collect_definitions(c, header, rank)) return false;
     if (!copy_threads(c, ompp_collect_follow(&header->threads), rank, &r.nthreads)) return false;
     ompp_collect_notes(c, header, r.duration_ns);
     p->nslots = r.nthreads;
     ompp_profile_add_rank(p, &r);
-    return !p->failed;
+    return !p->failed && *c->work > 0;
 }
 
-ompp_profile_t *ompp_collect(const char *base, uint64_t size, uint64_t t, ompp_end_t end)
+ompp_profile_t *ompp_collect_within(const char *base, uint64_t size, uint64_t *work, uint64_t t, ompp_end_t end)
 {
-    ompp_collecting_t c = {.base = base, .size = size, .t = t, .end = end};
+    ompp_collecting_t c = {.base = base, .size = size, .work = work, .t = t, .end = end};
+
+    if (getrandom(&c.seed, sizeof c.seed, GRND_NONBLOCK) < 0) c.seed = (uintptr_t)&c;
     const ompp_a_header_t *header = ompp_collect_record(&c, OMPP_LAYOUT_HEADER, sizeof *header);
 
     if (!header || memcmp(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic) != 0 ||
@@ -233,8 +236,16 @@ ompp_profile_t *ompp_collect(const char *base, uint64_t size, uint64_t t, ompp_e
     free(c.region_of);
     ompp_table_fini(&c.tree);
     ompp_table_fini(&c.map);
+    free(c.redone);
     ompp_metric_list_fini(&c.metrics);
     if (ok) return c.profile;
     ompp_profile_free(c.profile);
     return NULL;
+}
+
+ompp_profile_t *ompp_collect(const char *base, uint64_t size, uint64_t t, ompp_end_t end)
+{
+    uint64_t work = ompp_collect_work(size);
+
+    return ompp_collect_within(base, size, &work, t, end);
 }

@@ -36,4 +36,7 @@ typedef enum {
  */
 int ompp_collect_file(const char *path, ompp_profile_t **profile, ompp_life_t *life);
 
+/** \brief The same of a file that is open. Its work is bounded by its size, whatever is in it. */
+int ompp_collect_fd(int fd, ompp_profile_t **profile, ompp_life_t *life);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PIECE (1u << 20) /* bytes copied at once */
+#define PIECE (1u << 16) /* bytes copied at once */
 
 static uint64_t latest(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
@@ -109,26 +110,18 @@ static const ompp_a_header_t *header_of(const ompp_collecting_t *c)
     return header->layout == OMPP_LAYOUT_VERSION ? header : NULL;
 }
 
-/* Every layout begins like this one. */
-static bool is_other_layout(const char *base, uint64_t size)
+/* data: bytes of it that are no holes. */
+static ompp_profile_t *collect_dead(const char *base, uint64_t size, uint64_t data, ompp_life_t *life)
 {
-    ompp_collecting_t c = {.base = base, .size = size};
-    const ompp_a_header_t *header = ompp_collect_record(&c, OMPP_LAYOUT_HEADER, offsetof(ompp_a_header_t, pid));
-
-    return header && memcmp(header->magic, OMPP_LAYOUT_MAGIC, sizeof header->magic) == 0 &&
-           header->layout != OMPP_LAYOUT_VERSION;
-}
-
-static ompp_profile_t *collect_dead(const char *base, uint64_t size, ompp_life_t *life)
-{
-    ompp_collecting_t c = {.base = base, .size = size};
+    uint64_t work = ompp_collect_work(data);
+    ompp_collecting_t c = {.base = base, .size = size, .work = &work};
     const ompp_a_header_t *header = header_of(&c);
     char why[100];
 
     if (!header) return NULL;
     c.pending = ompp_collect_first_pending(header);
     *life = life_of(&c, header);
-    ompp_profile_t *profile = ompp_collect(base, size, end_of(&c, header, *life), OMPP_END_INCOMPLETE);
+    ompp_profile_t *profile = ompp_collect_within(base, size, &work, end_of(&c, header, *life), OMPP_END_INCOMPLETE);
     if (profile && ompp_profile_check(profile, why, sizeof why)) { /* of another library, or damaged */
         ompp_profile_free(profile);
         return NULL;
@@ -141,48 +134,71 @@ static ompp_profile_t *collect_dead(const char *base, uint64_t size, ompp_life_t
     return profile;
 }
 
-/* Copies what has been written of a file, which may be a small part of it. */
-static bool copy_file(int fd, char *to, size_t size)
+/* Every layout begins like this one. \return 0, -OMPP_E_VERSION, -OMPP_E_FORMAT when it is no arena. */
+static int sniff(int fd)
+{
+    ompp_a_header_t header;
+    const size_t begin = offsetof(ompp_a_header_t, pid);
+
+    if (pread(fd, &header, begin, OMPP_LAYOUT_HEADER) != (ssize_t)begin) return -OMPP_E_FORMAT;
+    if (memcmp(header.magic, OMPP_LAYOUT_MAGIC, sizeof header.magic) != 0) return -OMPP_E_FORMAT;
+    return header.layout == OMPP_LAYOUT_VERSION ? 0 : -OMPP_E_VERSION;
+}
+
+static bool is_zero(const char *part, size_t n) { return !*part && memcmp(part, part + 1, n - 1) == 0; }
+
+/*
+ * Copies what has been written of a file, which may be a small part of it. The copy is zero before: holes need no
+ * memory, also where the file system does not tell them. A file that has become shorter meanwhile ends there.
+ * \param[out] data  bytes that are no holes.
+ */
+static bool copy_file(int fd, char *to, size_t size, uint64_t *data)
 {
     off_t from = 0;
+    static char part[PIECE];
 
+    *data = 0;
     while ((from = lseek(fd, from, SEEK_DATA)) >= 0 && (size_t)from < size) {
-        ssize_t n = pread(fd, to + from, size - (size_t)from < PIECE ? size - (size_t)from : PIECE, from);
-        if (n <= 0 && errno != EINTR) return false;
-        if (n > 0) from += n;
+        const ssize_t n = pread(fd, part, size - (size_t)from < PIECE ? size - (size_t)from : PIECE, from);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return n == 0;
+        if (!is_zero(part, (size_t)n)) {
+            memcpy(to + from, part, (size_t)n);
+            *data += (uint64_t)n;
+        }
+        from += n;
     }
     return from >= 0 || errno == ENXIO;
 }
 
-/* The file in memory; of a process that still runs, and goes on writing, a copy. MAP_FAILED when there is no memory. */
-static void *map_file(int fd, size_t size)
+int ompp_collect_fd(int fd, ompp_profile_t **profile, ompp_life_t *life)
 {
-    void *base = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    ompp_collecting_t c = {.base = base, .size = size};
-    const ompp_a_header_t *header = base != MAP_FAILED ? header_of(&c) : NULL;
+    struct stat st;
+    ompp_life_t found = OMPP_LIFE_OVER;
+    uint64_t data;
 
-    if (!header || life_of(&c, header) != OMPP_LIFE_RUNS) return base;
-    void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    const bool copied = copy != MAP_FAILED && copy_file(fd, copy, size);
-    if (copy != MAP_FAILED) munmap(copied ? base : copy, size);
-    return copied ? copy : base;
+    *profile = NULL;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= 0) return -OMPP_E_FORMAT;
+    const int error = sniff(fd);
+    if (error) return error;
+    /* More than that no offset reaches. */
+    const uint64_t size = (uint64_t)st.st_size < UINT32_MAX ? (uint64_t)st.st_size : UINT32_MAX;
+    /* In memory of our own: a file that is mapped can change, and end the process by becoming shorter. */
+    char *copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (copy == MAP_FAILED) return -OMPP_E_NOMEM;
+    if (copy_file(fd, copy, size, &data)) *profile = collect_dead(copy, size, data, &found);
+    munmap(copy, size);
+    if (life) *life = found;
+    return *profile ? 0 : -OMPP_E_FORMAT;
 }
 
 int ompp_collect_file(const char *path, ompp_profile_t **profile, ompp_life_t *life)
 {
-    struct stat st;
-    ompp_life_t found = OMPP_LIFE_OVER;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
     *profile = NULL;
     if (fd < 0) return -OMPP_E_OPEN;
-    void *base =
-        fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 ? map_file(fd, (size_t)st.st_size) : MAP_FAILED;
+    const int rc = ompp_collect_fd(fd, profile, life);
     close(fd);
-    if (base == MAP_FAILED) return -OMPP_E_FORMAT;
-    *profile = collect_dead(base, (uint64_t)st.st_size, &found);
-    const int error = is_other_layout(base, (uint64_t)st.st_size) ? -OMPP_E_VERSION : -OMPP_E_FORMAT;
-    munmap(base, st.st_size);
-    if (life) *life = found;
-    return *profile ? 0 : error;
+    return rc;
 }

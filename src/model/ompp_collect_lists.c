@@ -137,7 +137,7 @@ static void copy_coverage(ompp_collecting_t *c, ompp_off_t first)
     const ompp_a_coverage_t *v = ompp_collect_record(c, first, sizeof *v);
 
     for (uint32_t n = 0; v && n < ompp_collect_most(c); n++, v = ompp_collect_record(c, v->next, sizeof *v))
-        if (v->kind < OMPP_COVERAGE_NUM)
+        if (v->kind < OMPP_COVERAGE_NUM && ompp_collect_spend(c, c->profile->ncoverage * sizeof(ompp_coverage_t)))
             ompp_profile_add_coverage(c->profile, v->kind, ompp_collect_text(c, v->subject),
                                       ompp_collect_text(c, v->reason), v->count);
 }

@@ -7,6 +7,7 @@
 #include "base/ompp_path.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SHOWN 5 /* regions in a note */
@@ -25,17 +26,24 @@ static bool is_redone(const ompp_a_pending_t *p)
     return atomic_load_explicit(&p->redo.is, memory_order_acquire) != 0;
 }
 
-/* The page of a kind that has this object's item, and the item. */
-static const void *item_of(const ompp_collecting_t *c, const ompp_a_pending_t *p, uint32_t kind, uint32_t object,
-                           size_t size)
+static bool has_item(const ompp_collecting_t *c, const ompp_a_page_t *page, uint32_t kind, uint32_t object, size_t size)
 {
-    const ompp_a_page_t *page = ompp_collect_record(c, ompp_collect_follow(&p->pages), sizeof *page);
+    return page->kind == kind && object >= page->first && object - page->first < page->n &&
+           ompp_collect_lies(c, page->items, page->n * (uint64_t)size);
+}
+
+/* An object's item in the page of a kind that has it. Objects come in order: the last one's page is tried first. */
+static const void *item_of(ompp_collecting_t *c, const ompp_a_pending_t *p, uint32_t kind, uint32_t object, size_t size)
+{
+    const ompp_a_page_t *page = c->page && has_item(c, c->page, kind, object, size)
+                                    ? c->page
+                                    : ompp_collect_record(c, ompp_collect_follow(&p->pages), sizeof *page);
 
     for (uint32_t n = 0; page && n < ompp_collect_most(c);
          n++, page = ompp_collect_record(c, page->next, sizeof *page)) {
-        const char *items = page->kind == kind ? ompp_collect_record(c, page->items, page->n * (uint64_t)size) : NULL;
-        if (items && object >= page->first && object - page->first < page->n)
-            return items + (object - page->first) * size;
+        if (!has_item(c, page, kind, object, size)) continue;
+        c->page = page;
+        return c->base + page->items + (object - page->first) * size;
     }
     return NULL;
 }
@@ -59,6 +67,7 @@ static void add_pending(ompp_collecting_t *c, const ompp_a_pending_t *p, uint32_
     const ompp_a_page_t *page = ompp_collect_record(c, ompp_collect_follow(&p->pages), sizeof *page);
     uint64_t total[OMPP_COUNTED_VALUES], any = 0;
 
+    c->page = NULL; /* of another list */
     memcpy(total, is_redone(p) ? p->redo.total : p->total, sizeof total);
     for (uint32_t n = 0; page && n < ompp_collect_most(c);
          n++, page = ompp_collect_record(c, page->next, sizeof *page)) {
@@ -82,13 +91,32 @@ void ompp_collect_pending(ompp_collecting_t *c, uint32_t location)
     }
 }
 
+bool ompp_collect_find_redone(ompp_collecting_t *c)
+{
+    uint32_t most = ompp_collect_most(c), allocated = 0;
+
+    for (const ompp_a_pending_t *p = next_pending(c, NULL); p && most-- > 0; p = next_pending(c, p)) {
+        if (!is_redone(p)) continue;
+        if (c->nredone == allocated) {
+            allocated = 2 * allocated + 16;
+            const ompp_a_pending_t **bigger = realloc(c->redone, allocated * sizeof *bigger);
+            if (!bigger) return false;
+            c->redone = bigger;
+        }
+        c->redone[c->nredone++] = p;
+    }
+    return true;
+}
+
 const uint64_t *ompp_collect_redone(const ompp_collecting_t *c, const ompp_a_block_t *block)
 {
     const ompp_off_t off = (ompp_off_t)((const char *)block - c->base);
-    uint32_t most = block->nvalues == OMPP_COUNTED_VALUES ? ompp_collect_most(c) : 0;
 
-    for (const ompp_a_pending_t *p = next_pending(c, NULL); p && most-- > 0; p = next_pending(c, p))
-        if (p->set == block->set && p->redo.block == off && is_redone(p)) return p->redo.values;
+    for (uint32_t i = 0; i < c->nredone && block->nvalues == OMPP_COUNTED_VALUES; i++) {
+        const ompp_a_pending_t *p = c->redone[i];
+        if (!ompp_collect_spend(c, sizeof p->redo)) break;
+        if (p->set == block->set && p->redo.block == off) return p->redo.values;
+    }
     return block->values;
 }
 

@@ -11,7 +11,7 @@
 #include "model/ompp_merge.h"
 #include "model/ompp_profile.h"
 
-#define OMPP_COLLECT_MAX 10000000u /* of one list: a damaged file must not keep us for ever */
+#define OMPP_COLLECT_MAX 10000000u /* of one list */
 
 /** What one call works on. */
 typedef struct {
@@ -25,13 +25,40 @@ typedef struct {
     ompp_table_t tree;   /* union of the threads' trees: (parent, region) of the profile -> node + 1 */
     ompp_table_t map;    /* of the thread being copied: arena node -> profile node + 1 */
     ompp_metric_list_t metrics;
-    ompp_off_t pending; /* counts that are not handed over: first of the list */
+    ompp_off_t pending;              /* counts that are not handed over: first of the list */
+    const ompp_a_pending_t **redone; /* [nredone], those of which a change of place was under way */
+    uint32_t nredone;
+    const ompp_a_page_t *page; /* where an item was found last */
+    uint64_t seed;             /* of keys in tables: a file cannot be made so that they collide */
+    uint64_t *work;            /* bytes that may still be looked at; a damaged file must not keep us for ever */
 } ompp_collecting_t;
 
-/** \return a record of at least size bytes at off; NULL when it does not lie in the arena. */
+/** \return how much work a file is worth: bytes of it that are looked at, each several times. */
+static inline uint64_t ompp_collect_work(uint64_t bytes) { return 64 * bytes + ((uint64_t)1 << 30); }
+
+/** \return false when there is no more work to be done: lists run in circles, or share their records. */
+static inline bool ompp_collect_spend(const ompp_collecting_t *c, uint64_t bytes)
+{
+    *c->work -= bytes < *c->work ? bytes : *c->work;
+    return *c->work > 0;
+}
+
+/** \return the key of a number in a table; another one for each number. */
+static inline uint64_t ompp_collect_key(const ompp_collecting_t *c, uint64_t number)
+{
+    return ompp_hash_mix(number ^ c->seed);
+}
+
+/** \return whether size bytes at off lie in the arena. */
+static inline bool ompp_collect_lies(const ompp_collecting_t *c, ompp_off_t off, uint64_t size)
+{
+    return off && off % 8 == 0 && off <= c->size && size <= c->size - off;
+}
+
+/** \return a record of at least size bytes at off; NULL when it does not lie in the arena, or all work is done. */
 static inline const void *ompp_collect_record(const ompp_collecting_t *c, ompp_off_t off, uint64_t size)
 {
-    return off && off % 8 == 0 && off <= c->size && size <= c->size - off ? c->base + off : NULL;
+    return ompp_collect_lies(c, off, size) && ompp_collect_spend(c, 16 + size) ? c->base + off : NULL;
 }
 
 /** \return more a list cannot have: one that runs in a circle ends. */
@@ -102,6 +129,16 @@ const char *ompp_collect_name(const ompp_collecting_t *c, ompp_off_t region);
  */
 void ompp_collect_put(ompp_collecting_t *c, uint32_t node, uint32_t location, uint32_t set, uint32_t object,
                       const uint64_t *from, uint32_t n);
+
+/**
+ * \brief ompp_collect() with a limit.
+ * \param[in,out] work  bytes that may be looked at (ompp_collect_work()).
+ * \return as ompp_collect(); NULL when the limit was reached.
+ */
+ompp_profile_t *ompp_collect_within(const char *base, uint64_t size, uint64_t *work, uint64_t t, ompp_end_t end);
+
+/** \brief Finds the changes of place that were under way. \return false when out of memory. */
+bool ompp_collect_find_redone(ompp_collecting_t *c);
 
 /** \brief Adds what the thread that was copied last has counted since its place changed last (ompp_a_pending_t). */
 void ompp_collect_pending(ompp_collecting_t *c, uint32_t location);

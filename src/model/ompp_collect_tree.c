@@ -11,7 +11,7 @@
 /* The profile's node for (parent, region), made when missing. */
 static uint32_t union_node(ompp_collecting_t *c, uint32_t parent, uint32_t region, uint64_t first_ns, uint32_t rank)
 {
-    const uint64_t key = ompp_hash_pair(parent, region), found = ompp_table_get(&c->tree, key);
+    const uint64_t key = ompp_collect_key(c, ompp_hash_pair(parent, region)), found = ompp_table_get(&c->tree, key);
 
     if (found) {
         ompp_node_t *node = &c->profile->nodes[found - 1];
@@ -85,7 +85,7 @@ bool ompp_collect_tree(ompp_collecting_t *c, const ompp_a_thread_t *thread, uint
         else if (r && r->index < c->nregions && c->region_of[r->index] != OMPP_NONE && parent != OMPP_NONE)
             node = union_node(c, parent, c->region_of[r->index], a->first_ns, rank);
         if (node == OMPP_NONE) continue;
-        ompp_table_set(&c->map, nodes[n], node + 1u);
+        ompp_table_set(&c->map, ompp_collect_key(c, nodes[n]), node + 1u);
         copy_values(c, a, node, location);
     }
     free(nodes);

@@ -2,15 +2,14 @@
 
 #include "base/ompp_error.h"
 #include "base/ompp_hash.h"
+#include "base/ompp_new_file.h"
 #include "base/ompp_vector.h"
 #include "model/ompp_pack_priv.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* A growing buffer; after a failed allocation nothing more is added. */
@@ -331,41 +330,23 @@ static bool within_limit(uint64_t bytes)
     return false;
 }
 
-static bool write_all(int fd, const char *data, uint64_t bytes)
+int ompp_pack_write_file(const char *path, const ompp_profile_t *profile, bool replace)
 {
-    while (bytes > 0) {
-        ssize_t n = write(fd, data, bytes < (1u << 30) ? bytes : (1u << 30));
-        if (n < 0 && errno == EINTR) continue;
-        if (n == 0) errno = ENOSPC;
-        if (n <= 0) return false;
-        data += n;
-        bytes -= (uint64_t)n;
-    }
-    return true;
-}
-
-int ompp_pack_write_file(const char *path, const ompp_profile_t *profile)
-{
+    ompp_new_file_t file;
     void *data;
     uint64_t bytes;
-    int rc = ompp_pack(profile, &data, &bytes), fd;
+    const int rc = ompp_pack(profile, &data, &bytes), fd = rc ? -1 : ompp_new_file_open(&file, path, 0666);
 
-    if (rc != 0) return rc;
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (rc) return rc;
     if (fd < 0) {
         free(data);
         return -OMPP_E_OPEN;
     }
-    struct stat what;
-    bool regular = fstat(fd, &what) == 0 && S_ISREG(what.st_mode);
-    bool done = within_limit(bytes) && write_all(fd, data, bytes);
-    int error = errno;
-    if (close(fd) != 0 && done) {
-        error = errno;
-        done = false;
-    }
-    if (!done && regular) unlink(path);
+    bool done = within_limit(bytes) && ompp_new_file_write(fd, data, bytes) == 0;
+    const int error = errno;
+    if (close(fd) == 0 && !done) errno = error;
+    else if (done) done = ompp_new_file_commit(&file, replace) == 0;
+    ompp_new_file_abandon(&file);
     free(data);
-    errno = error;
     return done ? 0 : -OMPP_E_IO;
 }

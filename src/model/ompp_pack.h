@@ -36,13 +36,16 @@ int ompp_pack(const ompp_profile_t *profile, void **data, uint64_t *bytes);
 int ompp_unpack(const void *data, uint64_t bytes, ompp_profile_t **profile);
 
 /**
- * \brief Writes the compact form to a file, which is created or replaced, and removed again when it could not be
- *        written whole. Never raises SIGXFSZ.
+ * \brief Writes the compact form to a file (base/ompp_new_file.h), which is whole or not there. Never raises SIGXFSZ.
+ * \param[in] replace  a file of that name is replaced; else it stays, and errno is EEXIST.
  * \return 0, -OMPP_E_OPEN, -OMPP_E_IO (errno tells why) or -OMPP_E_NOMEM.
  */
-int ompp_pack_write_file(const char *path, const ompp_profile_t *profile);
+int ompp_pack_write_file(const char *path, const ompp_profile_t *profile, bool replace);
 
 /** \return as ompp_unpack(), and -OMPP_E_OPEN or -OMPP_E_IO (errno tells why). */
 int ompp_pack_read_file(const char *path, ompp_profile_t **profile);
+
+/** \brief The same of a file that is open, from its beginning. */
+int ompp_pack_read_fd(int fd, ompp_profile_t **profile);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -400,9 +401,13 @@ int ompp_unpack(const void *data, uint64_t bytes, ompp_profile_t **profile)
     return rc;
 }
 
-/* All of a file, also of one that does not know its length. */
+#define MOST ((uint64_t)1 << 30) /* bytes of a file, which may have no end */
+#define PATIENCE 10000           /* ms, for a pipe in which nothing comes */
+
+/* All of a file, also of one that does not know its length; of one that begins in another way only the beginning. */
 static int read_all(int fd, char **data, uint64_t *bytes)
 {
+    struct pollfd more = {.fd = fd, .events = POLLIN};
     size_t allocated = 0;
 
     *data = NULL;
@@ -410,24 +415,38 @@ static int read_all(int fd, char **data, uint64_t *bytes)
         if (!ompp_vector_reserve(data, &allocated, *bytes + 65536, 1)) return -OMPP_E_NOMEM;
         ssize_t n = read(fd, *data + *bytes, allocated - *bytes);
         if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno == EAGAIN && poll(&more, 1, PATIENCE) > 0) continue;
         if (n < 0) return -OMPP_E_IO;
         if (n == 0) return 0;
         *bytes += (uint64_t)n;
+        if (*bytes > MOST) return -OMPP_E_FORMAT;
+        if (memcmp(*data, OMPP_PACK_MAGIC, *bytes < OMPP_PACK_MAGIC_BYTES ? *bytes : OMPP_PACK_MAGIC_BYTES) != 0)
+            return 0;
     }
+}
+
+int ompp_pack_read_fd(int fd, ompp_profile_t **profile)
+{
+    char *data;
+    uint64_t bytes;
+
+    *profile = NULL;
+    lseek(fd, 0, SEEK_SET); /* a pipe has no other place */
+    int rc = read_all(fd, &data, &bytes), error = errno;
+    if (rc == 0) rc = ompp_unpack(data, bytes, profile);
+    free(data);
+    errno = error;
+    return rc;
 }
 
 int ompp_pack_read_file(const char *path, ompp_profile_t **profile)
 {
-    char *data;
-    uint64_t bytes;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
     *profile = NULL;
     if (fd < 0) return -OMPP_E_OPEN;
-    int rc = read_all(fd, &data, &bytes), error = errno;
+    const int rc = ompp_pack_read_fd(fd, profile), error = errno;
     close(fd);
-    if (rc == 0) rc = ompp_unpack(data, bytes, profile);
-    free(data);
     errno = error;
     return rc;
 }

@@ -40,17 +40,6 @@ static void note_copy(ompp_profile_t *profile)
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_INCOMPLETE, rank, why, 1);
 }
 
-/* Beside it and renamed: there is always a whole one. */
-static int replace(const ompp_profile_t *profile)
-{
-    char temporary[sizeof path + 8];
-
-    snprintf(temporary, sizeof temporary, "%s.tmp", path);
-    int error = ompp_pack_write_file(temporary, profile);
-    if (!error && rename(temporary, path) != 0) error = errno;
-    return error;
-}
-
 void ompp_checkpoint_write(void)
 {
     static bool said;
@@ -61,7 +50,7 @@ void ompp_checkpoint_write(void)
     ompp_profile_t *profile = ompp_snapshot_profile(OMPP_END_INCOMPLETE);
     if (profile && profile->nranks_kept == 1) {
         note_copy(profile);
-        error = replace(profile) ? errno : 0;
+        error = ompp_pack_write_file(path, profile, true) ? errno : 0;
     }
     ompp_profile_free(profile);
     if (error && !said)

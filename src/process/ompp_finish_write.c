@@ -19,7 +19,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 static void report_library(char *path, size_t n)
 {
@@ -48,18 +48,21 @@ static bool write_compact(const ompp_profile_t *profile, const ompp_job_t *job, 
 {
     char path[1400], size[40];
     uint32_t threads = 1;
+    struct stat st;
 
     for (size_t i = 0; i < profile->nranks_kept; i++)
         if (profile->ranks[i].nthreads > threads) threads = profile->ranks[i].nthreads;
     /* Of one rank alone: named after it, as its other files are. */
     if (job->local_rank >= 0) snprintf(size, sizeof size, ":%d.%u", job->local_rank, threads);
     else snprintf(size, sizeof size, ".%ux%u", profile->nranks, threads);
-    for (unsigned n = 0; n < 1000; n++) {
+    bool written = false;
+    for (unsigned n = 0; n < 1000 && !written; n++) {
         snprintf(path, sizeof path, "%s%s%s%s-%u.ompp.bin", job->dir, *job->dir ? "/" : "",
                  ompp_profile_text(profile, profile->app), size, n);
-        if (access(path, F_OK) != 0) break;
+        if (lstat(path, &st) == 0) continue;
+        written = ompp_pack_write_file(path, profile, false) == 0;
+        if (!written && errno != EEXIST) break;
     }
-    const bool written = ompp_pack_write_file(path, profile) == 0;
     if (written)
         ompp_log_at(incremental ? OMPP_LOG_INFO : OMPP_LOG_WARN, false,
                     "make the report with ompp-report convert %s: the report library is not usable (%s)", path, why);

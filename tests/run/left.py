@@ -246,11 +246,11 @@ def test_named_place(verdict, scratch, program):
     verdict.equal((done.status, len(done.out.splitlines())), (0, 1), "OMPP_JOB_DIR: " + done.out + done.err)
 
 
-def check_stays(verdict, folder, title, why, before=()):
-    """Its report is written, but its files stay, and a line says why. before: what the command is started by."""
+def check_stays(verdict, folder, title, why, before=(), words=("job",)):
+    """Its report is written, but its files stay, and a line says why. before: what the command is started by; words: what is named."""
     files, to = left(folder), os.path.join(folder, "to-" + title.replace(" ", "-"))
     os.mkdir(to)
-    done = harness.execute([*before, harness.command("ompp-report"), "merge", "--remove", "--to=" + to, "job"], folder)
+    done = harness.execute([*before, harness.command("ompp-report"), "merge", "--remove", "--to=" + to, *words], folder)
     verdict.equal((done.status, len(glob.glob(os.path.join(to, "*.xml")))), (1, 1), "%s: merge --remove: %s" % (title, done.err))
     verdict.check(re.search("not removed: .*" + why, done.err), "%s: what is said: %s" % (title, done.err))
     verdict.equal(left(folder), files, title + ": files")
@@ -350,7 +350,10 @@ def test_others(verdict, scratch, program):
     folder = scratch.file("others", "x")[:-2]
     for path in killed(folder, program):
         os.chown(path, 65534, 65534)
-    check_stays(verdict, folder, "others", "another user's")
+    check_stays(verdict, folder, "others", "another user's", words=left(folder))
+    done = report("merge", "job", folder=folder)
+    verdict.equal((done.status, glob.glob(os.path.join(folder, "*.xml"))), (1, []), "others, found and not named: " + done.err)
+    verdict.check("name a file to read it: %d found there are another user's" % RANKS in done.err, "others, found: what is said: " + done.err)
     done = harness.execute([harness.command("ompp-report"), "merge", "--list"], folder, OMPP_JOB_DIR=os.path.join(folder, "job"))
     verdict.equal((done.status, done.out), (1, ""), "others: --list: " + done.err)
 

@@ -3,6 +3,7 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
+#include "base/ompp_new_file.h"
 #include "base/ompp_path.h"
 #include "base/ompp_vector.h"
 #include "image/ompp_proc.h"
@@ -12,6 +13,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
@@ -53,11 +55,10 @@ static ompp_life_t life_by_name(const char *path)
     return state == OMPP_PROC_THERE ? OMPP_LIFE_RUNS : state == OMPP_PROC_GONE ? OMPP_LIFE_OVER : OMPP_LIFE_HIDDEN;
 }
 
-static void note_foreign(ompp_left_list_t *list, const char *path)
+static void note_foreign(ompp_left_list_t *list, const char *path, bool own)
 {
     char *file = realpath(path, NULL);
-    struct stat st;
-    bool seen = !file || stat(file, &st) != 0 || (list->own_only && st.st_uid != geteuid());
+    bool seen = !file;
 
     for (size_t i = 0; i < list->nforeign && !seen; i++) seen = strcmp(list->foreign[i].path, file) == 0;
     ompp_left_foreign_t *bigger = seen ? NULL : realloc(list->foreign, (list->nforeign + 1) * sizeof *bigger);
@@ -66,30 +67,36 @@ static void note_foreign(ompp_left_list_t *list, const char *path)
         return;
     }
     list->foreign = bigger;
-    list->foreign[list->nforeign++] = (ompp_left_foreign_t){file, st.st_uid == geteuid(), life_by_name(file)};
+    list->foreign[list->nforeign++] = (ompp_left_foreign_t){file, own, life_by_name(file)};
+}
+
+/* Own files are those of the directory's user here. */
+static bool is_own(const struct stat *st, const char *path)
+{
+    char dir[PATH_MAX];
+
+    snprintf(dir, sizeof dir, "%.*s", (int)(ompp_path_last(path) - path), path);
+    return ompp_new_file_is_own(st, *dir ? dir : ".");
 }
 
 /* \return 0 when the file holds the profile of one process, else an error code. */
-static int add_file(ompp_left_list_t *list, const char *path)
+static int add_open_file(ompp_left_list_t *list, const char *path, int fd, bool own)
 {
-    ompp_left_t piece = {.path = strdup(path)};
-    struct stat st;
-    int rc = ompp_collect_file(path, &piece.profile, &piece.life);
+    ompp_left_t piece = {.path = strdup(path), .own = own};
+    int rc = ompp_collect_fd(fd, &piece.profile, &piece.life);
 
     for (; rc == 0 && piece.life >= OMPP_LIFE_ENDS && list->patience_ms >= LOOK_MS; list->patience_ms -= LOOK_MS) {
         const struct timespec pause = {0, LOOK_MS * 1000000L};
         ompp_profile_free(piece.profile);
         nanosleep(&pause, NULL);
-        rc = ompp_collect_file(path, &piece.profile, &piece.life);
+        rc = ompp_collect_fd(fd, &piece.profile, &piece.life);
     }
     if (rc == -OMPP_E_FORMAT) {
-        rc = ompp_pack_read_file(path, &piece.profile);
+        rc = ompp_pack_read_fd(fd, &piece.profile);
         piece.copy = true;
         if (rc == 0) piece.life = life_of_copy(path, piece.profile);
     }
-    if (rc == -OMPP_E_VERSION) note_foreign(list, path);
-    piece.own = stat(path, &st) == 0 && st.st_uid == geteuid();
-    if (rc == 0 && list->own_only && !piece.own) rc = -OMPP_E_FORMAT;
+    if (rc == -OMPP_E_VERSION) note_foreign(list, path, own);
     if (rc == 0 && (piece.profile->nranks_kept != 1 || piece.profile->nrest)) rc = -OMPP_E_FORMAT;
     ompp_left_t *to = rc == 0 ? ompp_vector_push(&list->piece, &list->n, &list->allocated, sizeof piece) : NULL;
     if (to) {
@@ -102,21 +109,52 @@ static int add_file(ompp_left_list_t *list, const char *path)
     return rc;
 }
 
-/* Files by their names; what is in them is looked at only then. Links and pipes of others are not followed. */
+/* A file that is named. It may be of anybody, and hold anything. */
+static int add_file(ompp_left_list_t *list, const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat st;
+
+    if (fd < 0) return -OMPP_E_OPEN;
+    const bool own = fstat(fd, &st) == 0 && is_own(&st, path);
+    const int rc = add_open_file(list, path, fd, own), error = errno;
+    close(fd);
+    errno = error;
+    return rc;
+}
+
+/* A file that was found: nothing of it is read that another user may have written. */
+static int add_found(ompp_left_list_t *list, const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+    struct stat st;
+    int rc = -OMPP_E_FORMAT;
+
+    if (fd < 0) {
+        if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && !is_own(&st, path)) list->nskipped++;
+        return -OMPP_E_OPEN;
+    }
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+        if (is_own(&st, path)) rc = add_open_file(list, path, fd, true);
+        else list->nskipped++;
+    }
+    close(fd);
+    return rc;
+}
+
+/* Files by their names; what is in them is looked at only then. */
 static long add_directory(ompp_left_list_t *list, const char *dir, const char *pattern)
 {
     struct dirent **names;
     int n = scandir(dir, &names, NULL, alphasort);
     long added = 0;
     char path[PATH_MAX];
-    struct stat st;
 
     if (n < 0) return -1;
     for (int i = 0; i < n; i++) {
         const char *name = names[i]->d_name;
         bool wanted = fnmatch(pattern, name, 0) == 0 || fnmatch("*.ompp.bin", name, 0) == 0;
-        if (wanted && snprintf(path, sizeof path, "%s/%s", dir, name) < (int)sizeof path && lstat(path, &st) == 0 &&
-            S_ISREG(st.st_mode) && add_file(list, path) == 0)
+        if (wanted && snprintf(path, sizeof path, "%s/%s", dir, name) < (int)sizeof path && add_found(list, path) == 0)
             added++;
         free(names[i]);
     }
@@ -165,12 +203,10 @@ static long add_usual_places(ompp_left_list_t *list, char *why, size_t size)
     long added = 0, here = 0;
 
     snprintf(pattern, sizeof pattern, "ompp-%u-*-*", (unsigned)getuid());
-    list->own_only = true;
     for (size_t i = 0; i < n; i++) {
         here = add_directory(list, dirs[i], pattern);
         if (here > 0) added += here;
     }
-    list->own_only = false;
     if (n > 1 || here >= 0) return added;
     snprintf(why, size, "OMPP_JOB_DIR=%s: %s", dirs[0], strerror(errno));
     return -1;

@@ -36,14 +36,14 @@ typedef struct {
     ompp_left_foreign_t *foreign; /* [nforeign] */
     size_t nforeign;
     size_t nruns;
-    bool own_only;        /* while it is looked for: files of this user alone */
+    size_t nskipped;      /* files of other users in directories, which are not opened */
     unsigned patience_ms; /* how long to wait, in all, for processes that still run: the end of a job may be just now */
 } ompp_left_list_t;
 
 /**
- * \brief Adds what a file or a directory holds. Other files in a directory are passed over in silence.
- * \param[in] path   NULL: OMPP_JOB_DIR alone, or when that is not set the directories that a run takes then; files of
- *                   this user alone.
+ * \brief Adds what a file or a directory holds. Other files in a directory are passed over in silence, and those of
+ *        other users are counted.
+ * \param[in] path   NULL: OMPP_JOB_DIR alone, or when that is not set the directories that a run takes then.
  * \return pieces added; -1 when path cannot be read, or names a file of another kind: why says what. Files of other
  *         versions are noted, and not counted.
  */

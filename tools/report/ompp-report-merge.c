@@ -2,6 +2,7 @@
 #include "tools/report/ompp-report.h"
 
 #include "base/ompp_path.h"
+#include "base/ompp_write.h"
 #include "model/ompp_pack.h"
 #include "report/ompp_outfile.h"
 #include "tools/report/ompp-report-left.h"
@@ -136,6 +137,16 @@ static int merge_run(const ompp_left_list_t *list, size_t run, const request_t *
     if (profile && rc == 0 && request->remove) rc = remove_run(list, run);
     ompp_profile_free(profile);
     return rc || !profile ? EXIT_BAD : EXIT_OK;
+}
+
+static void tell_of_skipped(const ompp_left_list_t *list)
+{
+    char message[100];
+
+    if (!list->nskipped) return;
+    snprintf(message, sizeof message, "name a file to read it: %zu found there %s another user's, and not opened",
+             list->nskipped, list->nskipped == 1 ? "is" : "are");
+    ompp_report_complain(message);
 }
 
 /* The same file may be found twice: by its name and beside another. */
@@ -344,6 +355,7 @@ int ompp_report_merge(const request_t *request, char **files, int n)
     bool taken;
 
     if (!find_all(&list, files, n) || !find_neighbours(&list, files, n)) worst = EXIT_BAD;
+    tell_of_skipped(&list);
     drop_doubles(&list);
     ompp_left_group(&list);
     const int rest = take_foreign(&list, request, files, n, &taken);
@@ -368,11 +380,11 @@ static bool gather(const ompp_left_t *piece, const char *to)
     ompp_outfile_safe_name(ompp_profile_text(piece->profile, piece->profile->ranks[0].host), host, sizeof host);
     if (piece->copy) snprintf(path, sizeof path, "%s/%s", to, name);
     else snprintf(path, sizeof path, "%s/%s.%s.ompp.bin", to, name, host);
-    if (ompp_pack_write_file(path, piece->profile) == 0) {
+    if (ompp_pack_write_file(path, piece->profile, true) == 0) {
         printf("%s\n", path);
         return true;
     }
-    snprintf(message, sizeof message, "%s: %s", path, strerror(errno));
+    snprintf(message, sizeof message, "%s: %s", path, ompp_write_why(errno));
     ompp_report_complain(message);
     return false;
 }
@@ -434,6 +446,7 @@ int ompp_report_collect(const request_t *request, char **files, int n)
     bool ok = find_with_neighbours(&list, files, n) && find_with_neighbours(&runs, files, n);
     size_t newest = 0;
 
+    tell_of_skipped(&list);
     ompp_left_group(&runs);
     if (!runs.n && ok) ok = complain_of_nothing(&runs, files, n) == EXIT_OK;
     if (runs.n && n == 0 && !request->all) newest = choose_newest(&runs, request);

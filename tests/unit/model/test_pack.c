@@ -231,7 +231,7 @@ static void files(void **state)
     (void)state;
     assert_non_null(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/a.ompp.bin", dir);
-    assert_int_equal(ompp_pack_write_file(path, p), 0);
+    assert_int_equal(ompp_pack_write_file(path, p, true), 0);
     assert_int_equal(ompp_pack_read_file(path, &q), 0);
     tools_assert_equal(p, q);
     ompp_profile_free(q);
@@ -240,15 +240,15 @@ static void files(void **state)
     assert_null(q);
     unlink(path);
     assert_int_equal(ompp_pack_read_file(path, &q), -OMPP_E_OPEN);
-    assert_int_equal(ompp_pack_write_file("/nonexistent/a", p), -OMPP_E_OPEN);
-    assert_int_equal(ompp_pack_write_file("/dev/full", p), -OMPP_E_IO);
+    assert_int_equal(ompp_pack_write_file("/nonexistent/a", p, true), -OMPP_E_OPEN);
+    assert_int_equal(ompp_pack_write_file("/dev/full", p, true), -OMPP_E_IO);
     assert_int_equal(stat("/dev/full", &what), 0);
 
     pid_t pid = fork();
     if (pid == 0) { /* SIGXFSZ would kill it */
         struct rlimit limit = {1000, 1000};
         setrlimit(RLIMIT_FSIZE, &limit);
-        _exit(ompp_pack_write_file(path, p) != -OMPP_E_IO || stat(path, &what) == 0);
+        _exit(ompp_pack_write_file(path, p, true) != -OMPP_E_IO || stat(path, &what) == 0);
     }
     int status;
     waitpid(pid, &status, 0);
