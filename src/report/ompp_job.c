@@ -49,7 +49,7 @@ static int open_exact(const ompp_profile_t *profile, ompp_outfile_t *files, cons
     const char *file = first ? job->file : ompp_path_last(job->file);
 
     if (job->local_rank >= 0) snprintf(suffix, sizeof suffix, ":%d", job->local_rank);
-    return ompp_outfile_open_exact(files, dir, file, suffix, wanted(profile, job));
+    return ompp_outfile_open_exact(files, dir, file, suffix, wanted(profile, job), first);
 }
 
 static int write_files(const ompp_profile_t *profile, const ompp_job_t *job, ompp_outfile_t *files)
@@ -76,7 +76,7 @@ static int try_directory(const ompp_profile_t *profile, ompp_job_t *job, const c
         rc = open_exact(profile, &files, job, dir, first);
     } else {
         make_stem(profile, job, stem, sizeof stem);
-        rc = ompp_outfile_open(&files, dir, stem, !job->overwrite, wanted(profile, job));
+        rc = ompp_outfile_open(&files, dir, stem, !job->overwrite || !first, wanted(profile, job), first);
     }
     if (rc == 0) rc = write_files(profile, job, &files);
     if (rc) return rc;

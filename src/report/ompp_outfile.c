@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* mkostemp */
+#define _GNU_SOURCE
 #include "report/ompp_outfile.h"
 
 #include "base/ompp_error.h"
@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #define MAX_NUMBER 1000000
-#define MAX_LINKS 40 /* as many as Linux follows */
 
 static const char *const endings[OMPP_OUTFILES] = {".ompp.txt", ".ompp.csv", ".ompp.xml", ".ompp.coz"};
 
@@ -41,56 +40,33 @@ static bool join(char *out, size_t size, const char *dir, const char *name, cons
     return false;
 }
 
-static bool create(const char *path)
+/* The paths of number n. \return 1: no file of any format is there, 0: there is, -1 with errno. */
+static int try_number(ompp_outfile_t *files, int n)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-
-    if (fd >= 0) close(fd);
-    return fd >= 0;
-}
-
-/* Makes the wanted names, empty, if none of any format is there: 1 done, 0 one of them exists, -1 error. */
-static int reserve(const ompp_outfile_t *files, unsigned wanted)
-{
-    int made = 0, error = 0;
+    char ending[32];
     struct stat there;
 
-    for (; made < OMPP_OUTFILES && !error; made++) {
-        if (wanted & 1u << made) error = create(files->path[made]) ? 0 : errno;
-        else error = lstat(files->path[made], &there) == 0 ? EEXIST : 0;
+    for (int i = 0; i < OMPP_OUTFILES; i++) {
+        if (files->number) snprintf(ending, sizeof ending, "-%d%s", n, endings[i]);
+        else snprintf(ending, sizeof ending, "%s", endings[i]);
+        if (!join(files->path[i], sizeof files->path[i], "", files->stem, ending)) return -1;
+        if (!files->number) continue;
+        if (lstat(files->path[i], &there) == 0) return 0;
+        if (errno != ENOENT) return -1;
     }
-    if (!error) return 1;
-    for (made--; made-- > 0;)
-        if (wanted & 1u << made) unlink(files->path[made]);
-    errno = error;
-    return error == EEXIST ? 0 : -1;
+    for (int i = 0; i < OMPP_OUTFILES; i++)
+        if (!(files->wanted & 1u << i)) files->path[i][0] = 0;
+    return 1;
 }
 
-/* ---- Where a name leads to --------------------------------------------------------------------------------------- */
-
-/* The last part of a path without symbolic links; it need not exist. Of the directories before it the system takes
- * care. */
-static bool resolve(const char *path, char *out, size_t size)
+/* The first number from files->next on that is free. */
+static bool choose_number(ompp_outfile_t *files)
 {
-    char link[1024], next[1024];
+    int found = 0;
 
-    if (!join(out, size, "", path, "")) return false;
-    for (int links = 0; links < MAX_LINKS; links++) {
-        ssize_t n = readlink(out, link, sizeof link - 1);
-        if (n < 0) return true; /* no link, or nothing there */
-        link[n] = 0;
-        const char *slash = strrchr(out, '/');
-        int directory = slash && *link != '/' ? (int)(slash - out) + 1 : 0;
-        if ((size_t)n == sizeof link - 1 || directory + n >= (ssize_t)sizeof next) {
-            errno = ENAMETOOLONG;
-            return false;
-        }
-        memcpy(next, out, directory);
-        memcpy(next + directory, link, n + 1);
-        if (!join(out, size, "", next, "")) return false;
-    }
-    errno = ELOOP;
-    return false;
+    while (found == 0 && files->next < MAX_NUMBER) found = try_number(files, files->next++);
+    if (found == 0) errno = EEXIST;
+    return found == 1;
 }
 
 /* The number of the program's stdout or stderr when it writes to this file, else -1. */
@@ -127,58 +103,26 @@ static bool use(ompp_outfile_t *files, int i, int fd)
     return files->out[i] != NULL;
 }
 
-/* A stream of the program is shared with its place in the file, so that neither overwrites the other. */
-static bool open_special(ompp_outfile_t *files, int i)
-{
-    const char *path = files->path[i];
-    struct stat file;
-    int stream = stat(path, &file) == 0 ? standard_stream(&file) : -1, fd;
-
-    if (stream >= 0) return use(files, i, fcntl(stream, F_DUPFD_CLOEXEC, 3));
-    /* Without O_NONBLOCK a pipe without reader would hold the program for ever. */
-    fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd >= 0) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-    return use(files, i, fd);
-}
-
-/* The process's umask, which umask() cannot tell without changing it for the other threads. */
-static mode_t read_umask(void)
-{
-    FILE *status = fopen("/proc/self/status", "re");
-    char line[256];
-    unsigned mask = 022;
-
-    if (!status) return mask;
-    while (fgets(line, sizeof line, status))
-        if (sscanf(line, "Umask: %o", &mask) == 1) break;
-    fclose(status);
-    return mask;
-}
-
-/* A file to write to, in the same directory so that it can be renamed. */
-static bool open_temporary(ompp_outfile_t *files, int i)
-{
-    static const char name[] = ".ompp-XXXXXX";
-    const char *slash = strrchr(files->target[i], '/');
-    size_t directory = slash ? (size_t)(slash - files->target[i]) + 1 : 0;
-    int fd;
-
-    if (directory + sizeof name > sizeof files->temporary[i]) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    memcpy(files->temporary[i], files->target[i], directory);
-    memcpy(files->temporary[i] + directory, name, sizeof name);
-    fd = mkostemp(files->temporary[i], O_CLOEXEC);
-    if (fd < 0) files->temporary[i][0] = 0;
-    else fchmod(fd, 0666 & ~read_umask()); /* a file system that knows no modes may refuse */
-    return use(files, i, fd);
-}
-
+/*
+ * A stream of the program is shared with its place in the file, so that neither overwrites the other. What goes to
+ * another pipe or a device is kept until it is whole: its reader may be slow, or gone.
+ */
 static bool open_one(ompp_outfile_t *files, int i)
 {
-    if (is_special(files->path[i])) return open_special(files, i);
-    return resolve(files->path[i], files->target[i], sizeof files->target[i]) && open_temporary(files, i);
+    struct stat file;
+    const int stream = stat(files->path[i], &file) == 0 ? standard_stream(&file) : -1;
+
+    if (!files->chosen && is_special(files->path[i])) {
+        errno = EEXIST;
+        return false;
+    }
+    if (stream >= 0) return use(files, i, fcntl(stream, F_DUPFD_CLOEXEC, 3));
+    const int fd = ompp_new_file_open(&files->file[i], files->path[i], files->chosen ? 0666 : 0600);
+    if (fd < 0 || files->file[i].temporary[0]) return use(files, i, fd);
+    files->special[i].fd = fd;
+    files->special[i].is = true;
+    files->out[i] = open_memstream(&files->special[i].text, &files->special[i].size);
+    return files->out[i] != NULL;
 }
 
 static int open_all(ompp_outfile_t *files)
@@ -189,12 +133,6 @@ static int open_all(ompp_outfile_t *files)
         return -OMPP_E_OPEN;
     }
     return 0;
-}
-
-static void forget_unwanted(ompp_outfile_t *files, unsigned wanted)
-{
-    for (int i = 0; i < OMPP_OUTFILES; i++)
-        if (!(wanted & 1u << i)) files->path[i][0] = 0;
 }
 
 /* The one that people read first. */
@@ -211,33 +149,24 @@ void ompp_outfile_first_name(char *name, size_t size, const char *stem, bool num
     snprintf(name, size, "%s%s%s", stem, number ? "-0" : "", endings[first_of(wanted)]);
 }
 
-int ompp_outfile_open(ompp_outfile_t *files, const char *dir, const char *stem, bool number, unsigned wanted)
+int ompp_outfile_open(ompp_outfile_t *files, const char *dir, const char *stem, bool number, unsigned wanted,
+                      bool chosen)
 {
     memset(files, 0, sizeof *files);
-    for (int n = 0; n < MAX_NUMBER; n++) {
-        char ending[32];
-        for (int i = 0; i < OMPP_OUTFILES; i++) {
-            if (number) snprintf(ending, sizeof ending, "-%d%s", n, endings[i]);
-            else snprintf(ending, sizeof ending, "%s", endings[i]);
-            if (!join(files->path[i], sizeof files->path[i], dir, stem, ending)) return -OMPP_E_OPEN;
-        }
-        int free_name = number ? reserve(files, wanted) : 1;
-        if (free_name < 0) return -OMPP_E_OPEN;
-        if (free_name == 0) continue;
-        files->reserved = number;
-        forget_unwanted(files, wanted);
-        return open_all(files);
-    }
-    errno = EEXIST;
-    return -OMPP_E_OPEN;
+    files->number = number;
+    files->wanted = wanted;
+    files->chosen = chosen;
+    return join(files->stem, sizeof files->stem, dir, stem, "") && choose_number(files) ? open_all(files)
+                                                                                        : -OMPP_E_OPEN;
 }
 
 int ompp_outfile_open_exact(ompp_outfile_t *files, const char *dir, const char *name, const char *suffix,
-                            unsigned wanted)
+                            unsigned wanted, bool chosen)
 {
     const int first = first_of(wanted);
 
     memset(files, 0, sizeof *files);
+    files->chosen = chosen;
     char *exact = files->path[first];
     if (!join(exact, sizeof files->path[first], dir, name, "")) return -OMPP_E_OPEN;
     if (is_special(exact)) return open_all(files);
@@ -259,23 +188,49 @@ static bool finish(FILE *out)
     return false;
 }
 
+/* All that goes to a device or a pipe. */
+static bool finish_special(ompp_outfile_t *files, int i)
+{
+    const bool ok = fclose(files->out[i]) == 0 &&
+                    ompp_new_file_write(files->special[i].fd, files->special[i].text, files->special[i].size) == 0;
+
+    return close(files->special[i].fd) == 0 && ok;
+}
+
+/*
+ * Final names. Of one number all are free, or the next number is taken. The number is that of whose XML is there first,
+ * for the XML is always wanted.
+ */
+static bool name_all(ompp_outfile_t *files)
+{
+    static const int order[OMPP_OUTFILES] = {OMPP_OUT_XML, OMPP_OUT_TEXT, OMPP_OUT_CSV, OMPP_OUT_COZ};
+
+    for (int k = 0; k < OMPP_OUTFILES;) {
+        const int i = order[k++];
+        if (ompp_new_file_commit(&files->file[i], !files->number) == 0) continue;
+        if (!files->number || errno != EEXIST) return false;
+        for (; k > 0; k--) ompp_new_file_retract(&files->file[order[k - 1]]);
+        if (!choose_number(files)) return false;
+        for (int n = 0; n < OMPP_OUTFILES; n++)
+            snprintf(files->file[n].target, sizeof files->file[n].target, "%s", files->path[n]);
+    }
+    return true;
+}
+
 int ompp_outfile_commit(ompp_outfile_t *files)
 {
     bool ok = true;
 
     for (int i = 0; i < OMPP_OUTFILES && ok; i++) {
         if (!files->out[i]) continue;
-        ok = finish(files->out[i]);
+        ok = files->special[i].is ? finish_special(files, i) : finish(files->out[i]);
+        files->special[i].is = false;
         files->out[i] = NULL;
     }
-    for (int i = 0; i < OMPP_OUTFILES && ok; i++) {
-        if (!files->temporary[i][0]) continue;
-        ok = rename(files->temporary[i], files->target[i]) == 0;
-        if (ok) files->temporary[i][0] = 0;
-    }
-    if (ok) return 0;
+    ok = ok && name_all(files);
+    if (ok) files->number = false; /* they stay */
     ompp_outfile_abandon(files);
-    return -OMPP_E_IO;
+    return ok ? 0 : -OMPP_E_IO;
 }
 
 void ompp_outfile_abandon(ompp_outfile_t *files)
@@ -285,9 +240,11 @@ void ompp_outfile_abandon(ompp_outfile_t *files)
     for (int i = 0; i < OMPP_OUTFILES; i++) {
         if (files->out[i]) fclose(files->out[i]);
         files->out[i] = NULL;
-        if (files->temporary[i][0]) unlink(files->temporary[i]);
-        if (files->reserved && files->path[i][0]) unlink(files->path[i]);
-        files->temporary[i][0] = 0;
+        if (files->special[i].is) close(files->special[i].fd);
+        free(files->special[i].text);
+        memset(&files->special[i], 0, sizeof files->special[i]);
+        if (files->number) ompp_new_file_retract(&files->file[i]);
+        ompp_new_file_abandon(&files->file[i]);
     }
     errno = error;
 }

@@ -1,11 +1,14 @@
 /**
  * \file
  * The files of a report, one per format: finds free names without races, writes beside them and renames, so that there
- * is either a whole report or none. Symbolic links stay and what they lead to is replaced. A device, a pipe or the
- * program's own stdout or stderr is written to as it is, and gets no further files beside it. Needs base only.
+ * is either a whole report or none. Symbolic links stay and what they lead to is replaced, if nobody else can have put
+ * them there (base/ompp_new_file.h). A device, a pipe or the program's own stdout or stderr is written to as it is, and
+ * gets no further files beside it. Needs base only.
  */
 #ifndef OMPP_OUTFILE_H
 #define OMPP_OUTFILE_H
+
+#include "base/ompp_new_file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,11 +19,20 @@ enum { OMPP_OUT_TEXT, OMPP_OUT_CSV, OMPP_OUT_XML, OMPP_OUT_COZ, OMPP_OUTFILES };
 
 /** Files being made. */
 typedef struct {
-    char path[OMPP_OUTFILES][1024];      /* final names; "" = this file is not made */
-    char target[OMPP_OUTFILES][1024];    /* the same without symbolic links */
-    char temporary[OMPP_OUTFILES][1024]; /* "" = there is none, out writes to the target itself */
-    FILE *out[OMPP_OUTFILES];            /* NULL where the file is not made */
-    bool reserved;                       /* the final names exist already, empty, and are ours */
+    char path[OMPP_OUTFILES][1024]; /* final names; "" = this file is not made */
+    FILE *out[OMPP_OUTFILES];       /* NULL where the file is not made */
+    ompp_new_file_t file[OMPP_OUTFILES];
+    struct {
+        int fd;
+        bool is;
+        char *text; /* owned; what will be written, [size] */
+        size_t size;
+    } special[OMPP_OUTFILES]; /* devices and pipes */
+    char stem[1024];          /* with the directory */
+    bool number;              /* the names get a number, and replace nothing */
+    int next;                 /* number to try */
+    unsigned wanted;
+    bool chosen;
 } ompp_outfile_t;
 
 /** \brief Name of the file that ompp_outfile_open() tries first: of the report that is read first, of those wanted. */
@@ -33,17 +45,20 @@ void ompp_outfile_first_name(char *name, size_t size, const char *stem, bool num
  * \param[in] number  add "-n", n the smallest number for which no file of any format exists; else existing files will
  *                    be overwritten.
  * \param[in] wanted  set of formats, not empty.
+ * \param[in] chosen  the user has chosen this directory. Else files are for the user alone, and no devices or pipes.
  * \return 0 or -OMPP_E_OPEN with errno set; nothing is left behind.
  */
-int ompp_outfile_open(ompp_outfile_t *files, const char *dir, const char *stem, bool number, unsigned wanted);
+int ompp_outfile_open(ompp_outfile_t *files, const char *dir, const char *stem, bool number, unsigned wanted,
+                      bool chosen);
 
 /**
  * \brief The same with the exact name of the first wanted file; further ones get ".csv", ".xml" and ".coz" added.
  * \param[in] suffix  goes after the name, "" for none; left out when the name alone is no regular file.
- * \note Never waits: a pipe that nobody reads cannot be opened (ENXIO).
+ * \note Never waits: a pipe that nobody reads cannot be opened (ENXIO). ompp_outfile_commit() waits while a reader
+ *       takes something.
  */
 int ompp_outfile_open_exact(ompp_outfile_t *files, const char *dir, const char *name, const char *suffix,
-                            unsigned wanted);
+                            unsigned wanted, bool chosen);
 
 /**
  * \brief Flushes to the disk, closes and renames.

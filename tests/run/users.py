@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+"""
+Several users and one directory. Files of others that are found are not opened, and counted; one that is named is read as if it were
+hostile: what is in it never takes long, nor does its becoming shorter end the reader. Nothing is written through links and into pipes
+of others; a report is whole or not there, whatever ends the program, and nobody waits for ever. Needs root, which can be every user.
+"""
+
+import glob
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+
+import harness
+
+NOBODY, GROUP = 65534, 54321
+HERE = os.path.dirname(os.path.abspath(__file__))
+BOUND = 20  # seconds: much more than anything here takes
+TARGET = "what another user has\n"
+
+
+def execute(words, folder, user=0, group=None, **settings):
+    who = {"user": user, "group": user if group is None else group, "extra_groups": []} if user else {}
+    done = subprocess.run(words, cwd=folder, env=harness.environment(OMP_NUM_THREADS=2, **settings), **who, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=BOUND)
+    return harness.Outcome(done.returncode, done.stdout, done.stderr, folder)
+
+
+def report(*words, folder, user=0, **settings):
+    return execute([harness.command("ompp-report"), *words], folder, user, **settings)
+
+
+def shared(scratch, name, mode=0o777):
+    folder = scratch.file(name, "x")[:-2]
+    os.chmod(folder, mode)
+    return folder
+
+
+def is_whole(path):
+    text = open(path, errors="replace").read()
+    return text.endswith(">\n") if path.endswith(".xml") else "ompp Coverage" in text and text.endswith("\n")
+
+
+# ---- Reading
+
+
+def build_hostile(scratch):
+    output = scratch.file("hostile")
+    words = [harness.COMPILERS["opari"], "-D_GNU_SOURCE", "-I" + os.path.join(harness.SOURCE, "src"), "-I" + harness.BUILD,
+             os.path.join(HERE, "hostile.c"), "-o", output]
+    done = harness.execute(words, scratch.path)
+    if done.status:
+        raise harness.Failure("cannot build: " + done.err)
+    return output
+
+
+def test_hostile(verdict, scratch, hostile):
+    """Where it is named: bounded by its size, which may be a hole."""
+    folder = shared(scratch, "hostile.d")
+    for kind in ("circle", "nodes", "blocks", "order", "coverage", "pages"):
+        for size in (100000, 5000000):
+            path = os.path.join(folder, "ompp-0-1-%s-%d" % (kind, size))
+            execute([hostile, path, kind, str(size)], folder, NOBODY)
+            for hole in (0, 1 << 32, 100 << 30):
+                os.truncate(path, max(size, hole))
+                for words in (["merge", "--to=" + folder, path], ["convert", path]):
+                    begin = time.monotonic()
+                    done = report(*words, folder=folder)
+                    verdict.check(done.status in (0, 1), "%s %s, %d bytes: status %d: %s" % (words[0], kind, hole, done.status, done.err))
+                    verdict.check(time.monotonic() - begin < BOUND / 2, "%s %s: %.1f s" % (words[0], kind, time.monotonic() - begin))
+            os.remove(path)
+
+
+def test_shorter(verdict, scratch, path):
+    """A file that becomes shorter and longer while it is read."""
+    data, over = open(path, "rb").read(), threading.Event()
+    copy = scratch.file("shorter", "ompp-0-1-1")
+
+    def change():
+        while not over.is_set():
+            with open(copy, "r+b") as file:
+                file.truncate(4096)
+                file.seek(0)
+                file.write(data)
+
+    open(copy, "wb").write(data)
+    thread = threading.Thread(target=change)
+    thread.start()
+    for _ in range(100):
+        done = report("merge", "--list", copy, folder=os.path.dirname(copy))
+        verdict.check(done.status in (0, 1), "a file that becomes shorter: status %d" % done.status)
+    over.set()
+    thread.join()
+
+
+def test_found(verdict, scratch, program, hostile):
+    """Own files are joined, those of others counted; root's own are nothing to others."""
+    folder = shared(scratch, "found")
+    execute([program, "kill"], folder, OMPP_JOB_DIR=folder)
+    own = glob.glob(os.path.join(folder, "ompp-*"))
+    verdict.equal(len(own), 1, "found: files that a killed program leaves")
+    execute([hostile, os.path.join(folder, "ompp-0-1-1"), "circle", "100000"], folder, NOBODY)
+    execute([hostile, os.path.join(folder, "a.ompp.bin"), "circle", "100000"], folder, NOBODY)
+    execute(["ln", "-s", own[0], os.path.join(folder, "ompp-0-1-2")], folder, NOBODY)
+    execute(["mkfifo", os.path.join(folder, "ompp-0-1-3")], folder, NOBODY)
+    said = "ompp-report: name a file to read it: 2 found there are another user's, and not opened\n"
+    for words in (["merge", "--list", folder], ["merge", "--list", own[0]]):
+        done = report(*words, folder=folder)
+        verdict.equal((done.status, done.out.count("\n"), done.err), (0, 1, said), "found: " + " ".join(words))
+    done = report("merge", "--list", folder=folder, OMPP_JOB_DIR=folder)
+    verdict.equal((done.status, done.out.count("\n"), done.err), (0, 1, said), "found: OMPP_JOB_DIR")
+    done = report("merge", "--list", folder, folder=folder, user=NOBODY)
+    verdict.check("1 found there is another user's" in done.err and own[0] not in done.out, "found by another user: %s%s" % (done.out, done.err))
+    fifo = report("merge", os.path.join(folder, "ompp-0-1-3"), folder=folder)
+    verdict.equal(fifo.status, 1, "a pipe that is named: " + fifo.err)
+    test_shorter(verdict, scratch, own[0])
+
+
+# ---- Writing
+
+
+def link_to_foreign(folder, name, user=NOBODY):
+    """A link by another user to what is not his. Returns how to see that it is untouched."""
+    target = os.path.join(folder, "target")
+    if not os.path.exists(target):
+        open(target, "w").write(TARGET)
+    os.symlink(target, os.path.join(folder, name))
+    os.chown(os.path.join(folder, name), user, user, follow_symlinks=False)
+    return lambda: open(target).read() == TARGET
+
+
+def test_links(verdict, scratch, program):
+    """Links of others at the names of reports: refused, and the report is elsewhere, or has another number."""
+    for number, (name, settings, refused) in enumerate((
+            ("users.2-0.ompp.txt", {}, False), ("users.2-0.ompp.xml", {}, False), ("users.2.ompp.txt", {"OMPP_OVERWRITE": 1}, True),
+            ("users.2.ompp.xml", {"OMPP_OVERWRITE": 1}, True), ("r", {"OMPP_REPORTFILE": "r"}, True), ("r.xml", {"OMPP_REPORTFILE": "r"}, True),
+            ("users.2-0.ompp.bin", {"OMPP_REPORT_LIB": "/nonexistent"}, False))):
+        for sticky in (0o777, 0o1777):
+            folder, away = shared(scratch, "links-%d-%o" % (number, sticky), sticky), shared(scratch, "away-%d-%o" % (number, sticky), 0o755)
+            untouched = link_to_foreign(folder, name)
+            for dangling in (False, True):
+                if dangling:
+                    os.remove(os.path.join(folder, "target"))
+                done = execute([program], away, OMPP_OUTDIR=folder, TMPDIR=away, **settings)
+                title = "a foreign link%s at %s, %o: " % (" to nothing" if dangling else "", name, sticky)
+                verdict.equal(done.status, 0, title + "status")
+                verdict.check(not os.path.exists(os.path.join(folder, "target")) if dangling else untouched(), title + "target")
+                verdict.check(os.path.islink(os.path.join(folder, name)), title + "replaced")
+                if refused:
+                    verdict.check(re.search("cannot write the report .*another user's file, link or pipe", done.err), title + done.err)
+                    verdict.check(os.listdir(away), title + "no report elsewhere")
+                elif "bin" not in name:
+                    verdict.check(all(is_whole(path) for path in glob.glob(folder + "/users.2-[1-9]*")), title + "reports")
+                    verdict.equal(len(glob.glob(folder + "/users.2-[1-9]*")), 4 if dangling else 2, title + "reports")
+                for path in glob.glob(folder + "/.ompp-*"):
+                    verdict.check(False, title + "left behind: " + path)
+
+
+def test_own_links(verdict, scratch, program):
+    """Links of this user's go on working; also with root's in between."""
+    folder = shared(scratch, "own-links")
+    os.mkdir(os.path.join(folder, "far"))
+    os.chmod(os.path.join(folder, "far"), 0o777)
+    link_to_foreign(folder, "unused")
+    os.symlink("far/report", os.path.join(folder, "r"))
+    os.symlink("r", os.path.join(folder, "mine"))
+    os.chown(os.path.join(folder, "mine"), NOBODY, NOBODY, follow_symlinks=False)
+    done = execute([program], folder, NOBODY, OMPP_OUTDIR=folder, OMPP_REPORTFILE="mine")
+    verdict.check(is_whole(os.path.join(folder, "far", "report")), "own links: " + done.err)
+
+
+def test_collect(verdict, scratch, program):
+    """Copies of what was left go where nobody can lead them elsewhere."""
+    folder, job = shared(scratch, "collect"), shared(scratch, "collect-job", 0o755)
+    execute([program, "kill"], folder, OMPP_JOB_DIR=job)
+    name = os.listdir(job)[0] + "." + re.sub("[^A-Za-z0-9._+-]", "_", os.uname().nodename) + ".ompp.bin"
+    untouched = link_to_foreign(folder, name)
+    done = report("collect", "--to=" + folder, job, folder=job)
+    verdict.equal((done.status, untouched()), (1, True), "collect onto a foreign link: " + done.err)
+    verdict.check(name + ": not permitted: another user's" in done.err, "collect onto a foreign link: " + done.err)
+    os.remove(os.path.join(folder, name))
+    done = report("collect", "--to=" + folder, job, folder=job)
+    verdict.equal((done.status, done.err), (0, ""), "collect")
+    verdict.equal(report("merge", "--list", folder, folder=job).out.count("\n"), 1, "what was collected")
+
+
+def test_pipes(verdict, scratch, program):
+    """A pipe at the report's name: own ones get it when somebody reads; nobody who does not read holds the program."""
+    folder = shared(scratch, "pipes")
+    pipe = os.path.join(folder, "users.2.ompp.txt")
+    for owner in (0, NOBODY):
+        os.mkfifo(pipe)
+        os.chmod(pipe, 0o666)
+        os.chown(pipe, owner, owner)
+        user = NOBODY if owner == 0 else 1234
+        for reads in (False, True):
+            held = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+            read = []
+            reader = threading.Thread(target=lambda: read.append(open(pipe).read())) if reads else None
+            if reader:
+                reader.start()
+                time.sleep(0.2)
+            else:
+                while True:  # there is no room in it
+                    try:
+                        os.write(held, b"x" * 4096)
+                    except BlockingIOError:
+                        break
+            done = execute([program], folder, user, OMPP_OUTDIR=folder, OMPP_OVERWRITE=1, TMPDIR=folder)
+            if not reader:
+                while os.read(held, 65536) and select_readable(held):
+                    pass
+            os.close(held)
+            if reader:
+                reader.join(BOUND)
+            title = "a pipe of %s, %s: " % ("root" if owner == 0 else "another user", "read" if reads else "not read")
+            verdict.equal(done.status, 0, title + "status")
+            if owner == 0 and reads:
+                verdict.check(read and "Coverage" in read[0] and "cannot write" not in done.err, title + done.err)
+            else:
+                verdict.check("cannot write the report" in done.err, title + done.err)
+                verdict.equal(read, [""] if reads else [], title + "what was read")
+        os.remove(pipe)
+        for path in glob.glob(folder + "/*"):
+            os.remove(path)
+
+
+def select_readable(fd):
+    import select
+    return select.select([fd], [], [], 0)[0]
+
+
+def test_elsewhere(verdict, scratch, program):
+    """A report that cannot be where it belongs is where it is said to be, for its user alone."""
+    folder, away = shared(scratch, "closed", 0o755), shared(scratch, "tmp", 0o1777)
+    done = execute([program], folder, NOBODY, OMPP_OUTDIR=folder, TMPDIR=away)
+    found = glob.glob(away + "/users.2-0.ompp.*")
+    verdict.equal(len(found), 2, "elsewhere: reports: " + done.err)
+    verdict.check(os.path.join(away, "users.2-0.ompp.txt") in done.err, "elsewhere: what is said: " + done.err)
+    verdict.equal({stat.S_IMODE(os.stat(path).st_mode) for path in found}, {0o600}, "elsewhere: modes")
+
+
+def test_group(verdict, scratch, program):
+    """A project's directory: members of the group replace each other's reports."""
+    folder = shared(scratch, "project", 0o2775)
+    os.chown(folder, 0, GROUP)
+    os.chmod(folder, 0o2775)
+    for user in (1234, 1235, NOBODY):
+        done = execute([program], folder, user, GROUP, OMPP_OUTDIR=folder, OMPP_OVERWRITE=1)
+        verdict.equal((done.status, [line for line in done.err.splitlines() if "cannot" in line]), (0, []), "project: user %d" % user)
+        verdict.equal([(os.stat(p).st_uid, os.stat(p).st_gid) for p in glob.glob(folder + "/users.2.ompp.*")], [(user, GROUP)] * 2,
+                      "project: owner and group")
+        done = execute([program], folder, user, GROUP, OMPP_OUTDIR=folder)
+        verdict.check("cannot" not in done.err, "project, with numbers: user %d: %s" % (user, done.err))
+
+
+def test_whole(verdict, scratch, program):
+    """Programs that are killed while they write, side by side: no file under a final name is empty or half."""
+    folder = shared(scratch, "whole")
+    settings = harness.environment(OMP_NUM_THREADS=2, OMPP_OUTDIR=folder)
+    for delay in range(40):
+        some = [subprocess.Popen([program], cwd=folder, env=settings, stderr=subprocess.DEVNULL) for _ in range(4)]
+        time.sleep(0.002 * delay)
+        for one in some:
+            one.send_signal(signal.SIGKILL)
+        for one in some:
+            one.wait()
+    found = glob.glob(folder + "/users*")
+    verdict.equal([path for path in found if not is_whole(path)], [], "killed while they write")
+    print("note: %d reports of 160 programs were written before they were killed" % len(glob.glob(folder + "/users*.xml")))
+    both = [subprocess.Popen([program], cwd=folder, env=settings, stderr=subprocess.DEVNULL) for _ in range(8)]
+    for one in both:
+        one.wait()
+    numbers = [re.search(r"-(\d+)\.ompp\.xml", path).group(1) for path in glob.glob(folder + "/users*.xml")]
+    texts = [re.search(r"-(\d+)\.ompp\.txt", path).group(1) for path in glob.glob(folder + "/users*.txt")]
+    verdict.check(set(texts) <= set(numbers) and len(numbers) - len(found) <= 8, "numbers: %s %s" % (numbers, texts))
+
+
+def main():
+    if os.geteuid() != 0:
+        harness.skip("only root can be every user")
+    verdict = harness.Verdict("users")
+    scratch = harness.Scratch("users")
+    os.chmod(scratch.path, 0o755)
+    try:
+        program = scratch.file("users")
+        harness.build(os.path.join(HERE, "users.c"), program, harness.sources()[0])
+        hostile = build_hostile(scratch)
+        test_hostile(verdict, scratch, hostile)
+        test_found(verdict, scratch, program, hostile)
+        test_links(verdict, scratch, program)
+        test_own_links(verdict, scratch, program)
+        test_collect(verdict, scratch, program)
+        test_pipes(verdict, scratch, program)
+        test_elsewhere(verdict, scratch, program)
+        test_group(verdict, scratch, program)
+        test_whole(verdict, scratch, program)
+    except (harness.Failure, subprocess.TimeoutExpired) as failure:
+        verdict.check(False, str(failure))
+    verdict.finish(scratch)
+
+
+sys.exit(main())
