@@ -28,21 +28,62 @@ static bool directory_of(char *dir, size_t size, const char *path)
     return false;
 }
 
-/* A new file of a random name in a directory that ends with a slash. \return descriptor, -1 with errno. */
-static int make(char *path, size_t size, const char *dir, mode_t mode)
+/* A name that nobody can know before, in a directory that ends with a slash. */
+static bool name_randomly(char *path, size_t size, const char *dir)
 {
     uint64_t number;
+
+    if (getrandom(&number, sizeof number, 0) != sizeof number) return false;
+    if (snprintf(path, size, "%s.ompp-%016llx", dir, (unsigned long long)number) < (int)size) return true;
+    errno = ENAMETOOLONG;
+    return false;
+}
+
+/* A new file of a random name. \return descriptor, -1 with errno. */
+static int make(char *path, size_t size, const char *dir, mode_t mode)
+{
     int fd = -1;
 
     for (int i = 0; i < MAX_TRIES && (i == 0 || (fd < 0 && errno == EEXIST)); i++) {
-        if (getrandom(&number, sizeof number, 0) != sizeof number) return -1;
-        if (snprintf(path, size, "%s.ompp-%016llx", dir, (unsigned long long)number) >= (int)size) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
+        if (!name_randomly(path, size, dir)) return -1;
         fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     }
     return fd;
+}
+
+/* The process's umask, which umask() cannot tell without changing it for the other threads. */
+static mode_t read_umask(void)
+{
+    FILE *status = fopen("/proc/self/status", "re");
+    char line[256];
+    unsigned mask = 022;
+
+    if (!status) return mask;
+    while (fgets(line, sizeof line, status))
+        if (sscanf(line, "Umask: %o", &mask) == 1) break;
+    fclose(status);
+    return mask;
+}
+
+/*
+ * A new file without a name, of which nothing is left when the process is killed. \return descriptor; -1: it cannot be
+ * had here, or not be given a name.
+ */
+static int make_nameless(const char *dir, mode_t mode)
+{
+    const int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+    struct stat made;
+    char path[40];
+
+    if (fd < 0) return -1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (access(path, F_OK) == 0 && fstat(fd, &made) == 0) {
+        /* Linux before 6.8 forgets the umask on some file systems. */
+        if ((made.st_mode & mode & 022) == (mode & 022) && mode & 022) fchmod(fd, mode & ~read_umask());
+        return fd;
+    }
+    close(fd);
+    return -1;
 }
 
 /* ---- Whose files ------------------------------------------------------------------------------------------------- */
@@ -50,14 +91,14 @@ static int make(char *path, size_t size, const char *dir, mode_t mode)
 /* Who this user is in a directory. */
 static uid_t own_number(const char *dir)
 {
-    char path[OMPP_NEW_FILE_PATH], with_slash[OMPP_NEW_FILE_PATH] = "";
+    char path[OMPP_NEW_FILE_PATH] = "", with_slash[OMPP_NEW_FILE_PATH];
     struct stat made;
-    int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-    const bool named = fd < 0 && snprintf(with_slash, sizeof with_slash, "%s/", dir) < (int)sizeof with_slash;
+    int fd = make_nameless(dir, 0600);
 
-    if (named) fd = make(path, sizeof path, with_slash, 0600);
+    if (fd < 0 && snprintf(with_slash, sizeof with_slash, "%s/", dir) < (int)sizeof with_slash)
+        fd = make(path, sizeof path, with_slash, 0600);
     const bool known = fd >= 0 && fstat(fd, &made) == 0;
-    if (named && fd >= 0) unlink(path);
+    if (fd >= 0 && *path) unlink(path);
     if (fd >= 0) close(fd);
     return known ? made.st_uid : geteuid();
 }
@@ -148,11 +189,16 @@ int ompp_new_file_open(ompp_new_file_t *file, const char *path, mode_t mode)
     const int where = resolve(path, file->target, sizeof file->target);
 
     file->temporary[0] = '\0';
-    file->named = false;
+    file->named = file->nameless = false;
     if (where < 0 || !directory_of(dir, sizeof dir, file->target)) return -1;
-    if (where == 1 || (lstat(file->target, &is) == 0 && !S_ISREG(is.st_mode)))
-        return open_special(file->target, dir, where == 1);
-    const int fd = make(file->temporary, sizeof file->temporary, strcmp(dir, "./") ? dir : "", mode);
+    file->special = where == 1 || (lstat(file->target, &is) == 0 && !S_ISREG(is.st_mode));
+    if (file->special) return open_special(file->target, dir, where == 1);
+    int fd = make_nameless(dir, mode);
+    file->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+    file->nameless = file->fd >= 0;
+    if (file->nameless) return fd;
+    if (fd >= 0) close(fd);
+    fd = make(file->temporary, sizeof file->temporary, dir, mode);
     if (fd < 0) file->temporary[0] = '\0';
     return fd;
 }
@@ -196,23 +242,53 @@ static int name_new(const ompp_new_file_t *file)
     return 0;
 }
 
+/* The file without a name gets this one, if it is free. */
+static int give_name(ompp_new_file_t *file, const char *name)
+{
+    char path[40];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file->fd);
+    if (linkat(AT_FDCWD, path, AT_FDCWD, name, AT_SYMLINK_FOLLOW) != 0) return -1;
+    close(file->fd);
+    file->nameless = false;
+    return 0;
+}
+
+static bool choose_temporary(ompp_new_file_t *file)
+{
+    char dir[OMPP_NEW_FILE_PATH];
+
+    return directory_of(dir, sizeof dir, file->target) && name_randomly(file->temporary, sizeof file->temporary, dir);
+}
+
 int ompp_new_file_commit(ompp_new_file_t *file, bool replace)
 {
-    if (!file->temporary[0]) return 0;
-    file->named = (replace ? rename(file->temporary, file->target) : name_new(file)) == 0;
-    return file->named ? 0 : -1;
+    int rc = -1;
+
+    if (!file->nameless && !file->temporary[0]) return 0;
+    if (file->nameless && !replace) {
+        rc = give_name(file, file->target);
+    } else {
+        if (file->nameless && (!choose_temporary(file) || give_name(file, file->temporary) != 0)) return -1;
+        rc = replace ? rename(file->temporary, file->target) : name_new(file);
+    }
+    file->named = rc == 0;
+    return rc;
 }
 
 void ompp_new_file_retract(ompp_new_file_t *file)
 {
-    if (file->named && rename(file->target, file->temporary) == 0) file->named = false;
+    if (!file->named || !choose_temporary(file) || rename(file->target, file->temporary) != 0) return;
+    file->named = false;
 }
 
 void ompp_new_file_abandon(ompp_new_file_t *file)
 {
     const int saved = errno;
 
+    if (file->nameless) close(file->fd);
     if (file->temporary[0] && !file->named) unlink(file->temporary);
     file->temporary[0] = '\0';
+    file->nameless = false;
     errno = saved;
 }

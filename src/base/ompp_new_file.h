@@ -1,8 +1,9 @@
 /**
  * \file
  * Files for writing in directories that others may write to, too. Nobody else can have prepared what is written to: a
- * new file under a random name is renamed when it is whole. A symbolic link at the final name is followed when it is
- * this user's or root's, and refused otherwise; the same holds for a pipe. Nothing here waits for ever.
+ * new file, without a name or under a random one, gets its final name when it is whole. A symbolic link at the final
+ * name is followed when it is this user's or root's, and refused otherwise; the same holds for a pipe. Nothing here
+ * waits for ever.
  */
 #ifndef OMPP_NEW_FILE_H
 #define OMPP_NEW_FILE_H
@@ -16,8 +17,10 @@
 /** A file that is being written. */
 typedef struct {
     char target[OMPP_NEW_FILE_PATH];    /* its final name, without symbolic links */
-    char temporary[OMPP_NEW_FILE_PATH]; /* "": there is none, the target is a device or a pipe */
-    bool named;                         /* it has its final name */
+    char temporary[OMPP_NEW_FILE_PATH]; /* "" = there is none */
+    int fd;                             /* the file while it has no name */
+    bool nameless, named;               /* it has none; it has its final one */
+    bool special;                       /* it is a device or a pipe */
 } ompp_new_file_t;
 
 /**
@@ -36,11 +39,11 @@ int ompp_new_file_write(int fd, const char *data, size_t bytes);
 /**
  * \brief Gives the file its final name.
  * \param[in] replace  what is there is replaced; else it stays, and errno is EEXIST.
- * \return 0; -1 with errno, and the file still has its temporary name.
+ * \return 0; -1 with errno, and the file may still be given another name.
  */
 int ompp_new_file_commit(ompp_new_file_t *file, bool replace);
 
-/** \brief Gives a file its temporary name back, and so frees its final one. */
+/** \brief Takes the final name away from a file that has just got it. */
 void ompp_new_file_retract(ompp_new_file_t *file);
 
 /** \brief Removes what was made. Keeps errno. */

@@ -9,6 +9,7 @@
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
 #include "base/ompp_log.h"
+#include "base/ompp_new_file.h"
 #include "base/ompp_path.h"
 #include "base/ompp_write.h"
 #include "data/ompp_data.h"
@@ -96,7 +97,7 @@ static void remove_predecessor(const char *const *dirs, const char *name)
 
     for (; *dirs; dirs++)
         if (snprintf(path, sizeof path, "%s/%s", *dirs, name) < (int)sizeof path && lstat(path, &st) == 0 &&
-            S_ISREG(st.st_mode) && st.st_uid == geteuid())
+            S_ISREG(st.st_mode) && ompp_new_file_is_own(&st, *dirs))
             unlink(path);
 }
 

@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #include "process/ompp_rank_discovery.h"
 
+#include "base/ompp_new_file.h"
 #include "image/ompp_proc.h"
 
 #include <dirent.h>
@@ -48,7 +49,7 @@ static bool is_ours(const char *dir)
 {
     struct stat st;
 
-    return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+    return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && ompp_new_file_is_own(&st, dir) &&
            access(dir, R_OK | W_OK | X_OK) == 0;
 }
 

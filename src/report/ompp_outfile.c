@@ -118,7 +118,7 @@ static bool open_one(ompp_outfile_t *files, int i)
     }
     if (stream >= 0) return use(files, i, fcntl(stream, F_DUPFD_CLOEXEC, 3));
     const int fd = ompp_new_file_open(&files->file[i], files->path[i], files->chosen ? 0666 : 0600);
-    if (fd < 0 || files->file[i].temporary[0]) return use(files, i, fd);
+    if (!files->file[i].special || fd < 0) return use(files, i, fd);
     files->special[i].fd = fd;
     files->special[i].is = true;
     files->out[i] = open_memstream(&files->special[i].text, &files->special[i].size);

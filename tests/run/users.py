@@ -188,6 +188,37 @@ def test_collect(verdict, scratch, program):
     verdict.equal(report("merge", "--list", folder, folder=job).out.count("\n"), 1, "what was collected")
 
 
+def test_expire(verdict, scratch, program):
+    """Root removes what is old and whose processes are gone, of all users, and nothing else; a user his own."""
+    folder = shared(scratch, "expire")
+    for user in (0, 1234, 1235):
+        execute([program, "kill"], folder, user, OMPP_JOB_DIR=folder)
+    left = {os.stat(path).st_uid: path for path in glob.glob(folder + "/ompp-*")}
+    verdict.equal(sorted(left), [0, 1234, 1235], "expire: files of killed programs")
+    names = [os.path.basename(path) for path in left.values()]
+    living = "ompp-0-%d-%x" % (os.getpid(), int(open("/proc/self/stat").read().rpartition(")")[2].split()[19]))
+    kept = [living, "ompp-1234-1-1", "ompp-notes", "data", ".ompp-meet-99-0123456789abcdef", "link"]
+    for name in (living, "ompp-1234-1-1", "ompp-notes", "data", ".ompp-0123456789abcdef"):
+        open(os.path.join(folder, name), "w").close()
+    for name in (".ompp-meet-0-0123456789abcdef", ".ompp-meet-99-0123456789abcdef"):
+        os.mkdir(os.path.join(folder, name))
+        os.symlink("0", os.path.join(folder, name, "here.0.1.x"))
+    os.symlink("data", os.path.join(folder, "link"))
+    removed = [left[0], folder + "/.ompp-0123456789abcdef", folder + "/.ompp-meet-0-0123456789abcdef", left[1235]]
+    words = ["collect", "--expire=1h", folder]
+    done = report(*words, folder=folder)
+    verdict.equal((done.status, done.out, done.err), (0, "", ""), "expire: nothing is old")
+    for path in [os.path.join(folder, name) for name in os.listdir(folder)]:
+        os.utime(path, (1, 1), follow_symlinks=False)
+    done = report(*words, folder=folder, user=1234)
+    verdict.equal((done.status, done.out, done.err), (0, left[1234] + "\n", ""), "expire: a user's own")
+    done = report("collect", "--expire", "0", folder=folder, OMPP_JOB_DIR=folder)
+    verdict.equal((done.status, sorted(done.out.splitlines()), done.err), (0, sorted(removed), ""), "expire: root's")
+    verdict.equal(sorted(os.listdir(folder)), sorted(kept), "expire: what stays of %s" % names)
+    for words in (["--expire=x"], ["--expire=-1"], ["--expire=1w"], ["--expire=1", "--all"], ["--expire"]):
+        verdict.equal(report("collect", *words, folder=folder).status, 2, "expire: " + " ".join(words))
+
+
 def test_pipes(verdict, scratch, program):
     """A pipe at the report's name: own ones get it when somebody reads; nobody who does not read holds the program."""
     folder = shared(scratch, "pipes")
@@ -258,6 +289,14 @@ def test_group(verdict, scratch, program):
         verdict.check("cannot" not in done.err, "project, with numbers: user %d: %s" % (user, done.err))
 
 
+def has_nameless(folder):
+    try:
+        os.close(os.open(folder, os.O_TMPFILE | os.O_WRONLY))
+    except OSError:
+        return False
+    return True
+
+
 def test_whole(verdict, scratch, program):
     """Programs that are killed while they write, side by side: no file under a final name is empty or half."""
     folder = shared(scratch, "whole")
@@ -270,6 +309,8 @@ def test_whole(verdict, scratch, program):
         for one in some:
             one.wait()
     found = glob.glob(folder + "/users*")
+    if has_nameless(folder):
+        verdict.equal(glob.glob(folder + "/.ompp-*"), [], "killed while they write: what is left")
     verdict.equal([path for path in found if not is_whole(path)], [], "killed while they write")
     print("note: %d reports of 160 programs were written before they were killed" % len(glob.glob(folder + "/users*.xml")))
     both = [subprocess.Popen([program], cwd=folder, env=settings, stderr=subprocess.DEVNULL) for _ in range(8)]
@@ -295,6 +336,7 @@ def main():
         test_links(verdict, scratch, program)
         test_own_links(verdict, scratch, program)
         test_collect(verdict, scratch, program)
+        test_expire(verdict, scratch, program)
         test_pipes(verdict, scratch, program)
         test_elsewhere(verdict, scratch, program)
         test_group(verdict, scratch, program)

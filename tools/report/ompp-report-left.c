@@ -55,6 +55,15 @@ static ompp_life_t life_by_name(const char *path)
     return state == OMPP_PROC_THERE ? OMPP_LIFE_RUNS : state == OMPP_PROC_GONE ? OMPP_LIFE_OVER : OMPP_LIFE_HIDDEN;
 }
 
+bool ompp_left_is_gone(const char *name)
+{
+    unsigned long user;
+    unsigned long long start;
+    int pid;
+
+    return sscanf(name, "ompp-%lu-%d-%llx", &user, &pid, &start) == 3 && life_by_name(name) == OMPP_LIFE_OVER;
+}
+
 static void note_foreign(ompp_left_list_t *list, const char *path, bool own)
 {
     char *file = realpath(path, NULL);
@@ -164,7 +173,7 @@ static long add_directory(ompp_left_list_t *list, const char *dir, const char *p
 
 /* As a run chooses them (ompp_runtime_node_dirs): who has named one means that one, whatever is elsewhere. \return
  * their number. */
-static size_t usual_places(const char *dirs[3])
+size_t ompp_left_places(const char *dirs[3])
 {
     const char *tmpdir = ompp_env_foreign("TMPDIR"), *set = ompp_env_foreign("OMPP_JOB_DIR");
     size_t n = 0;
@@ -182,7 +191,7 @@ static size_t usual_places(const char *dirs[3])
 void ompp_left_usual_places(char *text, size_t size)
 {
     const char *dirs[3], *set = ompp_env_foreign("OMPP_JOB_DIR");
-    const size_t n = usual_places(dirs);
+    const size_t n = ompp_left_places(dirs);
     size_t used = 0;
 
     *text = '\0';
@@ -198,7 +207,7 @@ void ompp_left_usual_places(char *text, size_t size)
 static long add_usual_places(ompp_left_list_t *list, char *why, size_t size)
 {
     const char *dirs[3];
-    const size_t n = usual_places(dirs);
+    const size_t n = ompp_left_places(dirs);
     char pattern[64];
     long added = 0, here = 0;
 

@@ -49,6 +49,12 @@ typedef struct {
  */
 long ompp_left_find(ompp_left_list_t *list, const char *path, char *why, size_t n);
 
+/** \brief Directories in which a run leaves things: borrowed. \return their number. */
+size_t ompp_left_places(const char *dirs[3]);
+
+/** \return whether the process is gone whose file has this name. */
+bool ompp_left_is_gone(const char *name);
+
 /** \brief Where is looked when nothing is named, as text: "OMPP_JOB_DIR=/scratch/x", "/dev/shm, /tmp". */
 void ompp_left_usual_places(char *text, size_t n);
 

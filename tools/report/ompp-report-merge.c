@@ -441,6 +441,7 @@ static bool find_with_neighbours(ompp_left_list_t *list, char **files, int n)
 
 int ompp_report_collect(const request_t *request, char **files, int n)
 {
+    if (request->expire >= 0) return ompp_report_expire(request, files, n);
     const char *to = request->to ? request->to : ".";
     ompp_left_list_t list = {.patience_ms = request->running ? 0 : PATIENCE_MS}, runs = {0};
     bool ok = find_with_neighbours(&list, files, n) && find_with_neighbours(&runs, files, n);

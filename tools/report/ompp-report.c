@@ -275,7 +275,15 @@ static int convert(const request_t *request)
 /* ---- Command line ------------------------------------------------------------------------------------------------ */
 
 /* Options of a command, beside --help and --version. */
-enum { TAKES_DIGITS = 1, TAKES_TO = 2, TAKES_REMOVE = 4, TAKES_RUNNING = 8, TAKES_LIST = 16, TAKES_ALL = 32 };
+enum {
+    TAKES_DIGITS = 1,
+    TAKES_TO = 2,
+    TAKES_REMOVE = 4,
+    TAKES_RUNNING = 8,
+    TAKES_LIST = 16,
+    TAKES_ALL = 32,
+    TAKES_EXPIRE = 64
+};
 
 static const struct {
     const char *name;
@@ -318,11 +326,14 @@ static const struct {
      "makes a report. None of them: the newest run alone that this user has left on this node, in OMPP_JOB_DIR or, "
      "when that is not\n"
      "set, where a run puts things then.\n"},
-    {"collect", NULL, ompp_report_collect, 0, INT_MAX, TAKES_TO | TAKES_REMOVE | TAKES_RUNNING | TAKES_ALL,
-     "[OPTION...] [DIR|FILE]...", "copy what ranks of this node have left",
+    {"collect", NULL, ompp_report_collect, 0, INT_MAX,
+     TAKES_TO | TAKES_REMOVE | TAKES_RUNNING | TAKES_ALL | TAKES_EXPIRE, "[OPTION...] [DIR|FILE]...",
+     "copy what ranks of this node have left",
      "Copies what the processes of this node have left behind, in compact form, to where the other nodes see it; "
      "ompp-report merge\n"
-     "joins it there. DIR and FILE as for merge; none of them: the newest run alone.\n"},
+     "joins it there. DIR and FILE as for merge; none of them: the newest run alone. With --expire nothing is copied: "
+     "leftovers in DIR,\n"
+     "or where a run puts things, are removed.\n"},
 };
 #define NVERBS (sizeof verbs / sizeof verbs[0])
 
@@ -341,6 +352,8 @@ static int help(void)
            "  --running   merge, collect: take in processes that still run\n"
            "  --list      merge: list the runs that have left something, and write nothing\n"
            "  --all       merge, collect: all of them, where no file is named, not the newest alone\n"
+           "  --expire=TIME  collect: remove what processes have left that are gone, when TIME (90s, 15m, 12h, 7d) has "
+           "passed since\n"
            "  --help      this text; after a command: about the command\n"
            "  --version   version\n"
            "\nExit status: 0 good, 1 a file cannot be read or is not in order, 2 wrong usage.\n");
@@ -359,6 +372,11 @@ static int help_of(size_t verb)
         printf("  --list      list the runs that have left something, and write nothing\n");
     if (verbs[verb].options & TAKES_ALL)
         printf("  --all       all of them, where no file is named, not the newest alone\n");
+    if (verbs[verb].options & TAKES_EXPIRE)
+        printf(
+            "  --expire=TIME  remove what processes have left that are gone, when TIME (90s, 15m, 12h, 7d) has passed "
+            "since;\n"
+            "              root: of all users\n");
     return ompp_report_finish();
 }
 
@@ -401,6 +419,10 @@ static int parse_option(char **argv, int *i, request_t *request, unsigned *used)
         *used |= TAKES_TO;
         if (!*text) return wrong("give --to= a directory", NULL);
         request->to = text;
+    } else if ((text = value_of("--expire", argv, i))) {
+        *used |= TAKES_EXPIRE;
+        request->expire = ompp_report_duration(text);
+        if (request->expire < 0) return wrong("a time is 90s, 15m, 12h or 7d, not", text);
     } else if (strcmp(word, "--remove") == 0) {
         *used |= TAKES_REMOVE;
         request->remove = true;
@@ -441,11 +463,13 @@ static int wrong_verb(const char *word, const char *near)
 static int check_usage(size_t verb, bool named, unsigned used, char **files, int nfiles)
 {
     static const char *const names[] = {"--digits is not for",  "--to is not for",   "--remove is not for",
-                                        "--running is not for", "--list is not for", "--all is not for"};
+                                        "--running is not for", "--list is not for", "--all is not for",
+                                        "--expire is not for"};
     const char *near = NULL;
 
     for (unsigned bit = 0; bit < sizeof names / sizeof names[0]; bit++)
         if (used & ~verbs[verb].options & 1u << bit) return wrong(names[bit], verbs[verb].name);
+    if (used & TAKES_EXPIRE && used & ~(unsigned)TAKES_EXPIRE) return wrong("--expire stands alone", NULL);
     if (!named && nfiles > 0 && !is_file(files[0]) && (near = nearest_verb(files[0])))
         return wrong_verb(files[0], near);
     if (nfiles < verbs[verb].least) return wrong("name a file", NULL);
@@ -507,7 +531,7 @@ static bool answer(int argc, char **argv, int *rc)
 
 int main(int argc, char **argv)
 {
-    request_t request = {.digits = -1};
+    request_t request = {.digits = -1, .expire = -1};
     size_t verb = NVERBS;
     int nfiles = 0, worst = EXIT_OK, rc;
 

@@ -20,6 +20,7 @@ typedef struct {
     bool running;   /* also processes that still run */
     bool list;      /* say which runs there are, and do nothing */
     bool all;       /* every run, where none is named */
+    long expire;    /* seconds: remove what is older; -1: not said */
 } request_t;
 
 /** \brief Says a line on stderr. \return EXIT_BAD. */
@@ -38,5 +39,11 @@ int ompp_report_write(ompp_profile_t *profile, const request_t *request, const c
 /* merge and collect: files and directories, n may be 0 for merge. \return exit status. */
 int ompp_report_merge(const request_t *request, char **files, int n);
 int ompp_report_collect(const request_t *request, char **files, int n);
+
+/* collect --expire: directories, n may be 0. \return exit status. */
+int ompp_report_expire(const request_t *request, char **files, int n);
+
+/** \return seconds of "90", "90s", "15m", "12h", "7d"; -1 of other words. */
+long ompp_report_duration(const char *text);
 
 #endif
