@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PIECE (1u << 16) /* bytes copied at once */
+#define PIECE (1u << 20) /* bytes copied at once */
 
 static uint64_t latest(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
@@ -155,17 +155,16 @@ static bool is_zero(const char *part, size_t n) { return !*part && memcmp(part, 
 static bool copy_file(int fd, char *to, size_t size, uint64_t *data)
 {
     off_t from = 0;
-    static char part[PIECE];
 
     *data = 0;
     while ((from = lseek(fd, from, SEEK_DATA)) >= 0 && (size_t)from < size) {
-        const ssize_t n = pread(fd, part, size - (size_t)from < PIECE ? size - (size_t)from : PIECE, from);
+        const off_t hole = lseek(fd, from, SEEK_HOLE);
+        const size_t end = hole > from && (size_t)hole < size ? (size_t)hole : size, rest = end - (size_t)from;
+        const ssize_t n = pread(fd, to + from, rest < PIECE ? rest : PIECE, from);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return n == 0;
-        if (!is_zero(part, (size_t)n)) {
-            memcpy(to + from, part, (size_t)n);
-            *data += (uint64_t)n;
-        }
+        if (is_zero(to + from, (size_t)n)) madvise(to + from, (size_t)n, MADV_DONTNEED);
+        else *data += (uint64_t)n;
         from += n;
     }
     return from >= 0 || errno == ENXIO;

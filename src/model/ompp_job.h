@@ -9,7 +9,7 @@
 
 #include "model/ompp_profile.h"
 
-#define OMPP_JOB_VERSION 4
+#define OMPP_JOB_VERSION 5
 #define OMPP_JOB_FUNCTION "ompp_job_run"
 
 /** Formats of the report, a set. The XML file is always made. */
@@ -23,6 +23,7 @@ typedef struct {
     const char *tmpdir; /* where they go when neither dir nor the working directory will do; NULL or "" = none */
     const char *file;   /* OMPP_REPORTFILE, or "" */
     bool overwrite, usepid;
+    bool redact;     /* without directories, names of hosts and values of the environment */
     int local_rank;  /* -1: report of the whole run; else the report of this rank alone (ompP's A:r.T-n names) */
     int time_digits; /* after the point, in the text */
     double resolve_seconds;

@@ -104,6 +104,7 @@ static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
                       .file = ompp_env.reportfile,
                       .overwrite = ompp_env.overwrite,
                       .usepid = ompp_env.usepid,
+                      .redact = ompp_env.redact,
                       .local_rank = local_rank,
                       .time_digits = (int)ompp_env.time_digits,
                       .resolve_seconds = ompp_env.resolve_seconds,

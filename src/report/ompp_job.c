@@ -169,6 +169,7 @@ __attribute__((visibility("default"))) int ompp_job_run(ompp_profile_t *profile,
     }
     job->notice[0] = 0;
     analysed = analyse(profile, job);
+    if (job->redact) ompp_report_redact(profile);
     written = write_unharmed(profile, job);
     if (written) return written;
     ompp_whatif_notice(profile, job->notice, sizeof job->notice);

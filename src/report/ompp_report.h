@@ -40,6 +40,13 @@ int ompp_report_csv(const ompp_profile_t *profile, FILE *out);
 int ompp_report_coz(const ompp_profile_t *profile, FILE *out);
 
 /**
+ * \brief Makes a report for others (OMPP_REDACT): directories, names of hosts and values of the environment go. Values
+ *        that the report calculates with stay.
+ * \param[in,out] profile  resolved, for nothing can be after this.
+ */
+void ompp_report_redact(ompp_profile_t *profile);
+
+/**
  * \brief Writes the XML file (docs/xml.md).
  * \param[in] out  borrowed; the caller checks ferror() and fclose().
  * \return 0, -OMPP_E_NOMEM or -OMPP_E_IO.

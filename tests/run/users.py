@@ -275,6 +275,27 @@ def test_elsewhere(verdict, scratch, program):
     verdict.equal({stat.S_IMODE(os.stat(path).st_mode) for path in found}, {0o600}, "elsewhere: modes")
 
 
+def test_redacted(verdict, scratch, program):
+    """A report for others: no directory, no host, no value of a variable that is no number."""
+    folder = shared(scratch, "redacted")
+    host = os.uname().nodename
+    for redact in (0, 1):
+        done = execute([program], folder, OMPP_REDACT=redact, OMPP_JOB_DIR=folder, OMPP_OUTDIR=folder, OMP_PLACES="cores", OMPP_OUTFORMAT="text,csv")
+        verdict.equal(done.status, 0, "OMPP_REDACT=%d: status" % redact)
+        texts = [open(path).read() for path in glob.glob(folder + "/users.2-%d.ompp.*" % redact)]
+        verdict.equal(len(texts), 3, "OMPP_REDACT=%d: reports" % redact)
+        found = [what for what in (scratch.path, harness.SOURCE, 'host="%s"' % host, "cores") if any(what in text for text in texts)]
+        verdict.equal(found, [] if redact else [scratch.path, harness.SOURCE, 'host="%s"' % host, "cores"], "OMPP_REDACT=%d: what it holds" % redact)
+        verdict.check(any("users.c" in text for text in texts), "OMPP_REDACT=%d: names of files" % redact)
+    execute([program, "kill"], folder, OMPP_JOB_DIR=folder)
+    left = glob.glob(folder + "/ompp-*")
+    done = report("merge", "--to=" + folder, *left, folder=folder, OMPP_REDACT=1)
+    texts = [open(path).read() for path in done.out.split()]
+    verdict.check(texts and not any(scratch.path in text or 'host="%s"' % host in text for text in texts), "merge, OMPP_REDACT=1: " + done.err)
+    for path in glob.glob(folder + "/*.xml"):
+        verdict.equal(report("check", path, folder=folder).status, 0, "check " + path)
+
+
 def test_group(verdict, scratch, program):
     """A project's directory: members of the group replace each other's reports."""
     folder = shared(scratch, "project", 0o2775)
@@ -339,6 +360,7 @@ def main():
         test_expire(verdict, scratch, program)
         test_pipes(verdict, scratch, program)
         test_elsewhere(verdict, scratch, program)
+        test_redacted(verdict, scratch, program)
         test_group(verdict, scratch, program)
         test_whole(verdict, scratch, program)
     except (harness.Failure, subprocess.TimeoutExpired) as failure:

@@ -17,6 +17,13 @@ int ompp_report_complain(const char *message)
     return EXIT_BAD;
 }
 
+bool ompp_report_is_redacted(void)
+{
+    const char *set = ompp_env_foreign("OMPP_REDACT");
+
+    return set && strcmp(set, "0") != 0;
+}
+
 /* Output that did not arrive is a failure, too. */
 int ompp_report_finish(void)
 {
@@ -32,6 +39,7 @@ int ompp_report_write(ompp_profile_t *profile, const request_t *request, const c
                       .dir = dir,
                       .choose = choose,
                       .tmpdir = ompp_env_foreign("TMPDIR"),
+                      .redact = ompp_report_is_redacted(),
                       .file = "",
                       .local_rank = rank,
                       .time_digits = request->digits < 0 ? OMPP_REPORT_DIGITS : request->digits,

@@ -43,6 +43,9 @@ int ompp_report_collect(const request_t *request, char **files, int n);
 /* collect --expire: directories, n may be 0. \return exit status. */
 int ompp_report_expire(const request_t *request, char **files, int n);
 
+/** \return whether reports are written as OMPP_REDACT says. */
+bool ompp_report_is_redacted(void);
+
 /** \return seconds of "90", "90s", "15m", "12h", "7d"; -1 of other words. */
 long ompp_report_duration(const char *text);
 
