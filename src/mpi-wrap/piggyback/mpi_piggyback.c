@@ -128,7 +128,7 @@ static void join_claim(ompp_mpi_piggyback_t *s, int source, int tag, bool ok, un
         return;
     }
     memset(ompp_mpi_piggyback_of(message), 0, ompp_mpi_piggyback_state.bytes);
-    claimed = ompp_mpi_piggyback_claim(s->shadow, source, tag, s->begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_S : 0, NULL,
+    claimed = ompp_mpi_piggyback_claim(s->shadow, source, tag, s->begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0, NULL,
                                        ompp_mpi_piggyback_of(message), &flags);
     if (s->ack && ok)
         claimed |=

@@ -173,7 +173,7 @@ bool ompp_mpi_collective_settle(unsigned char *mine, const unsigned char *all, b
 
 static void note_call(ompp_mpi_passing_t *p, ompp_time_t t)
 {
-    const double interval = p->last && t > p->last ? (double)(t - p->last) : 0;
+    const int64_t interval = p->last && t > p->last ? (int64_t)(t - p->last) : 0;
 
     p->interval += (interval - p->interval) / (p->interval > 0 ? LATELY : 1);
     p->last = t;
@@ -213,8 +213,8 @@ static uint64_t choose_passes(ompp_mpi_shadow_t *c, ompp_time_t t)
     p->most = until && p->most ? 2 * p->most : FEW_PASSES / 2;
     if (until <= t || p->interval <= 0) return 0;
     if (p->most > MOST_PASSES) p->most = MOST_PASSES;
-    const double n = (double)(until - t) / 2 / p->interval;
-    return n < (double)p->most ? (uint64_t)n : p->most;
+    const uint64_t n = (until - t) / 2 / (uint64_t)p->interval;
+    return n < p->most ? n : p->most;
 }
 
 /* ---- The call ---------------------------------------------------------------------------------------------------- */
@@ -410,7 +410,7 @@ void ompp_mpi_gathering_after(ompp_mpi_piggyback_t *s, MPI_Comm own, bool ok)
 
 /* Ours may need more calls of MPI than the user's, which is complete: there is a moment for it, and no more after some
  * in vain. */
-#define OUR_END_S 0.001
+#define OUR_END_NS 1000000u
 
 bool ompp_mpi_collective_done(ompp_mpi_request_t *r, ompp_time_t begin, ompp_time_t end, unsigned char *sum)
 {
@@ -418,7 +418,7 @@ bool ompp_mpi_collective_done(ompp_mpi_request_t *r, ompp_time_t begin, ompp_tim
     if (!r->sent) return false; /* without an exchange */
     /* A rank that nobody keeps waiting has only to have sent. */
     const bool awaited = r->joins && __atomic_load_n(&r->shadow->misses, __ATOMIC_RELAXED) < OMPP_MPI_MOST_MISSES;
-    const bool complete = ompp_mpi_piggyback_complete(&r->exchange, awaited ? OUR_END_S : 0);
+    const bool complete = ompp_mpi_piggyback_complete(&r->exchange, awaited ? OUR_END_NS : 0);
 
     if (!complete) {
         if (awaited) __atomic_add_fetch(&r->shadow->misses, 1, __ATOMIC_RELAXED);

@@ -453,13 +453,13 @@ static void measure_exchange(MPI_Comm own)
     ompp_mpi_piggyback_free(all);
 }
 
-#define UNDER_WAY 24    /* clock vectors that a rank usually has under way, at most */
-#define SMALL_BYTES 512 /* sent at once by all MPI libraries; much less may need no request (Open MPI) */
-#define SELF_S 1.0      /* these messages to oneself take so long at most, all together */
+#define UNDER_WAY 24        /* clock vectors that a rank usually has under way, at most */
+#define SMALL_BYTES 512     /* sent at once by all MPI libraries; much less may need no request (Open MPI) */
+#define SELF_NS 1000000000u /* these messages to oneself take so long at most, all together */
 
-static double left_until(double end)
+static uint64_t left_until(uint64_t end)
 {
-    const double now = ompp_mpi_seconds();
+    const uint64_t now = ompp_mpi_monotonic_ns();
 
     return end > now ? end - now : 0;
 }
@@ -474,7 +474,7 @@ static void prefault_requests(MPI_Comm own)
     MPI_Request receives[UNDER_WAY], sends[UNDER_WAY];
     unsigned char *in[UNDER_WAY], *out[UNDER_WAY];
     int self = 0, got = 0, gave = 0;
-    const double end = ompp_mpi_seconds() + SELF_S;
+    const uint64_t end = ompp_mpi_monotonic_ns() + SELF_NS;
 
     PMPI_Comm_rank(own, &self);
     for (; got < UNDER_WAY && (in[got] = ompp_mpi_piggyback_new()) != NULL; got++)
@@ -485,7 +485,7 @@ static void prefault_requests(MPI_Comm own)
     }
     for (int i = 0; i < gave; i++)
         if (ompp_mpi_piggyback_complete(&sends[i], left_until(end))) ompp_mpi_piggyback_free(out[i]);
-    for (int i = ompp_mpi_seconds() < end ? gave : 0; i < got; i++) PMPI_Cancel(&receives[i]);
+    for (int i = ompp_mpi_monotonic_ns() < end ? gave : 0; i < got; i++) PMPI_Cancel(&receives[i]);
     for (int i = 0; i < got; i++)
         if (ompp_mpi_piggyback_complete(&receives[i], left_until(end))) ompp_mpi_piggyback_free(in[i]);
 }
@@ -517,7 +517,7 @@ void ompp_mpi_piggyback_start(MPI_Comm own)
 
 typedef struct {
     unsigned char *mine, *all;
-    double end;   /* on ompp_mpi_seconds() */
+    uint64_t end; /* on ompp_mpi_monotonic_ns() */
     bool goes_on; /* its buffers are left to it */
 } at_end_t;
 
@@ -545,8 +545,8 @@ void ompp_mpi_piggyback_finish(double limit_seconds)
     mine = ompp_mpi_piggyback_new();
     all = ompp_mpi_piggyback_new();
     if (mine && all) {
-        at_end_t x = {ompp_mpi_piggyback_of(mine), ompp_mpi_piggyback_of(all), ompp_mpi_seconds() + limit_seconds,
-                      false};
+        at_end_t x = {ompp_mpi_piggyback_of(mine), ompp_mpi_piggyback_of(all),
+                      ompp_mpi_monotonic_ns() + (uint64_t)(1e9 * limit_seconds), false};
         ompp_mpi_collective_vector(x.mine, begin);
         const bool combined = ompp_mpi_collective_settle(x.mine, x.all, combine_at_end, &x);
         if (x.goes_on) return;

@@ -25,11 +25,11 @@
 #define SHORT_SEND_NS 10000u /* has not waited for anybody */
 /* what we look for brings messages on: a receiver may be ready so much later than its sender goes on */
 #define CLOSE_NS 20000u
-/* how long to wait for an acknowledgement, and for how large a part of the time that the send took */
-#define ACK_SHORT_S 0.00005
-#define ACK_PART 0.02
-#define ACK_LONG_S 0.002
-#define SLICE_S 0.001
+/* how long to wait for an acknowledgement, and besides for one part in so many of the time that the send took */
+#define ACK_SHORT_NS 50000u
+#define ACK_PART 50u
+#define ACK_LONG_NS 2000000u
+#define SLICE_NS 1000000u
 /* waiting for acknowledgements that do not come may take one part in so many of the time since the first */
 #define VAIN_PART 200u
 #define VAIN_NS 1000000u /* and this */
@@ -197,10 +197,10 @@ void ompp_mpi_piggyback_pass(ompp_mpi_shadow_t *shadow, int dest, int tag, uint3
     send_message(shadow->duplicate, dest, tag, copy, quiet);
 }
 
-bool ompp_mpi_piggyback_expect(ompp_mpi_shadow_t *shadow, int source, uint32_t call, double limit_seconds,
+bool ompp_mpi_piggyback_expect(ompp_mpi_shadow_t *shadow, int source, uint32_t call, uint64_t limit_ns,
                                unsigned char *message)
 {
-    while (ompp_mpi_piggyback_fetch(shadow->duplicate, source, ompp_mpi_piggyback_own_tag(), limit_seconds, message)) {
+    while (ompp_mpi_piggyback_fetch(shadow->duplicate, source, ompp_mpi_piggyback_own_tag(), limit_ns, message)) {
         const int32_t late = (int32_t)(call - ompp_mpi_header_of(message)->ack);
         if (late <= 0) return late == 0;
     }
@@ -324,13 +324,13 @@ static bool has_come(ompp_mpi_ack_t *ack)
     return ompp_mpi_piggyback_complete(&ack->request, 0) || ompp_mpi_piggyback_complete(&ack->request, 0);
 }
 
-/* \return whether the acknowledgement is there, after that many seconds at most. */
-static bool wait_for_ack(ompp_mpi_ack_t *ack, double seconds)
+/* \return whether the acknowledgement is there, after that many nanoseconds at most. */
+static bool wait_for_ack(ompp_mpi_ack_t *ack, uint64_t ns)
 {
     const ompp_time_t begin = ompp_event_now();
 
-    if (seconds == 0 || !can_afford_to_wait(begin)) return has_come(ack);
-    const bool there = ompp_mpi_piggyback_complete(&ack->request, seconds);
+    if (ns == 0 || !can_afford_to_wait(begin)) return has_come(ack);
+    const bool there = ompp_mpi_piggyback_complete(&ack->request, ns);
     atomic_fetch_add_explicit(&waits.vain, (ompp_event_now() - begin) / (there ? SUCCESS_PART : 1),
                               memory_order_relaxed);
     return there;
@@ -339,13 +339,12 @@ static bool wait_for_ack(ompp_mpi_ack_t *ack, double seconds)
 bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, bool always, unsigned char *sum)
 {
     const bool is_short = end - begin < SHORT_SEND_NS;
-    const double took = end > begin ? (double)(end - begin) * 1e-9 : 0;
-    double limit = ACK_SHORT_S + ACK_PART * took;
+    uint64_t limit = ACK_SHORT_NS + (end > begin ? (end - begin) / ACK_PART : 0);
     bool waited = false;
 
     if (!ack) return false;
     always |= always_waits(ack);
-    if (limit > ACK_LONG_S) limit = ACK_LONG_S;
+    if (limit > ACK_LONG_NS) limit = ACK_LONG_NS;
     ack->end = ompp_mpi_clock_common(end);
     if ((always || !is_short) && wait_for_ack(ack, is_short && !always ? 0 : limit)) {
         const int64_t t = ready_at(ack), since = ompp_mpi_clock_common(begin);
@@ -510,20 +509,20 @@ static void lose(void)
 }
 
 /* \param[in,out] began  when that was asked first; 0 = now. */
-static bool is_over(double *began, double limit_seconds)
+static bool is_over(uint64_t *began, uint64_t limit_ns)
 {
-    const double t = ompp_mpi_seconds();
+    const uint64_t t = ompp_mpi_monotonic_ns();
 
     if (*began == 0) *began = t;
-    return t - *began >= limit_seconds;
+    return t - *began >= limit_ns;
 }
 
 /* The next one, whatever it is of. */
-static unsigned char *next_of_all(ompp_mpi_shadow_t *shadow, int source, int tag, double limit_seconds)
+static unsigned char *next_of_all(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns)
 {
     unsigned char *message = ompp_mpi_piggyback_new();
 
-    if (message && ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, limit_seconds, message)) {
+    if (message && ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, limit_ns, message)) {
         if (holds(shadow, source, tag, false)) pass_over(shadow, source, tag, message);
         return message;
     }
@@ -532,19 +531,19 @@ static unsigned char *next_of_all(ompp_mpi_shadow_t *shadow, int source, int tag
 }
 
 /* Its acknowledgement is due. \param[in] gone  the message has been received. */
-static unsigned char *next_message(ompp_mpi_shadow_t *shadow, int source, int tag, double limit_seconds, bool gone)
+static unsigned char *next_message(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns, bool gone)
 {
     unsigned char *message = NULL;
-    double began = 0;
+    uint64_t began = 0;
 
     /* In slices: another thread may learn that there is none. */
-    while (!message && !ompp_mpi_suppression_next(shadow, source, tag, limit_seconds, gone, &message)) {
-        message = next_of_all(shadow, source, tag, limit_seconds < SLICE_S ? limit_seconds : SLICE_S);
+    while (!message && !ompp_mpi_suppression_next(shadow, source, tag, limit_ns, gone, &message)) {
+        message = next_of_all(shadow, source, tag, limit_ns < SLICE_NS ? limit_ns : SLICE_NS);
         const bool numbered = message && ompp_mpi_header_of(message)->number;
         if (numbered && !ompp_mpi_suppression_take(shadow, source, tag, gone, &message)) lose();
         if (numbered) break;
-        if (!message && (limit_seconds <= 0 || is_over(&began, limit_seconds))) {
-            if (limit_seconds > 0) lose();
+        if (!message && (limit_ns == 0 || is_over(&began, limit_ns))) {
+            if (limit_ns > 0) lose();
             break;
         }
     }
@@ -569,14 +568,14 @@ static bool comes_from(const ompp_mpi_shadow_t *shadow, int source, int tag)
 }
 
 /* The oldest one that is here, or the next one. \param[out] due  its acknowledgement is not given. */
-static unsigned char *take_message(ompp_mpi_shadow_t *shadow, int source, int tag, double limit_seconds, bool gone,
+static unsigned char *take_message(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns, bool gone,
                                    bool *due)
 {
     unsigned char *message = shadow->probed ? take_probed(shadow, source, tag, due) : NULL;
 
     if (message) return message;
     *due = true;
-    return next_message(shadow, source, tag, limit_seconds, gone);
+    return next_message(shadow, source, tag, limit_ns, gone);
 }
 
 /* Adds to sum what message says. */
@@ -587,7 +586,7 @@ static void read_message(unsigned char *message, unsigned char *sum, unsigned *f
 }
 
 /* The receive has got the message; NULL: it did not come. Its acknowledgement has been given. */
-static unsigned char *claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, double limit_seconds,
+static unsigned char *claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns,
                             const unsigned char *moment)
 {
     unsigned char *message;
@@ -595,7 +594,7 @@ static unsigned char *claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp
 
     if (!comes_from(shadow, source, tag)) return NULL;
     begin_claim(shadow);
-    message = take_message(shadow, source, tag, limit_seconds, true, &due);
+    message = take_message(shadow, source, tag, limit_ns, true, &due);
     end_claim(shadow);
     if (message && due) give_ack(shadow, source, message, begin, moment);
     return message;
@@ -608,10 +607,10 @@ bool ompp_mpi_piggyback_pass_suppressed(ompp_mpi_shadow_t *shadow, int source, i
            ompp_mpi_suppression_pass(shadow, source, tag, t);
 }
 
-bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, double limit_seconds,
+bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns,
                               const unsigned char *moment, unsigned char *sum, unsigned *flags)
 {
-    unsigned char *message = claim(shadow, source, tag, begin, limit_seconds, moment);
+    unsigned char *message = claim(shadow, source, tag, begin, limit_ns, moment);
 
     if (!message) return false;
     read_message(message, sum, flags);
@@ -622,7 +621,7 @@ bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, om
 bool ompp_mpi_piggyback_match(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, unsigned char *sum,
                               unsigned *flags)
 {
-    unsigned char *message = claim(shadow, source, tag, begin, OMPP_MPI_PIGGYBACK_LIMIT_S, NULL);
+    unsigned char *message = claim(shadow, source, tag, begin, OMPP_MPI_PIGGYBACK_LIMIT_NS, NULL);
 
     if (!message) return false;
     if (ompp_mpi_header_of(message)->ack) ompp_sync_flag(OMPP_WHATIF_F_OVERLAP, true);
@@ -639,7 +638,7 @@ bool ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, boo
 
     if (!comes_from(shadow, source, tag)) return false;
     /* A probed message may not have all of its companions here yet. */
-    message = take_message(shadow, source, tag, OMPP_MPI_PIGGYBACK_LIMIT_S, false, &due);
+    message = take_message(shadow, source, tag, OMPP_MPI_PIGGYBACK_LIMIT_NS, false, &due);
     if (!message) return false;
     if (due && received) give_ack(shadow, source, message, begin, NULL);
     read_message(message, sum, flags);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Without data MPI need not have waited for the others: what they have sent is awaited for a moment only. */
-#define UNSURE_S 0.0003
+#define UNSURE_NS 300000u
 
 void ompp_mpi_neighbors_before(ompp_mpi_piggyback_t *s)
 {
@@ -40,8 +40,8 @@ static bool receive(ompp_mpi_shadow_t *c, const int *sources, int number, bool d
 
     for (int i = 0; i < number && other && !c->parted; i++) {
         const bool got = ompp_mpi_piggyback_expect(c, sources[i], c->calls,
-                                                   data  ? OMPP_MPI_PIGGYBACK_LIMIT_S
-                                                   : all ? UNSURE_S
+                                                   data  ? OMPP_MPI_PIGGYBACK_LIMIT_NS
+                                                   : all ? UNSURE_NS
                                                          : 0,
                                                    other);
         if (got) ompp_mpi_piggyback_add(sum, other);

@@ -30,10 +30,10 @@
  * have been waited for. Either way there are some moments for it, and none any more on a channel on which they were in
  * vain.
  */
-#define SURE_S 0.01
-#define UNSURE_S 0.0003
-#define SLICE_S 0.001 /* another thread may have received it meanwhile */
-#define MOST 32       /* ranks that all send to all; a communicator's size is known to all of them */
+#define SURE_NS 10000000u
+#define UNSURE_NS 300000u
+#define SLICE_NS 1000000u /* another thread may have received it meanwhile */
+#define MOST 32           /* ranks that all send to all; a communicator's size is known to all of them */
 
 #define SMALL_BYTES 256u /* of a rank: more ranks than two may wait for anybody's next call, ... */
 #define AWAY_NS 20000u   /* since the last call of MPI: other ranks may have waited meanwhile, ... */
@@ -43,8 +43,8 @@
 #define LONG_NS 10000u     /* a wait, and not what the operation takes */
 /* while clocks are suspended here, too, it is looked so often for other ranks' end of that */
 #define LOOK_NS 200000u
-#define AGAIN_S 0.0003 /* what an operation has waited for has been sent before it was complete */
-#define MOST_VOTES 8   /* so many errors change what is known of a kind and size */
+#define AGAIN_NS 300000u /* what an operation has waited for has been sent before it was complete */
+#define MOST_VOTES 8     /* so many errors change what is known of a kind and size */
 
 bool ompp_mpi_nonblocking(const ompp_mpi_piggyback_t *s)
 {
@@ -353,7 +353,7 @@ static void deliver(ompp_mpi_shadow_t *c, int source, unsigned char *message)
 }
 
 /* One message from a rank, by a thread that may receive. \return whether there was one. */
-static bool receive_one(ompp_mpi_shadow_t *c, int source, double limit)
+static bool receive_one(ompp_mpi_shadow_t *c, int source, uint64_t limit)
 {
     unsigned char *message = ompp_mpi_piggyback_new();
 
@@ -469,7 +469,7 @@ static bool has_come(ompp_mpi_request_t *r, int i)
 
 /* One thread of a channel receives at a time, so that what comes is not overtaken. \return whether something was
  * received. */
-static bool receive(ompp_mpi_request_t *r, int i, double limit)
+static bool receive(ompp_mpi_request_t *r, int i, uint64_t limit)
 {
     ompp_mpi_shadow_t *c = r->shadow;
     bool received = false;
@@ -516,8 +516,8 @@ static await_t await(ompp_mpi_request_t *r, int i, ompp_time_t until, bool look)
             continue;
         }
         const ompp_time_t t = until ? ompp_event_now() : 0;
-        const double left = until > t ? 1e-9 * (double)(until - t) : 0;
-        if (!receive(r, i, left < SLICE_S ? left : SLICE_S) && left <= 0) return has_come(r, i) ? COME : MISSING;
+        const uint64_t left = until > t ? until - t : 0;
+        if (!receive(r, i, left < SLICE_NS ? left : SLICE_NS) && left == 0) return has_come(r, i) ? COME : MISSING;
     }
     return COME;
 }
@@ -548,7 +548,7 @@ void ompp_mpi_nonblocking_forget(ompp_mpi_request_t *r)
 static bool take_first(ompp_mpi_request_t *r, bool *missed)
 {
     const bool awaited = __atomic_load_n(&r->shadow->misses, __ATOMIC_RELAXED) < OMPP_MPI_MOST_MISSES;
-    const ompp_time_t until = awaited ? ompp_event_now() + (ompp_time_t)(1e9 * (r->sure ? SURE_S : UNSURE_S)) : 0;
+    const ompp_time_t until = awaited ? ompp_event_now() + (r->sure ? SURE_NS : UNSURE_NS) : 0;
     const bool look = looks(r->shadow);
     bool missing = false, quiet = false, any = takes_own(r);
 
@@ -590,9 +590,9 @@ static int first_away(ompp_mpi_request_t *r)
 }
 
 /* \return whether all were back when the operation was over, as far as that is known after a moment at most. */
-static bool all_were_back(ompp_mpi_request_t *r, double seconds)
+static bool all_were_back(ompp_mpi_request_t *r, uint64_t ns)
 {
-    const ompp_time_t until = ompp_event_now() + (ompp_time_t)(1e9 * seconds);
+    const ompp_time_t until = ompp_event_now() + ns;
     int away;
 
     for (int i = 0; i < r->vectors; i++)
@@ -626,7 +626,7 @@ static bool take_later(ompp_mpi_request_t *r, ompp_time_t begin, ompp_time_t end
     r->end = ompp_mpi_clock_common(end);
     pthread_mutex_unlock(&r->shadow->lock);
     if (r->unsure) return !waits;
-    const bool back = all_were_back(r, waits ? AGAIN_S : 0);
+    const bool back = all_were_back(r, waits ? AGAIN_NS : 0);
     if (begin && !back) vote(votes, -1);
     else if (begin && r->later_ns > since + (int64_t)LONG_NS) vote(votes, 1);
     if (back && atomic_load_explicit(votes, memory_order_relaxed) > 0) add(r, r->later, sum);

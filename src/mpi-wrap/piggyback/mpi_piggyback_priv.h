@@ -22,7 +22,7 @@
 #include <pthread.h>
 
 /** How long a clock vector may be waited for whose message is there; it was sent before. */
-#define OMPP_MPI_PIGGYBACK_LIMIT_S 2.0
+#define OMPP_MPI_PIGGYBACK_LIMIT_NS 2000000000u
 
 /** What is sent by MPI_Bsend, and larger, may go on later only; every MPI takes smaller messages over at once. */
 #define OMPP_MPI_EAGER_BYTES 4000
@@ -108,7 +108,7 @@ typedef struct {
     uint64_t left;    /* so many of the next ones */
     uint64_t most;    /* that may be left out at once now */
     ompp_time_t last; /* when the latest call began, of all; 0 = none yet */
-    double interval;  /* ns from one to the next, as of late */
+    int64_t interval; /* ns from one to the next, as of late */
 } ompp_mpi_passing_t;
 
 /** A communicator of the user and ours beside it. */
@@ -207,7 +207,7 @@ size_t ompp_mpi_piggyback_message_bytes(void);
 /** \brief What was not sent of a clock vector is 0. \return true. */
 bool ompp_mpi_piggyback_widen(unsigned char *message);
 
-double ompp_mpi_seconds(void);
+uint64_t ompp_mpi_monotonic_ns(void);
 
 /* ---- Clock vectors of messages (mpi_piggyback_message.c) --------------------------------------------------------- */
 
@@ -268,9 +268,9 @@ void ompp_mpi_piggyback_pass(ompp_mpi_shadow_t *shadow, int dest, int tag, uint3
 
 /**
  * \brief Receives that. Those of calls before, which failed, are passed over.
- * \param[in] limit_seconds  0 = only when it is there.
+ * \param[in] limit_ns  0 = only when it is there.
  */
-bool ompp_mpi_piggyback_expect(ompp_mpi_shadow_t *shadow, int source, uint32_t call, double limit_seconds,
+bool ompp_mpi_piggyback_expect(ompp_mpi_shadow_t *shadow, int source, uint32_t call, uint64_t limit_ns,
                                unsigned char *message);
 
 /** \brief Adds the clock vector in other to that in message. */
@@ -280,12 +280,12 @@ void ompp_mpi_piggyback_add(unsigned char *message, unsigned char *other);
  * \brief The clock vector of a message that has been received: adds it to sum (a clock vector), and gives the
  *        acknowledgement.
  * \param[in] begin  when this thread began to wait for it.
- * \param[in] limit_seconds  0 = only when it is there.
+ * \param[in] limit_ns  0 = only when it is there.
  * \param[in] moment  what the acknowledgement tells: ompp_mpi_piggyback_moment(); NULL = the state at begin.
  * \param[in,out] flags  OMPP_WHATIF_F_*, those of the message are added.
  * \return false when it did not come.
  */
-bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, double limit_seconds,
+bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns,
                               const unsigned char *moment, unsigned char *sum, unsigned *flags);
 
 /**
@@ -333,7 +333,7 @@ bool ompp_mpi_piggyback_acknowledge(ompp_mpi_shadow_t *shadow, int source, int t
 void ompp_mpi_piggyback_reclaim(void);
 
 /** \brief One message of ours into message, all of it, within a limit. */
-bool ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, double limit_seconds, unsigned char *message);
+bool ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns, unsigned char *message);
 
 /** \brief A receive was freed while active: its clock vector is not to be taken for that of a later message. */
 void ompp_mpi_piggyback_skip(ompp_mpi_shadow_t *shadow, int source, int tag);
@@ -358,7 +358,7 @@ bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ac
 void ompp_mpi_ack_drop(ompp_mpi_ack_t *ack);
 
 /** \brief Waits for a request of ours. \return false when the limit was reached: the request is still active. */
-bool ompp_mpi_piggyback_complete(MPI_Request *request, double limit_seconds);
+bool ompp_mpi_piggyback_complete(MPI_Request *request, uint64_t limit_ns);
 
 /**
  * \brief A non-blocking collective operation of ours goes on, and is completed when it is done: MPI forbids to free its
@@ -397,7 +397,7 @@ bool ompp_mpi_suppression_take(ompp_mpi_shadow_t *shadow, int source, int tag, b
  * \param[out] message  NULL = it has none, or it is not there.
  * \return false = each message from there has a clock vector, as far as is known.
  */
-bool ompp_mpi_suppression_next(ompp_mpi_shadow_t *shadow, int source, int tag, double limit_seconds, bool gone,
+bool ompp_mpi_suppression_next(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns, bool gone,
                                unsigned char **message);
 
 /**

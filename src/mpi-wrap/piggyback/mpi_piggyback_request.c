@@ -423,7 +423,7 @@ static void receive_done(ompp_mpi_request_t *r, const ompp_mpi_moment_t *moment,
     if (r->peer == MPI_ANY_SOURCE && r->shadow->peers > 1) done->flags |= OMPP_WHATIF_F_WILDCARD;
     const bool suppressed = ok && ompp_mpi_piggyback_pass_suppressed(r->shadow, source, tag, done->end);
     unsigned char *sum = suppressed ? NULL : sum_of(done);
-    if (sum && ompp_mpi_piggyback_claim(r->shadow, source, tag, done->begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_S : 0,
+    if (sum && ompp_mpi_piggyback_claim(r->shadow, source, tag, done->begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0,
                                         moment ? moment->message : NULL, sum, &done->flags)) {
         done->any = true;
         if (done->kind == OMPP_SYNC_ACKNOWLEDGEMENT) done->kind = OMPP_SYNC_MESSAGE;

@@ -24,7 +24,7 @@
 #define BUCKETS (1u << BUCKET_BITS)
 /* pairs of destination and tag that messages without clock vectors go to; others have them always */
 #define MOST 1024u
-#define AWAITED_S 0.01 /* a clock vector that ought to be there */
+#define AWAITED_NS 10000000u /* a clock vector that ought to be there */
 /* so often in a row nothing but clock vectors of earlier messages: this side has counted one that there was not */
 #define WRONG 3u
 
@@ -126,10 +126,10 @@ bool ompp_mpi_suppression_skip(ompp_mpi_shadow_t *c, int source, int tag)
 }
 
 /* What there is to look at, if it is worth it. Another thread may receive on the same channel at the same time. */
-static unsigned char *look(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, double limit_seconds)
+static unsigned char *look(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, uint64_t limit_ns)
 {
     unsigned char *message = NULL;
-    double limit = limit_seconds < AWAITED_S ? limit_seconds : AWAITED_S;
+    uint64_t limit = limit_ns < AWAITED_NS ? limit_ns : AWAITED_NS;
     bool looks = true;
 
     pthread_mutex_lock(&c->lock);
@@ -220,7 +220,7 @@ static ompp_mpi_direction_t *find_locked(ompp_mpi_shadow_t *c, int source, int t
     return d;
 }
 
-bool ompp_mpi_suppression_next(ompp_mpi_shadow_t *c, int source, int tag, double limit_seconds, bool gone,
+bool ompp_mpi_suppression_next(ompp_mpi_shadow_t *c, int source, int tag, uint64_t limit_ns, bool gone,
                                unsigned char **message)
 {
     ompp_mpi_direction_t *d = find_locked(c, source, tag);
@@ -229,8 +229,8 @@ bool ompp_mpi_suppression_next(ompp_mpi_shadow_t *c, int source, int tag, double
     *message = NULL;
     if (!d) return false;
     for (;;) {
-        unsigned char *next = look(c, d, earlier ? 0 : limit_seconds);
-        if (!next && (gone || limit_seconds > 0)) pass(c, d, earlier, gone);
+        unsigned char *next = look(c, d, earlier ? 0 : limit_ns);
+        if (!next && (gone || limit_ns > 0)) pass(c, d, earlier, gone);
         if (!next) return true;
         const uint32_t number = ((const ompp_mpi_header_t *)(const void *)next)->number;
         const whose_t whose = judge(c, d, next, gone);

@@ -68,27 +68,27 @@ unsigned char *ompp_mpi_piggyback_new(void)
 
 /* ---- Waiting with a limit ---------------------------------------------------------------------------------------- */
 
-double ompp_mpi_seconds(void)
+uint64_t ompp_mpi_monotonic_ns(void)
 {
     struct timespec t;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-bool ompp_mpi_piggyback_complete(MPI_Request *request, double limit_seconds)
+bool ompp_mpi_piggyback_complete(MPI_Request *request, uint64_t limit_ns)
 {
     const struct timespec nap = {0, 100000};
-    double start = 0, waited = 0;
+    uint64_t start = 0, waited = 0;
     int done = 0;
 
     for (;;) {
         if (PMPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
         if (done) return true;
-        if (start == 0) start = ompp_mpi_seconds();
-        waited = ompp_mpi_seconds() - start;
-        if (waited >= limit_seconds) return false;
-        if (waited < 0.002) sched_yield();
+        if (start == 0) start = ompp_mpi_monotonic_ns();
+        waited = ompp_mpi_monotonic_ns() - start;
+        if (waited >= limit_ns) return false;
+        if (waited < 2000000) sched_yield();
         else nanosleep(&nap, NULL);
     }
 }
@@ -113,17 +113,17 @@ static bool fetch_present(MPI_Comm own, int source, int tag, unsigned char *mess
            ompp_mpi_piggyback_widen(message);
 }
 
-bool ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, double limit_seconds, unsigned char *message)
+bool ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns, unsigned char *message)
 {
     MPI_Request request;
     MPI_Status status;
     int cancelled = 0;
 
-    if (limit_seconds <= 0) return fetch_present(own, source, tag, message);
+    if (limit_ns == 0) return fetch_present(own, source, tag, message);
     if (PMPI_Irecv(message, (int)ompp_mpi_piggyback_message_bytes(), MPI_BYTE, source, tag, own, &request) !=
         MPI_SUCCESS)
         return false;
-    if (ompp_mpi_piggyback_complete(&request, limit_seconds)) return ompp_mpi_piggyback_widen(message);
+    if (ompp_mpi_piggyback_complete(&request, limit_ns)) return ompp_mpi_piggyback_widen(message);
     if (PMPI_Cancel(&request) != MPI_SUCCESS || PMPI_Wait(&request, &status) != MPI_SUCCESS) return false;
     PMPI_Test_cancelled(&status, &cancelled);
     return !cancelled && ompp_mpi_piggyback_widen(message);

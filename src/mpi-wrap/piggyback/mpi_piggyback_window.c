@@ -105,7 +105,7 @@ static void hear(const window_t *w, group_t *from, int tag, ompp_time_t begin, u
         memset(ompp_mpi_piggyback_of(sum), 0, ompp_mpi_piggyback_state.bytes);
         for (int i = 0; i < from->number; i++) {
             if (from->ranks[i] < 0 ||
-                !ompp_mpi_piggyback_fetch(w->own, from->ranks[i], tag, OMPP_MPI_PIGGYBACK_LIMIT_S, message))
+                !ompp_mpi_piggyback_fetch(w->own, from->ranks[i], tag, OMPP_MPI_PIGGYBACK_LIMIT_NS, message))
                 continue;
             ompp_sync_combine(ompp_mpi_piggyback_of(sum), ompp_mpi_piggyback_of(message));
             any = true;

@@ -88,7 +88,7 @@ ompp_time_t ompp_mpi_suppressed_end_slow(ompp_mpi_suppressed_t *s, unsigned i, b
     for (; i < s->number; i++) {
         const ompp_mpi_direction_t *d = s->receives[i].direction;
         if (message)
-            any |= ompp_mpi_piggyback_claim(d->shadow, d->peer, d->tag, begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_S : 0,
+            any |= ompp_mpi_piggyback_claim(d->shadow, d->peer, d->tag, begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0,
                                             NULL, ompp_mpi_piggyback_of(message), &flags);
         else ompp_mpi_piggyback_skip(d->shadow, d->peer, d->tag);
     }
