@@ -1,5 +1,6 @@
 #include "base/ompp_env.h"
 
+#include "base/ompp_float.h"
 #include "base/ompp_log.h"
 #include "base/ompp_nearest.h"
 
@@ -393,9 +394,11 @@ void ompp_env_read(void)
 {
     const char *quiet = value_of("OMPP_QUIET");
     int saved_errno = errno;
+    ompp_float_t program;
 
     if (was_read) return;
     was_read = true;
+    ompp_float_begin(&program);
     if (quiet && strcmp(quiet, "0") != 0) ompp_log_set_level(OMPP_LOG_QUIET);
     for (size_t i = 0; i < ompp_env_nrows; i++) {
         if (ompp_env_rows[i].type == OMPP_ENV_LIST) {
@@ -409,6 +412,7 @@ void ompp_env_read(void)
     warn_unknown();
     if (ompp_env.verbose > 0 && !ompp_env.quiet)
         ompp_log_set_level(ompp_env.verbose > 1 ? OMPP_LOG_DEBUG : OMPP_LOG_INFO);
+    ompp_float_end(&program);
     errno = saved_errno;
 }
 

@@ -107,11 +107,13 @@ static void *begin(void)
 {
     int saved_errno = errno;
     ompp_causal_thread_t *self = find_unused();
+    const uint64_t floats = ompp_float_take();
 
     if (!atomic_load(&ompp_causal.threads)) ompp_causal_result_begin();
     if (!self) self = make_thread();
     if (self) begin_anew(self);
     ompp_causal_self = self;
+    ompp_float_back(floats);
     errno = saved_errno;
     return self;
 }
@@ -193,6 +195,7 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
     /* the latter: at the end, by who ends it, when all has been told */
     if (self->busy || self != ompp_causal_self) return;
     self->busy = true;
+    self->floats = ompp_float_take();
     const ompp_time_t begin = ompp_causal_time_event(self);
     self->node = from.node;
     self->waits = from.waits;
@@ -223,8 +226,10 @@ static void end(void *state)
     ompp_causal_thread_t *self = state;
     const ompp_time_t t = ompp_meter_until();
     const bool inside = self->busy; /* a handler of a signal ends the program */
+    ompp_float_t program;
 
     self->busy = true;
+    ompp_float_begin(&program);
     if (self->main && !inside) {
         ompp_progress_finish(t);
         ompp_causal_experiment_finish(self);
@@ -234,6 +239,7 @@ static void end(void *state)
     if (self->main) follow_no_more();
     ompp_causal_self = NULL;
     atomic_store(&self->used, false);
+    ompp_float_end(&program);
 }
 
 /* ---- Progress ---------------------------------------------------------------------------------------------------- */

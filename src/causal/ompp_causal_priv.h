@@ -6,6 +6,7 @@
 #ifndef OMPP_CAUSAL_PRIV_H
 #define OMPP_CAUSAL_PRIV_H
 
+#include "base/ompp_float.h"
 #include "causal/clock/ompp_clocks.h"
 #include "causal/experiment/ompp_steady.h"
 #include "model/ompp_layout.h"
@@ -98,6 +99,7 @@ typedef struct ompp_causal_thread {
     bool waits;             /* its place is a phase that waits: what clocks.idle is, but while clocks are suspended */
     bool reported;          /* it is being told where it comes from, which is where it was */
     bool chases;            /* with delays: it is where order is decided as it goes, and keeps up with the others */
+    uint64_t floats;        /* while busy: the floating-point environment of the program */
     uint32_t timed_in, timed_for; /* events until one is timed; that it stands for */
     unsigned depth;               /* of levels */
     unsigned next_barrier;        /* to be given up next */
@@ -206,13 +208,13 @@ static inline ompp_causal_thread_t *ompp_causal_enter(void)
     ompp_causal_thread_t *self = ompp_causal_self;
     if (__builtin_expect(!self || self->busy, 0)) return NULL;
     self->busy = true;
-    __asm__ volatile("" ::: "memory");
+    self->floats = ompp_float_take();
     return self;
 }
 
 static inline void ompp_causal_leave(ompp_causal_thread_t *self)
 {
-    __asm__ volatile("" ::: "memory");
+    ompp_float_back(self->floats);
     self->busy = false;
 }
 

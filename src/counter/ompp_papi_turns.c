@@ -17,6 +17,7 @@
 #include "counter/ompp_papi_priv.h"
 
 #include "base/ompp_clock.h"
+#include "base/ompp_float.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -174,7 +175,9 @@ void ompp_papi_turns_see(ompp_papi_turns_t *turns)
 
     if (now - turns->seen < SLICE_NS) return;
     turns->seen = now;
+    const uint64_t floats = ompp_float_take();
     see_all(turns);
+    ompp_float_back(floats);
 }
 
 /* ---- What they come to ------------------------------------------------------------------------------------------- */
@@ -201,6 +204,7 @@ ompp_papi_share_t ompp_papi_turns_share(const ompp_papi_turns_t *turns, unsigned
 {
     ompp_papi_share_t least = {0, 0, 0};
     double least_share = 2;
+    const uint64_t floats = ompp_float_take();
 
     for (unsigned i = 0; i < turns->n; i++) {
         const turn_t *t = &turns->turn[i];
@@ -212,5 +216,6 @@ ompp_papi_share_t ompp_papi_turns_share(const ompp_papi_turns_t *turns, unsigned
         least = (ompp_papi_share_t){now.enabled - t->begin.enabled, now.running - t->begin.running,
                                     (uint64_t)(relative_error(t, share) * (double)value)};
     }
+    ompp_float_back(floats);
     return least;
 }

@@ -8,6 +8,7 @@
 #include "perf/ompp_perf_priv.h"
 
 #include "base/ompp_env.h"
+#include "base/ompp_float.h"
 #include "base/ompp_log.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_meter.h"
@@ -183,12 +184,15 @@ static void add(ompp_off_t node, uint32_t object, const uint64_t counted[VALUES]
 static void warn_of_cost(uint64_t accesses)
 {
     const uint64_t before = atomic_fetch_add(&trapped_ns, accesses * trap_ns), now = before + accesses * trap_ns;
+    ompp_float_t program;
 
-    if (before < MUCH_NS && now >= MUCH_NS)
-        ompp_warn("counting with breakpoints has taken about %.1f s until now, some %.0f us for each access, and goes "
-                  "on: times of this "
-                  "run are not those of the program; kinst-ompp --memory counts at far less cost",
-                  1e-9 * (double)now, 1e-3 * (double)trap_ns);
+    if (before >= MUCH_NS || now < MUCH_NS) return;
+    ompp_float_begin(&program);
+    ompp_warn("counting with breakpoints has taken about %.1f s until now, some %.0f us for each access, and goes "
+              "on: times of this "
+              "run are not those of the program; kinst-ompp --memory counts at far less cost",
+              1e-9 * (double)now, 1e-3 * (double)trap_ns);
+    ompp_float_end(&program);
 }
 
 static void move(void *data, ompp_place_now_t from, ompp_place_now_t to)

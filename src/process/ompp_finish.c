@@ -9,6 +9,7 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
+#include "base/ompp_float.h"
 #include "base/ompp_log.h"
 #include "data/ompp_data.h"
 #include "model/ompp_merge.h"
@@ -42,10 +43,7 @@ void ompp_runtime_absent(const ompp_reduce_t *reduce)
 {
     char rank[16];
 
-    if (reduce->size < 2) return;
-    int error = ompp_finish_meet(reduce);
-
-    if (error) return;
+    if (reduce->size < 2 || ompp_finish_meet(reduce)) return;
     if (reduce->rank == 0) {
         ompp_profile_t *profile = ompp_profile_new();
         if (!profile) return;
@@ -132,13 +130,18 @@ static void end_badly(ompp_time_t t, const char *why)
 static void end_now(ompp_time_t t, const char *why)
 {
     int saved_errno = errno;
+    ompp_float_t program;
 
-    if (atomic_load(&ended_badly) || !stop(t)) return;
-    ompp_threads_stop(ompp_thread_self);
-    if (ompp_thread_self) ompp_meter_flush(ompp_thread_self);
-    missed_threads = ompp_meter_take_over(ompp_thread_self);
-    ompp_thread_self = &ompp_thread_none;
-    end_badly(t, why);
+    if (atomic_load(&ended_badly)) return;
+    ompp_float_begin(&program);
+    if (stop(t)) {
+        ompp_threads_stop(ompp_thread_self);
+        if (ompp_thread_self) ompp_meter_flush(ompp_thread_self);
+        missed_threads = ompp_meter_take_over(ompp_thread_self);
+        ompp_thread_self = &ompp_thread_none;
+        end_badly(t, why);
+    }
+    ompp_float_end(&program);
     errno = saved_errno;
 }
 
@@ -205,7 +208,7 @@ static bool report_of_run(ompp_time_t t, const ompp_reduce_t *reduce)
     return done;
 }
 
-void ompp_runtime_finalize(const ompp_reduce_t *reduce)
+static void finalize(const ompp_reduce_t *reduce)
 {
     bool done = true;
     int error = 0;
@@ -230,6 +233,15 @@ void ompp_runtime_finalize(const ompp_reduce_t *reduce)
     else if (done) remove_files();
 }
 
+void ompp_runtime_finalize(const ompp_reduce_t *reduce)
+{
+    ompp_float_t program;
+
+    ompp_float_begin(&program);
+    finalize(reduce);
+    ompp_float_end(&program);
+}
+
 /*
  * The process is about to end although MPI is not finalized (MPI_Abort): a report of what there is by now. Other
  * threads are at work until it ends; the file that stays has that, too.
@@ -248,18 +260,21 @@ void ompp_runtime_dump(bool final, const char *why)
     ompp_thread_t *self = ompp_thread_self;
     ompp_time_t t = ompp_clock_now();
     int saved_errno = errno;
+    ompp_float_t program;
 
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
     if (final && !is_file_of_run()) {
         end_now(t, why);
         return;
     }
+    ompp_float_begin(&program);
     pthread_mutex_lock(&dumping);
     if (self) ompp_meter_flush(self);
     ompp_thread_self = &ompp_thread_none; /* what the writing of the report does is no event */
     if (final) foretell_end(t, why);
     else local_report(t, OMPP_END_DUMP, true, NULL);
     pthread_mutex_unlock(&dumping);
+    ompp_float_end(&program);
     errno = saved_errno;
     ompp_thread_self = self;
 }

@@ -406,11 +406,8 @@ static void combine_farms(const uint64_t *a, const uint64_t *b, uint64_t *into)
     }
 }
 
-void ompp_causal_combine(void *into_bytes, const void *other_bytes)
+static void combine(remote_t *into, const remote_t *other)
 {
-    remote_t *into = into_bytes;
-    const remote_t *other = other_bytes;
-
     if (other->t == 0) return;
     if (into->t == 0) {
         *into = *other;
@@ -433,6 +430,14 @@ void ompp_causal_combine(void *into_bytes, const void *other_bytes)
         into->reported = reported;
         into->served = served;
     }
+}
+
+void ompp_causal_combine(void *into, const void *other)
+{
+    const uint64_t floats = ompp_float_take();
+
+    combine(into, other);
+    ompp_float_back(floats);
 }
 
 /* Ranks mostly have the same regions in the same slots. */

@@ -11,6 +11,7 @@
 #define OMPP_LOG_DOMAIN "mpi"
 #include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
 
+#include "base/ompp_float.h"
 #include "base/ompp_log.h"
 #include "model/ompp_profile.h"
 
@@ -23,7 +24,11 @@ static ompp_sync_clock_t clock_now;
 
 int64_t ompp_mpi_clock_common(ompp_time_t t)
 {
-    return clock_now.offset_ns + (int64_t)t + (int64_t)((double)t * clock_now.drift);
+    const uint64_t floats = ompp_float_take();
+    const int64_t common = clock_now.offset_ns + (int64_t)t + (int64_t)((double)t * clock_now.drift);
+
+    ompp_float_back(floats);
+    return common;
 }
 
 /* Rank 0 answers; the asking rank gets what to add to its clock, and the error. */

@@ -10,6 +10,7 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
+#include "base/ompp_float.h"
 #include "process/ompp_lifecycle.h"
 
 #include <errno.h>
@@ -171,14 +172,16 @@ static void agree_on_name(void)
 void ompp_mpi_started(void)
 {
     const int saved = errno;
+    ompp_float_t program;
 
     if (!ompp_env_is_trusted()) return;
-
+    ompp_float_begin(&program);
     /* Collective: a rank that has the wrappers and is not measured takes part all the same. */
     if (self.own.size == 0) ompp_mpi_own_make(&self.own);
     if (ompp_mpi_runs()) ompp_mpi_learn_rank();
     if (self.own.comm != MPI_COMM_NULL) agree_on_name();
     if (self.own.comm != MPI_COMM_NULL && self.own.all) ompp_mpi_piggyback_start(self.own.comm);
+    ompp_float_end(&program);
     errno = saved;
 }
 
@@ -213,7 +216,9 @@ static void absent(void)
 void ompp_mpi_finish(const ompp_mpi_names_t wrapped[2])
 {
     const int saved = errno;
+    ompp_float_t program;
 
+    ompp_float_begin(&program);
     if (ompp_mpi_is_alive() && !ompp_mpi_runs() && self.own.comm != MPI_COMM_NULL) {
         absent();
     } else if (ompp_mpi_runs() && ompp_mpi_is_alive()) {
@@ -225,5 +230,6 @@ void ompp_mpi_finish(const ompp_mpi_names_t wrapped[2])
         transport_end();
         if (self.own.comm != MPI_COMM_NULL && !self.gave_up) PMPI_Comm_free(&self.own.comm);
     }
+    ompp_float_end(&program);
     errno = saved;
 }
