@@ -5,6 +5,7 @@
  */
 #include "mpi-wrap/mpi_wrap_priv.h"
 
+#include "base/ompp_caller.h"
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
 #include "model/ompp_profile.h"
@@ -91,10 +92,12 @@ static void ask(void)
     __atomic_store_n(&ompp_mpi_unusual, measures ? 0 : OMPP_MPI_OFF, __ATOMIC_RELEASE);
 }
 
+static void ask_once(void *once) { pthread_once(once, ask); }
+
 bool ompp_mpi_ask_slow(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    if (__atomic_load_n(&ompp_mpi_unusual, __ATOMIC_ACQUIRE) & OMPP_MPI_ASK) pthread_once(&once, ask);
+    if (__atomic_load_n(&ompp_mpi_unusual, __ATOMIC_ACQUIRE) & OMPP_MPI_ASK) ompp_caller_run(ask_once, &once);
     return !(ompp_mpi_unusual & OMPP_MPI_OFF);
 }

@@ -8,6 +8,7 @@
 #include "opari-bridge/ompp_pomp2_ctc.h"
 #include "opari-bridge/ompp_pomp2_priv.h"
 
+#include "base/ompp_caller.h"
 #include "model/ompp_profile.h"
 #include "process/ompp_lifecycle.h"
 
@@ -226,16 +227,17 @@ static void make_tasks_key(void) { pthread_key_create(&tasks_key, free_tasks); }
 ompp_pomp2_tasks_t *ompp_pomp2_tasks_new(ompp_pomp2_tasks_t *outer)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    int saved = errno;
-    ompp_pomp2_tasks_t *block = calloc(1, sizeof *block);
+    ompp_caller_t caller;
 
+    ompp_caller_save(&caller);
+    ompp_pomp2_tasks_t *block = calloc(1, sizeof *block);
     if (block) {
         pthread_once(&once, make_tasks_key);
         block->outer = outer;
         if (outer) outer->inner = block;
         else pthread_setspecific(tasks_key, block);
     }
-    errno = saved;
+    ompp_caller_restore(&caller);
     return block;
 }
 

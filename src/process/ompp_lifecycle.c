@@ -6,6 +6,7 @@
 #define OMPP_LOG_DOMAIN "runtime"
 #include "process/ompp_lifecycle.h"
 
+#include "base/ompp_caller.h"
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
 #include "base/ompp_log.h"
@@ -34,6 +35,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef OMPP_VERSION
@@ -276,20 +279,38 @@ static void start_now(void)
 
 static void (*_Atomic at_start)(void);
 
-/* The program's first event: it is not to see of it that files were looked for and opened. */
-void ompp_runtime_start_once(void)
+/* Another thread starts measurement. One that was forked from it meanwhile is not there, and nobody starts. */
+static void wait_for_start(pid_t starter)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    void (*callback)(void);
-    int cancel, saved_errno = errno;
+    const struct timespec nap = {0, 100000};
 
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    pthread_once(&once, start_now);
-    pthread_setcancelstate(cancel, NULL);
-    callback = atomic_exchange(&at_start, NULL);
-    if (callback) callback();
-    errno = saved_errno;
+    while (atomic_load(&ompp_process.state) == OMPP_STATE_NEW) {
+        int state = OMPP_STATE_NEW;
+        if (syscall(SYS_tgkill, getpid(), starter, 0) != 0)
+            atomic_compare_exchange_strong(&ompp_process.state, &state, OMPP_STATE_DEAD);
+        else nanosleep(&nap, NULL);
+    }
 }
+
+/*
+ * The program's first event: it is not to see of it that files were looked for and opened. What the starting thread
+ * does meanwhile, in a handler of a fault or in a function that we call, is no event.
+ */
+static void start_once(void *unused)
+{
+    static _Atomic pid_t starter; /* 0 = nobody yet */
+    const pid_t self = (pid_t)syscall(SYS_gettid);
+    void (*callback)(void) = NULL;
+    pid_t other = 0;
+
+    (void)unused;
+    if (atomic_compare_exchange_strong(&starter, &other, self)) start_now();
+    else if (other != self) wait_for_start(other);
+    if (atomic_load(&ompp_process.state) != OMPP_STATE_NEW) callback = atomic_exchange(&at_start, NULL);
+    if (callback) callback();
+}
+
+void ompp_runtime_start_once(void) { ompp_caller_run(start_once, NULL); }
 
 void ompp_runtime_thread_begins(void)
 {

@@ -6,6 +6,7 @@
 #define OMPP_LOG_DOMAIN "region"
 #include "runtime/ompp_region_priv.h"
 
+#include "base/ompp_caller.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_module_priv.h"
 
@@ -170,23 +171,34 @@ static ompp_off_t discover_and_make(const ompp_region_def_t *def)
     return off;
 }
 
+typedef struct {
+    const ompp_region_def_t *def;
+    ompp_off_t off;
+} definition_t;
+
+static void define(void *definition)
+{
+    definition_t *d = definition;
+    ompp_thread_t *thread = ompp_thread_get();
+    bool unknown;
+
+    if (!thread || thread == &ompp_thread_none || d->def->construct >= OMPP_CONSTRUCT_NUM ||
+        ompp_process.disabled[d->def->construct] || !ompp_guard_enter(thread))
+        return;
+    const ompp_locked_t locked = ompp_lock();
+    d->off = find_or_make(d->def, NULL, &unknown);
+    ompp_unlock(locked);
+    if (unknown) d->off = discover_and_make(d->def);
+    if (!d->off) thread->record->dropped++;
+    ompp_guard_leave(thread);
+}
+
 ompp_region_ref_t ompp_region_define(const ompp_region_def_t *def)
 {
-    bool unknown;
-    int saved_errno = errno;
-    ompp_thread_t *thread = ompp_thread_get();
+    definition_t definition = {def, 0};
 
-    if (!thread || thread == &ompp_thread_none || def->construct >= OMPP_CONSTRUCT_NUM ||
-        ompp_process.disabled[def->construct] || !ompp_guard_enter(thread))
-        return 0;
-    const ompp_locked_t locked = ompp_lock();
-    ompp_off_t off = find_or_make(def, NULL, &unknown);
-    ompp_unlock(locked);
-    if (unknown) off = discover_and_make(def);
-    if (!off) thread->record->dropped++;
-    ompp_guard_leave(thread);
-    errno = saved_errno;
-    return off;
+    ompp_caller_run(define, &definition);
+    return definition.off;
 }
 
 bool ompp_region_wanted(ompp_construct_t construct)

@@ -3,6 +3,7 @@
  */
 #include "runtime/ompp_state.h"
 
+#include "base/ompp_caller.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_thread.h"
 
@@ -22,7 +23,7 @@ bool ompp_runtime_start(void)
 
 ompp_locked_t ompp_lock(void)
 {
-    ompp_locked_t locked = {.guarded = ompp_thread_self};
+    ompp_locked_t locked = {.guarded = ompp_thread_self, .signals = ompp_signals_hold()};
 
     if (locked.guarded && !ompp_guard_enter(locked.guarded)) locked.guarded = NULL;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &locked.cancel);
@@ -35,6 +36,7 @@ void ompp_unlock(ompp_locked_t locked)
     pthread_mutex_unlock(&ompp_process.lock);
     pthread_setcancelstate(locked.cancel, NULL);
     if (locked.guarded) ompp_guard_leave(locked.guarded);
+    ompp_signals_release(locked.signals);
 }
 
 ompp_off_t ompp_thread_take(ompp_thread_t *thread, uint32_t size)

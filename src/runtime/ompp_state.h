@@ -40,12 +40,13 @@ extern ompp_thread_t ompp_thread_none;
 /** What ompp_unlock() gives back. */
 typedef struct {
     ompp_thread_t *guarded; /* the thread was not inside before; NULL = it was, or is not measured */
+    uint64_t signals;
     int cancel;
 } ompp_locked_t;
 
 /**
- * \brief Takes the process's lock. Until ompp_unlock() the thread cannot be cancelled, and events of its signal
- *        handlers are ignored: either would leave the lock with nobody, or take it twice.
+ * \brief Takes the process's lock. Until ompp_unlock() the thread cannot be cancelled, its signals wait, and events of
+ *        handlers of faults are ignored: all these would leave the lock with nobody, or take it twice.
  */
 ompp_locked_t ompp_lock(void);
 void ompp_unlock(ompp_locked_t locked);

@@ -8,11 +8,10 @@
  * offset, without its four zeros; 35 bits of the time of creation in TICK ns, so that waits of up to nine minutes can
  * be told.
  */
+#include "base/ompp_caller.h"
 #include "runtime/ompp_frame_priv.h"
 #include "runtime/ompp_metric.h"
 #include "runtime/ompp_region_priv.h"
-
-#include <errno.h>
 
 #define REGION_BITS 28u
 #define TIME_SHIFT (REGION_BITS + 1)
@@ -24,18 +23,17 @@ static pthread_once_t sets_once = PTHREAD_ONCE_INIT;
 
 static void register_sets(void)
 {
-    int saved_errno = errno;
-
     atomic_store(&start_set, ompp_metric_register(ompp_start_metrics, OMPP_METRIC_TASK_START_NUM));
     atomic_store(&end_set, ompp_metric_register(ompp_end_metrics, OMPP_METRIC_TASK_END_NUM));
-    errno = saved_errno;
 }
+
+static void register_once(void *once) { pthread_once(once, register_sets); }
 
 ompp_task_t ompp_event_task_create(ompp_region_ref_t exec, ompp_time_t t)
 {
     if (exec <= OMPP_REGION_SKIPPED) return 0;
     if (__builtin_expect(!atomic_load_explicit(&end_set, memory_order_relaxed), 0))
-        pthread_once(&sets_once, register_sets);
+        ompp_caller_run(register_once, &sets_once);
     ompp_task_t task = (t / TICK & TICKS_MASK) << TIME_SHIFT | (ompp_task_t)(exec >> 4) << 1 | 1;
     ompp_sync_task(OMPP_SYNC_TASK_CREATE, task, 0, t);
     return task;

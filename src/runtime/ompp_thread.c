@@ -5,6 +5,7 @@
 #define OMPP_LOG_DOMAIN "thread"
 #include "runtime/ompp_thread.h"
 
+#include "base/ompp_caller.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_frame_priv.h"
 #include "runtime/ompp_meters.h"
@@ -157,12 +158,10 @@ static ompp_thread_t *begin(ompp_time_t t)
     return thread;
 }
 
-ompp_thread_t *ompp_thread_new_slow(void)
+static void new_thread(void *made)
 {
-    int saved_errno = errno, cancel;
     ompp_thread_t *thread = NULL;
 
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     ompp_thread_self = &ompp_thread_none; /* events of what we call here are ignored */
     if (ompp_runtime_start()) {
         ompp_runtime_hooks.thread_begins();
@@ -176,8 +175,14 @@ ompp_thread_t *ompp_thread_new_slow(void)
         ompp_moved(thread);
         ompp_guard_leave(thread);
     }
-    pthread_setcancelstate(cancel, NULL);
-    errno = saved_errno;
+    *(ompp_thread_t **)made = thread;
+}
+
+ompp_thread_t *ompp_thread_new_slow(void)
+{
+    ompp_thread_t *thread = NULL;
+
+    ompp_caller_run(new_thread, &thread);
     return thread;
 }
 

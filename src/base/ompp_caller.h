@@ -1,0 +1,44 @@
+/**
+ * \file
+ * What the program's thread finds as it was when our code has been at work on it, off the short ways of events.
+ */
+#ifndef OMPP_CALLER_H
+#define OMPP_CALLER_H
+
+#include "base/ompp_float.h"
+
+#include <stdint.h>
+
+/* Seen by the other libraries in the process. */
+#pragma GCC visibility push(default)
+
+/** What the calling thread has set. */
+typedef struct {
+    ompp_float_t floats;
+    uint64_t signals;
+    int cancel, error;
+} ompp_caller_t;
+
+/**
+ * \brief From here on our code runs: no signal handler interrupts it, nobody cancels it, and it computes in an
+ *        environment of its own. A handler that ends the program, or leaves by longjmp(), runs when nothing is half
+ *        done. Calls may nest.
+ */
+void ompp_caller_save(ompp_caller_t *caller);
+
+/** \brief The thread is the program's again. Signals that came meanwhile are handled here, last. */
+void ompp_caller_restore(const ompp_caller_t *caller);
+
+/**
+ * \brief Does the work between ompp_caller_save() and ompp_caller_restore(), and on a stack of our own: that of the
+ *        program's thread may be small. Inside of such work it is a plain call.
+ */
+void ompp_caller_run(void (*work)(void *argument), void *argument);
+
+/** \brief Only that no handler runs, but for those of faults. \return what to give to ompp_signals_release(). */
+uint64_t ompp_signals_hold(void);
+void ompp_signals_release(uint64_t held);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * What measurement must leave as it is inside the program's threads.
+ *
+ * floats TRAPS ROUNDING: every thread sets these, runs constructs, and finds traps, rounding and flags as it has set them. first
+ * measure|exit|jump US: signals come after that many microseconds, while measurement starts; the handler measures, ends the program
+ * (status 4), or leaves by longjmp (6). stack BYTES: all constructs are in a thread with so small a stack.
+ */
+#define _GNU_SOURCE
+#include <fenv.h>
+#include <omp.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "ompp.h"
+
+static int traps, rounding, wrong;
+
+static void set_floats(void)
+{
+    feclearexcept(FE_ALL_EXCEPT);
+    fesetround(rounding);
+    feenableexcept(traps);
+}
+
+static void look_at_floats(const char *where)
+{
+    const int flags = fetestexcept(FE_ALL_EXCEPT), round = fegetround(), enabled = fegetexcept();
+
+    if (!flags && round == rounding && enabled == traps)
+        return;
+#pragma omp critical(print)
+    if (!wrong++)
+        printf("%s: flags %#x, rounding %#x, traps %#x\n", where, flags, round, enabled);
+}
+
+static int work(void)
+{
+    int sum = 0;
+
+#pragma omp parallel num_threads(2)
+    {
+        set_floats();
+        ompp_region_begin("region");
+#pragma omp for schedule(dynamic)
+        for (int i = 0; i < 10; i++) {
+#pragma omp critical
+            sum++;
+        }
+#pragma omp single
+#pragma omp atomic
+        sum++;
+#pragma omp barrier
+        ompp_region_end("region");
+        ompp_progress("point");
+        look_at_floats("thread");
+    }
+    look_at_floats("main");
+    return sum;
+}
+
+static int floats(char **argv)
+{
+    int sum = 0;
+
+    traps = (int)strtol(argv[2], NULL, 0);
+    rounding = (int)strtol(argv[3], NULL, 0);
+    omp_get_max_threads(); /* LLVM's library divides as it begins */
+    set_floats();
+    for (int k = 0; k < 400; k++)
+        sum += work();
+    printf("%d, %d wrong\n", sum, wrong);
+    return 0;
+}
+
+static const char *action;
+static sigjmp_buf before;
+
+static void handler(int signal)
+{
+    (void)signal;
+    ompp_region_begin("in handler");
+    ompp_region_end("in handler");
+    if (strcmp(action, "exit") == 0)
+        exit(4);
+    if (strcmp(action, "jump") == 0)
+        siglongjmp(before, 1);
+}
+
+static void *other_thread(void *unused)
+{
+    ompp_region_begin("other thread");
+    ompp_region_end("other thread");
+    return unused;
+}
+
+static int first(char **argv)
+{
+    struct sigaction a = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    struct itimerval t = {.it_value = {0, atoi(argv[3])}};
+    pthread_t thread;
+
+    action = argv[2];
+    if (strcmp(action, "measure") == 0)
+        t.it_interval = t.it_value;
+    sigaction(SIGALRM, &a, NULL);
+    if (sigsetjmp(before, 1) == 0) {
+        setitimer(ITIMER_REAL, &t, NULL);
+        for (int i = 0; i < 200 || t.it_interval.tv_usec == 0; i++) {
+            ompp_region_begin("first");
+            ompp_region_end("first");
+            usleep(50);
+        }
+        return 5;
+    }
+    ompp_region_begin("second");
+    ompp_region_end("second");
+    pthread_create(&thread, NULL, other_thread, NULL);
+    pthread_join(thread, NULL);
+    return 6;
+}
+
+static void *on_small_stack(void *sum)
+{
+    *(int *)sum = work();
+    return NULL;
+}
+
+static int stack(char **argv)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int sum = 0;
+
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, (size_t)atol(argv[2]));
+    if (pthread_create(&thread, &attributes, on_small_stack, &sum))
+        return 2;
+    pthread_join(thread, NULL);
+    printf("%d\n", sum);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 3 && strcmp(argv[1], "floats") == 0)
+        return floats(argv);
+    if (argc > 3 && strcmp(argv[1], "first") == 0)
+        return first(argv);
+    return argc > 2 ? stack(argv) : 1;
+}
