@@ -36,7 +36,8 @@ OMPP_HOOK void __cyg_profile_func_exit(void *code, void *site)
 {
     ompp_time_t t = ompp_event_now();
     ompp_region_ref_t region = region_of(code);
+    /* Called as a jump, where the function's own frame is gone: what is seen is its caller's, just above. */
+    const bool is_jump = __builtin_return_address(0) == site;
 
-    (void)site;
-    if (region) ompp_event_exit_function(region, OMPP_CALLERS_STACK, t);
+    if (region) ompp_event_exit_function(region, (const char *)OMPP_CALLERS_STACK - is_jump, t);
 }

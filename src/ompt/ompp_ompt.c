@@ -30,6 +30,7 @@
 #include <dlfcn.h>
 #include <omp-tools.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -671,7 +672,22 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
     return 1;
 }
 
-static void finalize(ompt_data_t *tool) { (void)tool; }
+static void finalize(ompt_data_t *tool)
+{
+    (void)tool;
+    set_callback = NULL; /* the library may be closed next */
+}
+
+/*
+ * The same crash as the process ends: destructors of thread-local objects run in threads that libomp ends, also with
+ * critical sections. By then nothing is measured any more.
+ */
+static void forget_releases(void)
+{
+    if (set_callback) set_callback(ompt_callback_mutex_released, NULL);
+}
+
+__attribute__((constructor)) static void at_load(void) { atexit(forget_releases); }
 
 /*
  * Asked by the OpenMP runtime when it starts. Declines where OPARI2's calls are linked in: one source per process.

@@ -55,7 +55,8 @@ void ompp_event_enter_function(ompp_region_ref_t region, const void *stack, ompp
     if (!thread || !region || !ompp_guard_enter(thread)) return;
     if (__builtin_expect(ompp_top(thread)->stack - 1 < here - 1, 0)) ompp_unwound_slow(thread, here, t);
     ompp_a_frame_t *frame = ompp_push(thread, region, t);
-    if (frame && !frame->stack) frame->stack = here;
+    if (frame && __builtin_expect(!frame->stack, 1)) frame->stack = here;
+    else if (frame && frame->stack == here) frame->inlined++;
     ompp_guard_leave(thread);
 }
 

@@ -164,21 +164,24 @@ void ompp_note_unclosed_slow(ompp_thread_t *thread, uint32_t index)
 
 /*
  * The inner executions of a function that calls itself have no frames of their own. When it is the outermost one that
- * ends, by its place on the stack, those that are still open have been left (longjmp to it).
+ * ends, by its place on the stack, those that are still open have been left (longjmp to it). Of those that the compiler
+ * has merged with the outermost one, which have the same place, the inner end first.
  */
 static void leave_inner(ompp_thread_t *thread, ompp_a_frame_t *frame)
 {
     ompp_node(thread, frame->node)->visits += frame->again;
     thread->record->left += frame->again;
-    frame->again = 0;
+    frame->again = frame->inlined = 0;
     frame->flags &= (uint16_t)~OMPP_FRAME_F_RECURSIVE;
 }
 
 void ompp_exit_function_slow(ompp_thread_t *thread, ompp_region_ref_t region, uint64_t stack, ompp_time_t t)
 {
     if (!thread->skipped && ompp_settled_top(thread, t)->flags & OMPP_FRAME_F_RECURSIVE &&
-        ompp_top(thread)->stack == stack && ompp_node(thread, ompp_top(thread)->node)->region == region)
-        leave_inner(thread, ompp_top(thread));
+        ompp_top(thread)->stack - 1 < stack && ompp_node(thread, ompp_top(thread)->node)->region == region) {
+        if (ompp_top(thread)->inlined && ompp_top(thread)->stack == stack) ompp_top(thread)->inlined--;
+        else leave_inner(thread, ompp_top(thread));
+    }
     ompp_exit_slow(thread, region, t);
 }
 

@@ -91,7 +91,8 @@ static inline ompp_a_frame_t *ompp_frame_fill(ompp_thread_t *thread, ompp_off_t 
     frame->flags = (uint16_t)flags;
     frame->enter = frame->stamp = t;
     frame->credited = 0;
-    frame->again = frame->stack = 0;
+    frame->again = frame->inlined = 0;
+    frame->stack = 0;
     return frame;
 }
 

@@ -169,6 +169,43 @@ def test_unload(verdict, scratch, how):
     verdict.equal({n: executions(profile, n) for n in ("inner_one", "inner_two")}, {"inner_one": 6, "inner_two": 8}, how + ": plug-ins")
 
 
+RECURSIVE = """
+static void swap(int *v, int i, int j) { int t = v[i]; v[i] = v[j]; v[j] = t; }
+void sort(int *v, int left, int right)
+{
+    int last = left;
+    if (left >= right) return;
+    swap(v, left, (left + right) / 2);
+    for (int i = left + 1; i <= right; i++) if (v[i] < v[left]) swap(v, ++last, i);
+    swap(v, left, last);
+    sort(v, left, last - 1);
+    sort(v, last + 1, right);
+}
+int main(void)
+{
+    static int v[2000];
+    for (int i = 0; i < 2000; i++) v[i] = i * 7919 % 2000;
+    sort(v, 0, 1999);
+    return v[7] != 7;
+}
+"""
+
+
+def test_recursive(verdict, scratch, how):
+    """The hook at a function's end is called as a jump, or the function is inlined into itself: no end is missing, nor too many."""
+    source = scratch.file("recursive-" + how, "recursive.c")
+    with open(source, "w") as file:
+        file.write(RECURSIVE)
+    for optimise in ("-O0", "-O1", "-O2", "-O3", "-Os"):
+        title = "recursive-%s%s" % (how, optimise)
+        program = scratch.file(title, "recursive")
+        build(how, source, program, HOOKS, optimise)
+        done = harness.run(program, os.path.dirname(program), 1)
+        verdict.equal((done.status, done.messages()), (0, []), title)
+        said = [c for c in done.profile().coverage if c["kind"] in ("mismatch", "left")]
+        verdict.equal(said, [], title + ": coverage")
+
+
 def test_early(verdict, scratch, how):
     """The first event comes before any constructor, as of libraries that are initialised before ours and call into the program."""
     program = scratch.file("early-" + how, "early")
@@ -190,6 +227,7 @@ def main():
         test_choice(verdict, scratch, how, program)
         test_unload(verdict, scratch, how)
         test_early(verdict, scratch, how)
+        test_recursive(verdict, scratch, how)
     if shutil.which("strip"):
         test_stripped(verdict, scratch, program)
     if shutil.which("gfortran"):
