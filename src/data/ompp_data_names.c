@@ -7,6 +7,7 @@
 #define OMPP_LOG_DOMAIN "data"
 #include "data/ompp_data_priv.h"
 
+#include "base/ompp_caller.h"
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
 #include "image/ompp_program.h"
@@ -15,7 +16,6 @@
 #include "runtime/ompp_event.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -266,10 +266,11 @@ static void look_up(const modules_t *modules)
 }
 
 /* Only what was not there before is searched, but the program's own module comes first whatever is asked. */
-static void resolve(void)
+static void resolve(void *unused)
 {
     modules_t now = {0}, fresh = {0};
 
+    (void)unused;
     if (!split) split_names();
     if (!modules_changed()) return;
     dl_iterate_phdr(note_module, &now);
@@ -285,13 +286,10 @@ static void resolve(void)
 
 void ompp_data_resolve(void)
 {
-    int saved = errno;
-
     if (refused || !ompp_data_has_backend() || !ompp_runtime_start() || !*ompp_env.data) return;
     if (atomic_flag_test_and_set(&busy)) return;
-    resolve();
+    ompp_caller_run(resolve, NULL);
     atomic_flag_clear(&busy);
-    errno = saved;
 }
 
 static void note_missing(void)

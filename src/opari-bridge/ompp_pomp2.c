@@ -186,21 +186,33 @@ static ompp_pomp2_region_t *make(POMP2_Region_handle *handle, const ompp_ctc_t *
     return empty;
 }
 
-ompp_pomp2_region_t *ompp_pomp2_region_slow(POMP2_Region_handle *handle, const char *text)
+typedef struct {
+    POMP2_Region_handle *handle;
+    const char *text;
+    ompp_pomp2_region_t *region;
+} described_t;
+
+static void define_described(void *described)
 {
-    ompp_pomp2_region_t *region = __atomic_load_n(handle, __ATOMIC_ACQUIRE);
-    ompp_time_t retry_at = region ? __atomic_load_n(&region->retry_at, __ATOMIC_RELAXED) : 0;
-    int saved = errno;
+    described_t *d = described;
     ompp_ctc_t ctc;
 
-    if (region && ompp_event_now() < retry_at) return region;
     ompp_pomp2_omp_find();
-    ompp_ctc_read(text, &ctc);
-    if (!region) region = make(handle, &ctc);
-    else define(region, &ctc, 0);
-    __atomic_store_n(&region->retry_at, ompp_event_now() + RETRY_NS, __ATOMIC_RELAXED);
-    errno = saved;
-    return region;
+    ompp_ctc_read(d->text, &ctc);
+    if (!d->region) d->region = make(d->handle, &ctc);
+    else define(d->region, &ctc, 0);
+}
+
+ompp_pomp2_region_t *ompp_pomp2_region_slow(POMP2_Region_handle *handle, const char *text)
+{
+    described_t described = {handle, text, __atomic_load_n(handle, __ATOMIC_ACQUIRE)};
+    const ompp_pomp2_region_t *region = described.region;
+    ompp_time_t retry_at = region ? __atomic_load_n(&region->retry_at, __ATOMIC_RELAXED) : 0;
+
+    if (region && ompp_event_now() < retry_at) return described.region;
+    ompp_caller_run(define_described, &described);
+    __atomic_store_n(&described.region->retry_at, ompp_event_now() + RETRY_NS, __ATOMIC_RELAXED);
+    return described.region;
 }
 
 ompp_pomp2_slot_t *ompp_pomp2_slot_new(void)

@@ -9,6 +9,7 @@
 #define OMPP_IMPLEMENTATION
 #include "ompp.h"
 
+#include "base/ompp_caller.h"
 #include "data/ompp_data.h"
 
 #include <limits.h>
@@ -27,14 +28,28 @@ static void copy(char *to, size_t size, const char *text, size_t length)
     to[length] = '\0';
 }
 
+typedef struct {
+    POMP2_Region_handle *handle;
+    const char *text;
+    size_t length;
+} described_t;
+
+static void define_described(void *described)
+{
+    const described_t *d = described;
+    char string[TEXT_SIZE] = "";
+
+    copy(string, sizeof string, d->text, d->length);
+    ompp_pomp2_region_slow(d->handle, string);
+}
+
 void ompp_pomp2_fortran_region_slow(POMP2_Region_handle *handle, const char *text, size_t length)
 {
     const ompp_pomp2_region_t *region = __atomic_load_n(handle, __ATOMIC_ACQUIRE);
-    char string[TEXT_SIZE] = "";
+    described_t described = {handle, text, length};
 
     if (region && (region->forks || ompp_event_now() < __atomic_load_n(&region->retry_at, __ATOMIC_RELAXED))) return;
-    copy(string, sizeof string, text, length);
-    ompp_pomp2_region_slow(handle, string);
+    ompp_caller_run(define_described, &described);
 }
 
 void ompp_pomp2_fortran_enter_slow(void (*event)(POMP2_Region_handle *, const char *), POMP2_Region_handle *handle,

@@ -64,8 +64,8 @@ static void add(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint64_t o
 /* Two pieces of iterations that a member had one after the other become one. */
 static void coarsen(ompp_replay_t *r)
 {
-    uint16_t open[OMPP_REPLAY_FLOWS] = {0}; /* a CHUNK that is to go, + 1 */
-    bool gone[OMPP_REPLAY_PIECES] = {false};
+    uint16_t open[OMPP_REPLAY_FLOWS] = {0};              /* a CHUNK that is to go, + 1 */
+    uint64_t gone[(OMPP_REPLAY_PIECES + 63) / 64] = {0}; /* bits */
     unsigned kept = 0;
 
     for (unsigned i = 0; i < r->npieces; i++) {
@@ -74,7 +74,7 @@ static void coarsen(ompp_replay_t *r)
         open[p->flow] = 0;
         if (before) {
             const ompp_piece_t *q = &r->pieces[before - 1];
-            gone[before - 1] = true;
+            gone[(before - 1) / 64] |= UINT64_C(1) << (before - 1) % 64;
             p->real += q->real;
             for (unsigned k = 0; k < OMPP_CLOCKS; k++) p->v[k] += q->v[k];
         } else if (p->op == OMPP_REPLAY_CHUNK) {
@@ -82,7 +82,7 @@ static void coarsen(ompp_replay_t *r)
         }
     }
     for (unsigned i = 0; i < r->npieces; i++)
-        if (!gone[i]) r->pieces[kept++] = r->pieces[i];
+        if (!(gone[i / 64] >> i % 64 & 1)) r->pieces[kept++] = r->pieces[i];
     r->npieces = kept;
     r->grain *= 2;
 }
