@@ -1,7 +1,8 @@
 /*
  * What measurement must leave as it is inside the program's threads.
  *
- * floats TRAPS ROUNDING: every thread sets these, runs constructs, and finds traps, rounding and flags as it has set them. first
+ * floats TRAPS ROUNDING: every thread sets these, runs constructs, and finds traps, rounding and flags as it has set them. With MPI
+ * (WITH_MPI), ranks also send messages, and meet. first
  * measure|exit|jump US: signals come after that many microseconds, while measurement starts; the handler measures, ends the program
  * (status 4), or leaves by longjmp (6). stack BYTES: all constructs are in a thread with so small a stack.
  */
@@ -18,6 +19,9 @@
 #include <unistd.h>
 
 #include "ompp.h"
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
 
 static int traps, rounding, wrong;
 
@@ -64,6 +68,29 @@ static int work(void)
     return sum;
 }
 
+#ifdef WITH_MPI
+static void send_messages(void)
+{
+    int rank, size, sent = 1, sum = 0, received = 0;
+    MPI_Request request;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Isend(&sent, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD, &request);
+    MPI_Recv(&received, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&sent, 1, MPI_INT, (rank + 1) % size, 0, &received, 1, MPI_INT, (rank + size - 1) % size, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Allreduce(&sent, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Iallreduce(&sent, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    look_at_floats("MPI");
+}
+#else
+static void send_messages(void) {}
+#endif
+
 static int floats(char **argv)
 {
     int sum = 0;
@@ -72,8 +99,10 @@ static int floats(char **argv)
     rounding = (int)strtol(argv[3], NULL, 0);
     omp_get_max_threads(); /* LLVM's library divides as it begins */
     set_floats();
-    for (int k = 0; k < 400; k++)
+    for (int k = 0; k < 400; k++) {
         sum += work();
+        send_messages();
+    }
     printf("%d, %d wrong\n", sum, wrong);
     return 0;
 }
@@ -148,6 +177,13 @@ static int stack(char **argv)
 
 int main(int argc, char **argv)
 {
+#ifdef WITH_MPI
+    MPI_Init(&argc, &argv);
+    floats(argv);
+    MPI_Finalize();
+    look_at_floats("MPI_Finalize");
+    return wrong;
+#endif
     if (argc > 3 && strcmp(argv[1], "floats") == 0)
         return floats(argv);
     if (argc > 3 && strcmp(argv[1], "first") == 0)

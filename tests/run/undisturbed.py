@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """
 What measurement leaves as it is in the program's threads: floating-point flags, traps and rounding, whatever is measured, and numbers
-of the text and XML that agree; signal handlers that interrupt the first event; small stacks.
+of the text and XML that agree; signal handlers that interrupt the first event; small stacks; threads that end late.
 """
 
 import os
+import shutil
 import sys
 
 import harness
@@ -41,6 +42,23 @@ def test_floats(verdict, scratch, how, words, plain):
             same_numbers(verdict, done, title)
 
 
+def test_ranks(verdict, scratch, how):
+    program, plain = scratch.file(how, "kinst", "ranks"), scratch.file(how, "plain", "ranks")
+    for output, instrument in ((program, True), (plain, False)):
+        harness.build(SOURCE, output, how, mpi=True, flags=(*FLAGS, "-DWITH_MPI", "-I" + os.path.join(harness.SOURCE, "include")),
+                      instrument=instrument)
+    for traps, rounding in ((ALL_TRAPS, NEAREST), (NO_TRAPS, UP)):
+        args = ("floats", traps, rounding)
+        wanted = harness.run(plain, scratch.file(how + "-plain-ranks", "x")[:-2], 2, ranks=2, args=args)
+        verdict.equal((wanted.status, wanted.out), (0, 2 * "4400, 0 wrong\n"), how + ": MPI itself")
+        for settings in CAUSAL:
+            title = "-".join((how, "ranks", *args, *settings.values()))
+            done = harness.run(program, scratch.file(title, "x")[:-2], 2, ranks=2, args=args, OMPP_OUTFORMAT="text,xml", **settings)
+            verdict.equal((done.status, done.out), (wanted.status, wanted.out), title + ": " + done.err[-300:])
+            verdict.check(done.reports(), title + ": no report: " + done.err[-300:])
+            same_numbers(verdict, done, title)
+
+
 def test_first(verdict, scratch, how, words):
     for what, status in (("measure", 5), ("exit", 4), ("jump", 6)):
         for us in MICROSECONDS:
@@ -62,6 +80,40 @@ def test_stack(verdict, scratch, how, words, plain):
             verdict.check(done.reports(), title + ": no report")
 
 
+DESTRUCTOR = """
+#include <cstdio>
+static long total;
+struct mine { long n = 0; ~mine() {
+#pragma omp critical
+    total += n; } };
+static thread_local mine my;
+int main()
+{
+#pragma omp parallel num_threads(3)
+    my.n++;
+    std::printf("done\\n");
+    return 3;
+}
+"""
+
+
+def test_destructor(verdict, scratch, how):
+    """Destructors of thread-local objects run after the end of measurement, in threads that the OpenMP library ends, and use OpenMP."""
+    compiler = harness.COMPILERS[how].replace("clang", "clang++").replace("gcc", "g++")
+    if not shutil.which(compiler):
+        return
+    source, program, plain = (scratch.file(how + "-destructor", name) for name in ("program.cc", "kinst", "plain"))
+    with open(source, "w") as file:
+        file.write(DESTRUCTOR)
+    words = [compiler, "-fopenmp", "-g", source, "-o"]
+    for front, output in (([harness.command("kinst-ompp"), "--with=" + how], program), ([], plain)):
+        done = harness.execute([*front, *words, output], os.path.dirname(source))
+        verdict.equal(done.status, 0, "%s: built: %s" % (how, done.err[-300:]))
+    for title, run_words in ((how, [program]), (how + "-ompp", [harness.command("ompp"), "--", plain])):
+        done = harness.run(run_words[0], scratch.file(title + "-destructor-run", "x")[:-2], 3, args=run_words[1:])
+        verdict.equal((done.status, done.out), (3, "done\n"), title + ": destructors of threads: " + done.err[-300:])
+
+
 def main():
     verdict, scratch = harness.Verdict("undisturbed"), harness.Scratch("undisturbed")
     x86 = os.uname().machine == "x86_64"
@@ -76,6 +128,9 @@ def main():
                 test_floats(verdict, scratch, title, words, [plain])
             test_first(verdict, scratch, title, words)
             test_stack(verdict, scratch, title, words, [plain])
+        test_destructor(verdict, scratch, how)
+        if x86 and shutil.which(os.environ.get("MPICC", "mpicc")) and shutil.which(os.environ.get("MPIRUN", "mpirun")):
+            test_ranks(verdict, scratch, how)
     verdict.finish(scratch)
 
 
