@@ -138,7 +138,7 @@ typedef struct {
     uint64_t enter, stamp; /* entered; start of the current phase */
     uint64_t credited;     /* part of the time since enter that an earlier parent was given */
     uint32_t again;        /* RECURSIVE: how often, of those that are open */
-    uint32_t inlined;      /* of these, functions whose calls the compiler has merged: they share a frame of the stack */
+    uint32_t inlined;      /* of these, functions whose calls are merged by the compiler: one frame of the stack */
     /* of a function: address of the stack it works on; 0 = not known. Means nothing to readers */
     uint64_t stack;
     ompp_off_t team;       /* team frames */
