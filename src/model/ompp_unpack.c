@@ -49,8 +49,6 @@ static uint32_t get32(reader_t *r)
     return value <= UINT32_MAX ? (uint32_t)value : (uint32_t)fail(r);
 }
 
-static uint32_t get_index(reader_t *r) { return get32(r) - 1; }
-
 static uint64_t get_fixed(reader_t *r)
 {
     uint64_t value = 0;
@@ -100,127 +98,96 @@ static void get_strings(reader_t *r, ompp_profile_t *p)
     }
 }
 
-static void get_run(reader_t *r, ompp_profile_t *p)
+static void get_record(reader_t *r, void *record, const ompp_packed_t *packed)
 {
-    get_strings(r, p);
-    p->app = get32(r);
-    p->version = get32(r);
-    p->build_date = get32(r);
-    p->source = get32(r);
-    p->mpi = get32(r) != 0;
-    p->nranks = get32(r);
-    p->nslots = get32(r);
-    p->nrest = get32(r);
-    p->rest_duration_max_ns = get(r);
-    p->rest_wall_threads_ns = get(r);
-    p->rest_user_ns = get(r);
-    p->rest_system_ns = get(r);
-    p->rest_first_rank = get_index(r);
+    for (const ompp_packed_field_t *f = packed->fields; f < packed->fields + packed->n; f++) {
+        void *at = (char *)record + f->offset;
+        if (f->kind == OMPP_PACKED_DOUBLE) {
+            *(double *)at = get_double(r);
+            continue;
+        }
+        uint64_t value = f->bytes == 8 ? get(r) : get32(r);
+        if (f->kind == OMPP_PACKED_INDEX) value--;
+        if (f->kind == OMPP_PACKED_SIGNED) value = value >> 1 ^ -(value & 1);
+        if (f->bytes == 8) *(uint64_t *)at = value;
+        else if (f->bytes == 4) *(uint32_t *)at = (uint32_t)value;
+        else *(bool *)at = value != 0;
+    }
 }
 
-static void get_ranks(reader_t *r, ompp_profile_t *p)
+static void get_lists(reader_t *r, ompp_profile_t *p)
 {
-    size_t n = get_count(r, 10);
+    size_t n;
 
+    n = get_count(r, ompp_packed_rank.n);
     for (size_t i = 0; i < n && !r->bad; i++) {
         ompp_rank_t rank = {0};
-        rank.rank = get32(r);
-        rank.pid = get32(r);
-        rank.nthreads = get32(r);
-        rank.end = get32(r);
-        rank.host = get32(r);
-        rank.clock = get32(r);
-        rank.job = get32(r);
-        rank.launch = get32(r);
-        rank.launcher_rank = get_index(r);
-        rank.start_ticks = get(r);
-        rank.pid_space = get(r);
-        rank.begin_epoch_ns = get(r);
-        rank.duration_ns = get(r);
-        rank.user_ns = get(r);
-        rank.system_ns = get(r);
+        get_record(r, &rank, &ompp_packed_rank);
         ompp_profile_add_rank(p, &rank);
     }
-    n = get_count(r, 5);
+    n = get_count(r, ompp_packed_location.n);
     for (size_t i = 0; i < n && !r->bad; i++) {
-        ompp_location_t l = {0};
-        l.rank = get_index(r);
-        l.tid = get_index(r);
-        l.kind = get32(r);
-        l.begin_ns = get(r);
-        l.end_ns = get(r);
-        ompp_profile_add_location(p, &l);
+        ompp_location_t location = {0};
+        get_record(r, &location, &ompp_packed_location);
+        ompp_profile_add_location(p, &location);
     }
-}
-
-static void get_regions(reader_t *r, ompp_profile_t *p)
-{
-    size_t n = get_count(r, 3);
-
+    n = get_count(r, ompp_packed_module.n);
     for (size_t i = 0; i < n && !r->bad; i++) {
         ompp_module_t module = {0};
-        module.path = get32(r);
-        module.id = get32(r);
-        module.base = get(r);
+        get_record(r, &module, &ompp_packed_module);
         ompp_profile_add_module(p, &module);
     }
-    n = get_count(r, 12);
+    n = get_count(r, ompp_packed_region.n);
     for (size_t i = 0; i < n && !r->bad; i++) {
         ompp_region_t region = {0};
-        region.construct = get32(r);
-        region.flags = get32(r);
-        region.file = get32(r);
-        region.name = get32(r);
-        region.function = get32(r);
-        region.begin = get32(r);
-        region.end = get32(r);
-        region.module = get_index(r);
-        region.addr = get(r);
-        region.addr_end = get(r);
-        region.key = get(r);
-        region.number = get_index(r);
+        get_record(r, &region, &ompp_packed_region);
         ompp_profile_add_region(p, &region);
+    }
+    n = get_count(r, ompp_packed_metric.n);
+    for (size_t i = 0; i < n && !r->bad; i++) {
+        ompp_metric_t metric = {0};
+        get_record(r, &metric, &ompp_packed_metric);
+        ompp_profile_add_metric(p, &metric);
+    }
+    n = get_count(r, ompp_packed_object.n);
+    for (size_t i = 0; i < n && !r->bad; i++) {
+        ompp_object_t object = {0};
+        get_record(r, &object, &ompp_packed_object);
+        ompp_profile_add_object(p, &object);
     }
 }
 
 /* Coverage lines go in as they are: adding them one by one would look each up among all. */
 static void get_coverage(reader_t *r, ompp_profile_t *p)
 {
-    size_t n = get_count(r, 5);
+    size_t n = get_count(r, ompp_packed_coverage.n);
 
     p->coverage = calloc(n + 1, sizeof *p->coverage);
     if (!p->coverage) p->failed = true;
     if (!p->coverage) return;
     p->acoverage = n + 1;
-    for (; p->ncoverage < n && !r->bad; p->ncoverage++) {
-        ompp_coverage_t *line = &p->coverage[p->ncoverage];
-        line->kind = get32(r);
-        line->subject = get32(r);
-        line->reason = get32(r);
-        line->count = get(r);
-        line->nranks = get32(r);
+    for (; p->ncoverage < n && !r->bad; p->ncoverage++)
+        get_record(r, &p->coverage[p->ncoverage], &ompp_packed_coverage);
+}
+
+static void get_settings(reader_t *r, ompp_profile_t *p)
+{
+    size_t n = get_count(r, ompp_packed_setting.n);
+
+    for (size_t i = 0; i < n && !r->bad; i++) {
+        ompp_setting_t s = {0};
+        get_record(r, &s, &ompp_packed_setting);
+        if (s.name >= p->nstrings || s.value >= p->nstrings) fail(r);
+        if (!r->bad) ompp_profile_add_setting(p, p->strings[s.name], p->strings[s.value]);
     }
 }
 
 static void get_whatif_clock(reader_t *r, ompp_whatif_clock_t *clock)
 {
-    clock->time_ns = get(r);
-    clock->saved_ns = get(r);
-    clock->paid_ns = get(r);
-    clock->work_ns = get(r);
-    clock->observations = get(r);
-    clock->nblocks = get32(r);
+    get_record(r, clock, &ompp_packed_whatif_clock);
     if (clock->nblocks > OMPP_WHATIF_BLOCKS) fail(r);
-    for (uint32_t i = 0; !r->bad && i < clock->nblocks; i++) {
-        ompp_whatif_block_t *b = &clock->blocks[i];
-        b->number = get32(r);
-        b->visits = get32(r);
-        b->time_ns = get(r);
-        b->paid_ns = get(r);
-        const uint64_t saved = get(r);
-        b->saved_ns = (int64_t)(saved >> 1) ^ -(int64_t)(saved & 1);
-        b->work_ns = get(r);
-    }
+    for (uint32_t i = 0; !r->bad && i < clock->nblocks; i++)
+        get_record(r, &clock->blocks[i], &ompp_packed_whatif_block);
 }
 
 static void get_whatif(reader_t *r, ompp_profile_t *p)
@@ -229,104 +196,30 @@ static void get_whatif(reader_t *r, ompp_profile_t *p)
 
     x->mode = get32(r);
     if (x->mode == OMPP_WHATIF_OFF) return;
-    x->why = get32(r);
-    x->time_ns = get(r);
-    x->paid_ns = get(r);
-    x->events = get(r);
-    x->cost_ns = get(r);
-    x->lost = get(r);
-    x->lost_ns = get(r);
-    x->worked_ns = get(r);
-    x->outside_ns = get(r);
-    x->suspended_ns = get(r);
-    x->replayed = get(r);
-    x->kept = get(r);
-    x->passed_ns = get(r);
+    get_record(r, x, &ompp_packed_whatif);
     get_whatif_clock(r, &x->control);
-    size_t n = get_count(r, 4);
+    size_t n = get_count(r, ompp_packed_whatif_region.n);
     for (size_t i = 0; i < n && !r->bad; i++) {
         ompp_whatif_region_t region = {0};
-        region.region = get_index(r);
-        region.flags = get32(r);
-        region.work_ns = get(r);
-        region.followed_ns = get(r);
-        region.total_ns = get(r);
-        region.visits = get(r);
-        region.point = get_index(r);
+        get_record(r, &region, &ompp_packed_whatif_region);
         for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
             region.clocks[k].permille = get32(r);
             if (region.clocks[k].permille) get_whatif_clock(r, &region.clocks[k]);
         }
         ompp_profile_add_whatif_region(p, &region);
     }
-    n = get_count(r, 7);
+    n = get_count(r, ompp_packed_whatif_point.n);
     for (size_t i = 0; i < n && !r->bad; i++) {
         ompp_whatif_point_t point = {0};
-        point.name = get32(r);
-        point.kind = get32(r);
-        point.automatic = get32(r);
-        point.region = get_index(r);
-        point.visits = get(r);
-        point.begins = get(r);
-        point.in_flight_ns = get(r);
+        get_record(r, &point, &ompp_packed_whatif_point);
         ompp_profile_add_whatif_point(p, &point);
     }
-}
-
-static void get_notes(reader_t *r, ompp_profile_t *p)
-{
-    size_t n = get_count(r, 10);
-
-    for (size_t i = 0; i < n && !r->bad; i++) {
-        ompp_metric_t metric = {0};
-        metric.name = get32(r);
-        metric.source = get32(r);
-        metric.meaning = get32(r);
-        metric.set = get32(r);
-        metric.index = get32(r);
-        metric.unit = get32(r);
-        metric.quality = get32(r);
-        metric.reduce_threads = get32(r);
-        metric.reduce_ranks = get32(r);
-        metric.use = get32(r);
-        ompp_profile_add_metric(p, &metric);
-    }
-    n = get_count(r, 8);
-    for (size_t i = 0; i < n && !r->bad; i++) {
-        ompp_object_t object = {0};
-        object.name = get32(r);
-        object.origin = get32(r);
-        object.address = get(r);
-        object.size = get(r);
-        object.start_offset = get(r);
-        object.end_offset = get(r);
-        object.nranges = get32(r);
-        object.rank = get32(r);
-        ompp_profile_add_object(p, &object);
-    }
-    get_coverage(r, p);
-    n = get_count(r, 2);
-    for (size_t i = 0; i < n && !r->bad; i++) {
-        uint32_t name = get32(r), value = get32(r);
-        if (name >= p->nstrings || value >= p->nstrings) fail(r);
-        if (!r->bad) ompp_profile_add_setting(p, p->strings[name], p->strings[value]);
-    }
-    get_whatif(r, p);
 }
 
 static void get_spread(reader_t *r, ompp_spread_t *s)
 {
     s->count = get(r);
-    if (!s->count) return;
-    s->sum = get(r);
-    s->min = get(r);
-    s->max = get(r);
-    s->min_rank = get32(r);
-    s->min_tid = get32(r);
-    s->max_rank = get32(r);
-    s->max_tid = get32(r);
-    s->mean = get_double(r);
-    s->m2 = get_double(r);
+    if (s->count) get_record(r, s, &ompp_packed_spread);
 }
 
 static void get_block(reader_t *r, ompp_profile_t *p, uint32_t node)
@@ -334,11 +227,9 @@ static void get_block(reader_t *r, ompp_profile_t *p, uint32_t node)
     ompp_block_t block = {0};
     const ompp_node_t *n = &p->nodes[node];
 
-    block.location = get32(r);
-    block.set = get32(r);
-    block.object = get32(r);
-    block.nvalues = get_count(r, 1);
-    /* In order, so that each goes to the end and none is there twice. */
+    get_record(r, &block, &ompp_packed_block);
+    /* As many values follow. Blocks are in order, so that each goes to the end and none is there twice. */
+    if (block.nvalues > left(r)) fail(r);
     if (n->nblocks && ompp_block_compare(&n->blocks[n->nblocks - 1], &block) >= 0) fail(r);
     if (r->bad) return;
     uint64_t *values = ompp_profile_block(p, node, block.location, block.set, block.object, block.nvalues);
@@ -350,16 +241,16 @@ static void get_nodes(reader_t *r, ompp_profile_t *p)
     size_t n = get_count(r, 7);
 
     for (size_t i = 0; i < n && !r->bad && !p->failed; i++) {
-        uint32_t region = get_index(r), parent = get_index(r);
-        uint64_t first_ns = get(r);
-        uint32_t first_rank = get_index(r), node = 0;
-        if (i > 0) node = ompp_profile_add_node(p, region, parent, first_ns, first_rank);
-        if (i == 0 && (region != OMPP_NONE || parent != OMPP_NONE)) fail(r);
-        p->nodes[node].first_ns = first_ns;
-        p->nodes[node].first_rank = first_rank;
+        ompp_node_t read = {0};
+        uint32_t node = 0;
+        get_record(r, &read, &ompp_packed_node);
+        if (i > 0) node = ompp_profile_add_node(p, read.region, read.parent, read.first_ns, read.first_rank);
+        if (i == 0 && (read.region != OMPP_NONE || read.parent != OMPP_NONE)) fail(r);
+        p->nodes[node].first_ns = read.first_ns;
+        p->nodes[node].first_rank = read.first_rank;
         get_spread(r, &p->nodes[node].over_threads);
         get_spread(r, &p->nodes[node].over_ranks);
-        size_t nblocks = get_count(r, 4);
+        size_t nblocks = get_count(r, ompp_packed_block.n);
         for (size_t k = 0; k < nblocks && !r->bad && !p->failed; k++) get_block(r, p, node);
     }
 }
@@ -389,10 +280,12 @@ int ompp_unpack(const void *data, uint64_t bytes, ompp_profile_t **profile)
     if (rc != 0) return rc;
     ompp_profile_t *p = ompp_profile_new();
     if (!p) return -OMPP_E_NOMEM;
-    get_run(&r, p);
-    get_ranks(&r, p);
-    get_regions(&r, p);
-    get_notes(&r, p);
+    get_strings(&r, p);
+    get_record(&r, p, &ompp_packed_profile);
+    get_lists(&r, p);
+    get_coverage(&r, p);
+    get_settings(&r, p);
+    get_whatif(&r, p);
     get_nodes(&r, p);
     if (p->failed) rc = -OMPP_E_NOMEM;
     else rc = r.bad || left(&r) != 0 ? -OMPP_E_FORMAT : ompp_profile_check(p, NULL, 0);
