@@ -74,8 +74,11 @@ uint64_t ompp_mpi_bytes_of(MPI_Count count, MPI_Datatype type)
     return (uint64_t)count * sizes[i].bytes;
 }
 
+static ompp_mpi_counts_t each(MPI_Count count) { return (ompp_mpi_counts_t){.each = count}; }
+
 static MPI_Count count_at(ompp_mpi_counts_t counts, int i)
 {
+    if (!counts.array) return counts.each;
     return counts.wide ? ((const MPI_Count *)counts.array)[i] : ((const int *)counts.array)[i];
 }
 
@@ -84,20 +87,26 @@ static MPI_Datatype type_at(ompp_mpi_types_t types, int i)
     return types.fortran ? PMPI_Type_f2c(((const MPI_Fint *)types.array)[i]) : ((const MPI_Datatype *)types.array)[i];
 }
 
-static MPI_Count sum_of(ompp_mpi_counts_t counts, int n)
+/* gaps: bit i: place i belongs to no process. */
+static bool is_gap(uint64_t gaps, int i) { return i < 64 && (gaps >> i & 1); }
+
+static MPI_Count sum_of(ompp_mpi_counts_t counts, int n, uint64_t gaps)
 {
     MPI_Count sum = 0;
 
-    for (int i = 0; i < n; i++) sum += count_at(counts, i);
+    if (!counts.array && !gaps) return n * counts.each;
+    for (int i = 0; i < n; i++)
+        if (!is_gap(gaps, i)) sum += count_at(counts, i);
     return sum;
 }
 
-static uint64_t sum_of_types(ompp_mpi_counts_t counts, ompp_mpi_types_t types, int n)
+static uint64_t sum_of_types(ompp_mpi_counts_t counts, ompp_mpi_types_t types, int n, uint64_t gaps)
 {
     uint64_t bytes = 0;
 
     for (int i = 0; i < n; i++)
-        if (count_at(counts, i) > 0) bytes += ompp_mpi_bytes_of(count_at(counts, i), type_at(types, i));
+        if (!is_gap(gaps, i) && count_at(counts, i) > 0)
+            bytes += ompp_mpi_bytes_of(count_at(counts, i), type_at(types, i));
     return bytes;
 }
 
@@ -186,26 +195,26 @@ void ompp_mpi_bytes_partitioned_recv(ompp_mpi_values_t values, int partitions, M
 
 /* ---- Collective calls -------------------------------------------------------------------------------------------- */
 
-void ompp_mpi_bytes_bcast(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
+/* A vector that goes from the root to all, or from all to the root. \param[in,out] root, leaf  what it adds to there. */
+static void add_vector(uint64_t *root, uint64_t *leaf, MPI_Count count, MPI_Datatype type, int root_rank, MPI_Comm comm)
 {
     const group_t g = group_of(comm);
 
-    switch (role_of(root, &g)) {
-    case ROLE_ROOT: add_out(values, strangers(&g) * ompp_mpi_bytes_of(count, type)); break;
-    case ROLE_LEAF: add_in(values, ompp_mpi_bytes_of(count, type)); break;
+    switch (role_of(root_rank, &g)) {
+    case ROLE_ROOT: *root += strangers(&g) * ompp_mpi_bytes_of(count, type); break;
+    case ROLE_LEAF: *leaf += ompp_mpi_bytes_of(count, type); break;
     case ROLE_NONE: break;
     }
 }
 
+void ompp_mpi_bytes_bcast(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    add_vector(&values[OMPP_METRIC_BYTES_OUT], &values[OMPP_METRIC_BYTES_IN], count, type, root, comm);
+}
+
 void ompp_mpi_bytes_reduce(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
 {
-    const group_t g = group_of(comm);
-
-    switch (role_of(root, &g)) {
-    case ROLE_ROOT: add_in(values, strangers(&g) * ompp_mpi_bytes_of(count, type)); break;
-    case ROLE_LEAF: add_out(values, ompp_mpi_bytes_of(count, type)); break;
-    case ROLE_NONE: break;
-    }
+    add_vector(&values[OMPP_METRIC_BYTES_IN], &values[OMPP_METRIC_BYTES_OUT], count, type, root, comm);
 }
 
 void ompp_mpi_bytes_allreduce(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, MPI_Comm comm)
@@ -232,99 +241,64 @@ void ompp_mpi_bytes_reduce_scatter(ompp_mpi_values_t values, ompp_mpi_counts_t r
                                    MPI_Comm comm)
 {
     const group_t g = group_of(comm);
-    const MPI_Count own = count_at(recvcounts, g.rank), all = sum_of(recvcounts, g.size);
+    const MPI_Count own = count_at(recvcounts, g.rank), all = sum_of(recvcounts, g.size, 0);
 
     add_out(values, ompp_mpi_bytes_of(g.inter ? all : all - own, type));
     add_in(values, strangers(&g) * ompp_mpi_bytes_of(own, type));
 }
 
+/* Both groups of an intercommunicator contribute the same vector: local size times count. */
 void ompp_mpi_bytes_reduce_scatter_block(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
-    const group_t g = group_of(comm);
-    const uint64_t bytes = ompp_mpi_bytes_of(count, type);
-
-    /* Both groups of an intercommunicator contribute the same vector: local size times count. */
-    add_out(values, (g.inter ? (uint64_t)g.size : strangers(&g)) * bytes);
-    add_in(values, strangers(&g) * bytes);
+    ompp_mpi_bytes_reduce_scatter(values, each(count), type, comm);
 }
 
-/* Gather and scatter count a rank's own part, also where MPI_IN_PLACE says that it lies at its place already. */
-void ompp_mpi_bytes_gather(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                           MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+/*
+ * Gather and scatter: the root has a part for each rank, the others have one. A rank's own part counts, also where
+ * MPI_IN_PLACE says that it lies at its place already.
+ * \param[in,out] root, leaf  what is added to by the root's parts, and by the part of each rank.
+ */
+static void add_parts(uint64_t *root, uint64_t *leaf, ompp_mpi_counts_t parts, MPI_Datatype parts_type, const void *buf,
+                      MPI_Count count, MPI_Datatype type, int root_rank, MPI_Comm comm)
 {
     const group_t g = group_of(comm);
-    const role_t role = role_of(root, &g);
 
-    if (role == ROLE_NONE) return;
-    if (role == ROLE_LEAF) {
-        add_out(values, ompp_mpi_bytes_of(sendcount, sendtype));
-        return;
+    switch (role_of(root_rank, &g)) {
+    case ROLE_ROOT:
+        *root += ompp_mpi_bytes_of(sum_of(parts, g.others, 0), parts_type);
+        if (g.inter) break;
+        *leaf += buf == MPI_IN_PLACE ? ompp_mpi_bytes_of(count_at(parts, g.rank), parts_type)
+                                     : ompp_mpi_bytes_of(count, type);
+        break;
+    case ROLE_LEAF: *leaf += ompp_mpi_bytes_of(count, type); break;
+    case ROLE_NONE: break;
     }
-    add_in(values, g.others * ompp_mpi_bytes_of(recvcount, recvtype));
-    if (g.inter) return;
-    add_out(values,
-            sendbuf == MPI_IN_PLACE ? ompp_mpi_bytes_of(recvcount, recvtype) : ompp_mpi_bytes_of(sendcount, sendtype));
 }
 
 void ompp_mpi_bytes_gatherv(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                             ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const group_t g = group_of(comm);
-    const role_t role = role_of(root, &g);
-
-    if (role == ROLE_NONE) return;
-    if (role == ROLE_LEAF) {
-        add_out(values, ompp_mpi_bytes_of(sendcount, sendtype));
-        return;
-    }
-    add_in(values, ompp_mpi_bytes_of(sum_of(recvcounts, g.others), recvtype));
-    if (g.inter) return;
-    add_out(values, sendbuf == MPI_IN_PLACE ? ompp_mpi_bytes_of(count_at(recvcounts, g.rank), recvtype)
-                                            : ompp_mpi_bytes_of(sendcount, sendtype));
+    add_parts(&values[OMPP_METRIC_BYTES_IN], &values[OMPP_METRIC_BYTES_OUT], recvcounts, recvtype, sendbuf, sendcount,
+              sendtype, root, comm);
 }
 
-void ompp_mpi_bytes_scatter(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf,
-                            MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+void ompp_mpi_bytes_gather(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                           MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const group_t g = group_of(comm);
-    const role_t role = role_of(root, &g);
-
-    if (role == ROLE_NONE) return;
-    if (role == ROLE_LEAF) {
-        add_in(values, ompp_mpi_bytes_of(recvcount, recvtype));
-        return;
-    }
-    add_out(values, g.others * ompp_mpi_bytes_of(sendcount, sendtype));
-    if (g.inter) return;
-    add_in(values,
-           recvbuf == MPI_IN_PLACE ? ompp_mpi_bytes_of(sendcount, sendtype) : ompp_mpi_bytes_of(recvcount, recvtype));
+    ompp_mpi_bytes_gatherv(values, sendbuf, sendcount, sendtype, each(recvcount), recvtype, root, comm);
 }
 
 void ompp_mpi_bytes_scatterv(ompp_mpi_values_t values, ompp_mpi_counts_t sendcounts, MPI_Datatype sendtype,
                              const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const group_t g = group_of(comm);
-    const role_t role = role_of(root, &g);
-
-    if (role == ROLE_NONE) return;
-    if (role == ROLE_LEAF) {
-        add_in(values, ompp_mpi_bytes_of(recvcount, recvtype));
-        return;
-    }
-    add_out(values, ompp_mpi_bytes_of(sum_of(sendcounts, g.others), sendtype));
-    if (g.inter) return;
-    add_in(values, recvbuf == MPI_IN_PLACE ? ompp_mpi_bytes_of(count_at(sendcounts, g.rank), sendtype)
-                                           : ompp_mpi_bytes_of(recvcount, recvtype));
+    add_parts(&values[OMPP_METRIC_BYTES_OUT], &values[OMPP_METRIC_BYTES_IN], sendcounts, sendtype, recvbuf, recvcount,
+              recvtype, root, comm);
 }
 
-void ompp_mpi_bytes_allgather(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+void ompp_mpi_bytes_scatter(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype, const void *recvbuf,
+                            MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const group_t g = group_of(comm);
-    const uint64_t in = ompp_mpi_bytes_of(recvcount, recvtype);
-
-    add_in(values, g.others * in);
-    add_out(values, g.others * (sendbuf == MPI_IN_PLACE ? in : ompp_mpi_bytes_of(sendcount, sendtype)));
+    ompp_mpi_bytes_scatterv(values, each(sendcount), sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 void ompp_mpi_bytes_allgatherv(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount,
@@ -333,9 +307,15 @@ void ompp_mpi_bytes_allgatherv(ompp_mpi_values_t values, const void *sendbuf, MP
 {
     const group_t g = group_of(comm);
 
-    add_in(values, ompp_mpi_bytes_of(sum_of(recvcounts, g.others), recvtype));
+    add_in(values, ompp_mpi_bytes_of(sum_of(recvcounts, g.others, 0), recvtype));
     add_out(values, g.others * (sendbuf == MPI_IN_PLACE ? ompp_mpi_bytes_of(count_at(recvcounts, g.rank), recvtype)
                                                         : ompp_mpi_bytes_of(sendcount, sendtype)));
+}
+
+void ompp_mpi_bytes_allgather(ompp_mpi_values_t values, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    ompp_mpi_bytes_allgatherv(values, sendbuf, sendcount, sendtype, each(recvcount), recvtype, comm);
 }
 
 /* A block for each: what arrives in all is what goes out in all, as in an allgather. */
@@ -349,10 +329,10 @@ void ompp_mpi_bytes_alltoallv(ompp_mpi_values_t values, const void *sendbuf, omp
                               MPI_Datatype sendtype, ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm)
 {
     const group_t g = group_of(comm);
-    const uint64_t in = ompp_mpi_bytes_of(sum_of(recvcounts, g.others), recvtype);
+    const uint64_t in = ompp_mpi_bytes_of(sum_of(recvcounts, g.others, 0), recvtype);
 
     add_in(values, in);
-    add_out(values, sendbuf == MPI_IN_PLACE ? in : ompp_mpi_bytes_of(sum_of(sendcounts, g.others), sendtype));
+    add_out(values, sendbuf == MPI_IN_PLACE ? in : ompp_mpi_bytes_of(sum_of(sendcounts, g.others, 0), sendtype));
 }
 
 void ompp_mpi_bytes_alltoallw(ompp_mpi_values_t values, const void *sendbuf, ompp_mpi_counts_t sendcounts,
@@ -360,18 +340,18 @@ void ompp_mpi_bytes_alltoallw(ompp_mpi_values_t values, const void *sendbuf, omp
                               MPI_Comm comm)
 {
     const group_t g = group_of(comm);
-    const uint64_t in = sum_of_types(recvcounts, recvtypes, g.others);
+    const uint64_t in = sum_of_types(recvcounts, recvtypes, g.others, 0);
 
     add_in(values, in);
-    add_out(values, sendbuf == MPI_IN_PLACE ? in : sum_of_types(sendcounts, sendtypes, g.others));
+    add_out(values, sendbuf == MPI_IN_PLACE ? in : sum_of_types(sendcounts, sendtypes, g.others, 0));
 }
 
 /* ---- Neighbourhoods ---------------------------------------------------------------------------------------------- */
 
 /* Neighbours in the order of the buffers. A cartesian one beyond a border is MPI_PROC_NULL and gets nothing. */
 typedef struct {
-    int in, out;              /* places in the buffers */
-    uint64_t in_gap, out_gap; /* bit i: place i belongs to no process */
+    int in, out; /* places in the buffers */
+    uint64_t in_gap, out_gap;
 } neighbours_t;
 
 static neighbours_t cartesian_neighbours(MPI_Comm comm)
@@ -411,54 +391,25 @@ static neighbours_t neighbours_of(MPI_Comm comm)
     return n;
 }
 
-static bool is_gap(uint64_t gaps, int i) { return i < 64 && (gaps >> i & 1); }
-
-static uint64_t present(int places, uint64_t gaps) { return places - __builtin_popcountll(gaps); }
-
-static MPI_Count sum_present(ompp_mpi_counts_t counts, int places, uint64_t gaps)
-{
-    MPI_Count sum = 0;
-
-    for (int i = 0; i < places; i++)
-        if (!is_gap(gaps, i)) sum += count_at(counts, i);
-    return sum;
-}
-
-static uint64_t sum_present_types(ompp_mpi_counts_t counts, ompp_mpi_types_t types, int places, uint64_t gaps)
-{
-    uint64_t bytes = 0;
-
-    for (int i = 0; i < places; i++)
-        if (!is_gap(gaps, i) && count_at(counts, i) > 0)
-            bytes += ompp_mpi_bytes_of(count_at(counts, i), type_at(types, i));
-    return bytes;
-}
-
-void ompp_mpi_bytes_neighbor(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype, MPI_Count recvcount,
-                             MPI_Datatype recvtype, MPI_Comm comm)
-{
-    const neighbours_t n = neighbours_of(comm);
-
-    add_out(values, present(n.out, n.out_gap) * ompp_mpi_bytes_of(sendcount, sendtype));
-    add_in(values, present(n.in, n.in_gap) * ompp_mpi_bytes_of(recvcount, recvtype));
-}
-
-void ompp_mpi_bytes_neighbor_allgatherv(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype,
-                                        ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm)
-{
-    const neighbours_t n = neighbours_of(comm);
-
-    add_out(values, present(n.out, n.out_gap) * ompp_mpi_bytes_of(sendcount, sendtype));
-    add_in(values, ompp_mpi_bytes_of(sum_present(recvcounts, n.in, n.in_gap), recvtype));
-}
-
 void ompp_mpi_bytes_neighbor_alltoallv(ompp_mpi_values_t values, ompp_mpi_counts_t sendcounts, MPI_Datatype sendtype,
                                        ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm)
 {
     const neighbours_t n = neighbours_of(comm);
 
-    add_out(values, ompp_mpi_bytes_of(sum_present(sendcounts, n.out, n.out_gap), sendtype));
-    add_in(values, ompp_mpi_bytes_of(sum_present(recvcounts, n.in, n.in_gap), recvtype));
+    add_out(values, ompp_mpi_bytes_of(sum_of(sendcounts, n.out, n.out_gap), sendtype));
+    add_in(values, ompp_mpi_bytes_of(sum_of(recvcounts, n.in, n.in_gap), recvtype));
+}
+
+void ompp_mpi_bytes_neighbor(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype, MPI_Count recvcount,
+                             MPI_Datatype recvtype, MPI_Comm comm)
+{
+    ompp_mpi_bytes_neighbor_alltoallv(values, each(sendcount), sendtype, each(recvcount), recvtype, comm);
+}
+
+void ompp_mpi_bytes_neighbor_allgatherv(ompp_mpi_values_t values, MPI_Count sendcount, MPI_Datatype sendtype,
+                                        ompp_mpi_counts_t recvcounts, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    ompp_mpi_bytes_neighbor_alltoallv(values, each(sendcount), sendtype, recvcounts, recvtype, comm);
 }
 
 void ompp_mpi_bytes_neighbor_alltoallw(ompp_mpi_values_t values, ompp_mpi_counts_t sendcounts,
@@ -467,8 +418,8 @@ void ompp_mpi_bytes_neighbor_alltoallw(ompp_mpi_values_t values, ompp_mpi_counts
 {
     const neighbours_t n = neighbours_of(comm);
 
-    add_out(values, sum_present_types(sendcounts, sendtypes, n.out, n.out_gap));
-    add_in(values, sum_present_types(recvcounts, recvtypes, n.in, n.in_gap));
+    add_out(values, sum_of_types(sendcounts, sendtypes, n.out, n.out_gap));
+    add_in(values, sum_of_types(recvcounts, recvtypes, n.in, n.in_gap));
 }
 
 /* ---- One-sided --------------------------------------------------------------------------------------------------- */

@@ -178,9 +178,10 @@ static inline __attribute__((always_inline)) void ompp_mpi_return_counted(ompp_m
 typedef struct {
     const void *array;
     bool wide;
+    MPI_Count each; /* without an array: the count for each rank */
 } ompp_mpi_counts_t;
 
-#define ompp_mpi_counts(array) ((ompp_mpi_counts_t){(array), sizeof *(array) == sizeof(MPI_Count)})
+#define ompp_mpi_counts(array) ((ompp_mpi_counts_t){(array), sizeof *(array) == sizeof(MPI_Count), 0})
 
 /** An array of types of the user, in C's or Fortran's handles. Borrowed; may be rubbish where MPI ignores it. */
 typedef struct {
