@@ -67,63 +67,23 @@ void ompp_pomp2_fortran_old_enter_slow(void (*event)(POMP2_Region_handle *, POMP
     event(handle, old_task, "");
 }
 
-/* ---- Switches ---------------------------------------------------------------------------------------------------- */
+/* ---- Switches, names --------------------------------------------------------------------------------------------- */
 
 #define OMPP_FORTRAN_SWITCH(lower, upper, function) \
     OMPP_FORTRAN_NAMES(lower, upper, void, (void)) { function(); }
+#define NAMED(lower, upper, f_lower, f_upper, call)                                         \
+    OMPP_FORTRAN_ALIASES(lower, upper, f_lower##_, void, (const char *name, size_t length)) \
+    OMPP_FORTRAN_NAMES(f_lower, f_upper, void, (const char *name, size_t length))           \
+    {                                                                                       \
+        char string[1024];                                                                  \
+        copy(string, sizeof string, name, length);                                          \
+        call;                                                                               \
+    }
+#define OMPP_FORTRAN_REGION(lower, upper, f_lower, f_upper, function) \
+    NAMED(lower, upper, f_lower, f_upper, function(string, __builtin_return_address(0)))
+#define OMPP_FORTRAN_POINT(lower, upper, f_lower, f_upper, function) \
+    NAMED(lower, upper, f_lower, f_upper, function(string))
 #include "opari-bridge/ompp_fortran.def"
-
-/* ---- User API ---------------------------------------------------------------------------------------------------- */
-
-/* Lower case without underscore is the name of the function for C; the module calls the names with an f, which have all
- * forms. */
-OMPP_FORTRAN_ALIASES(ompp_region_begin, OMPP_REGION_BEGIN, ompp_f_region_begin_, void,
-                     (const char *name, size_t length))
-OMPP_FORTRAN_NAMES(ompp_f_region_begin, OMPP_F_REGION_BEGIN, void, (const char *name, size_t length))
-{
-    char string[1024];
-
-    copy(string, sizeof string, name, length);
-    ompp_named_begin(string, __builtin_return_address(0));
-}
-
-OMPP_FORTRAN_ALIASES(ompp_region_end, OMPP_REGION_END, ompp_f_region_end_, void, (const char *name, size_t length))
-OMPP_FORTRAN_NAMES(ompp_f_region_end, OMPP_F_REGION_END, void, (const char *name, size_t length))
-{
-    char string[1024];
-
-    copy(string, sizeof string, name, length);
-    ompp_named_end(string, __builtin_return_address(0));
-}
-
-OMPP_FORTRAN_ALIASES(ompp_progress, OMPP_PROGRESS, ompp_f_progress_, void, (const char *name, size_t length))
-OMPP_FORTRAN_NAMES(ompp_f_progress, OMPP_F_PROGRESS, void, (const char *name, size_t length))
-{
-    char string[1024];
-
-    copy(string, sizeof string, name, length);
-    ompp_progress(string);
-}
-
-OMPP_FORTRAN_ALIASES(ompp_progress_begin, OMPP_PROGRESS_BEGIN, ompp_f_progress_begin_, void,
-                     (const char *name, size_t length))
-OMPP_FORTRAN_NAMES(ompp_f_progress_begin, OMPP_F_PROGRESS_BEGIN, void, (const char *name, size_t length))
-{
-    char string[1024];
-
-    copy(string, sizeof string, name, length);
-    ompp_progress_begin(string);
-}
-
-OMPP_FORTRAN_ALIASES(ompp_progress_end, OMPP_PROGRESS_END, ompp_f_progress_end_, void,
-                     (const char *name, size_t length))
-OMPP_FORTRAN_NAMES(ompp_f_progress_end, OMPP_F_PROGRESS_END, void, (const char *name, size_t length))
-{
-    char string[1024];
-
-    copy(string, sizeof string, name, length);
-    ompp_progress_end(string);
-}
 
 /* ompP's: a number of a table that OPARI 1 wrote. Without that table the number is the name. */
 OMPP_FORTRAN_NAMES(pomp_begin, POMP_BEGIN, void, (const int *id))

@@ -50,71 +50,17 @@
     }
 #define OMPP_FORTRAN_SWITCH(lower, upper, function) \
     OMPP_FORTRAN_NAMES(lower, upper, void, (void)) {}
+#define OMPP_FORTRAN_REGION(lower, upper, f_lower, f_upper, function)                       \
+    OMPP_FORTRAN_ALIASES(lower, upper, f_lower##_, void, (const char *name, size_t length)) \
+    OMPP_FORTRAN_NAMES(f_lower, f_upper, void, (const char *name, size_t length)) { (void)name, (void)length; }
+#define OMPP_FORTRAN_POINT OMPP_FORTRAN_REGION
+
+OMPP_FORTRAN_FORK(ompp_f_fork, OMPP_F_FORK, )
+OMPP_FORTRAN_TASK(ompp_f_begin, OMPP_F_BEGIN, )
+OMPP_FORTRAN_TASK(ompp_f_join, OMPP_F_JOIN, )
+OMPP_FORTRAN_OLD_ENTER(ompp_f_teams, OMPP_F_TEAMS, )
+OMPP_FORTRAN_TASK(ompp_f_teams_end, OMPP_F_TEAMS_END, )
 #include "opari-bridge/ompp_fortran.def"
-
-OMPP_FORTRAN_NAMES(ompp_f_fork, OMPP_F_FORK, void,
-                   (POMP2_Region_handle * handle, const int *if_clause, const int *num_threads, POMP2_Task_handle *team,
-                    const char *text, size_t length))
-{
-    (void)handle, (void)if_clause, (void)num_threads, (void)text, (void)length;
-    *team = 0;
-}
-
-OMPP_FORTRAN_NAMES(ompp_f_begin, OMPP_F_BEGIN, void, (POMP2_Region_handle * handle, const POMP2_Task_handle *team))
-{
-    (void)handle, (void)team;
-}
-
-OMPP_FORTRAN_NAMES(ompp_f_join, OMPP_F_JOIN, void, (POMP2_Region_handle * handle, const POMP2_Task_handle *team))
-{
-    (void)handle, (void)team;
-}
-
-OMPP_FORTRAN_NAMES(ompp_f_teams, OMPP_F_TEAMS, void,
-                   (POMP2_Region_handle * handle, POMP2_Task_handle *league, const char *text, size_t length))
-{
-    (void)handle, (void)text, (void)length;
-    *league = 0;
-}
-
-OMPP_FORTRAN_NAMES(ompp_f_teams_end, OMPP_F_TEAMS_END, void,
-                   (POMP2_Region_handle * handle, const POMP2_Task_handle *league))
-{
-    (void)handle, (void)league;
-}
-
-OMPP_FORTRAN_ALIASES(ompp_region_begin, OMPP_REGION_BEGIN, ompp_f_region_begin_, void,
-                     (const char *name, size_t length))
-OMPP_FORTRAN_NAMES(ompp_f_region_begin, OMPP_F_REGION_BEGIN, void, (const char *name, size_t length))
-{
-    (void)name, (void)length;
-}
-
-OMPP_FORTRAN_ALIASES(ompp_progress, OMPP_PROGRESS, ompp_f_progress_, void, (const char *name, size_t length))
-OMPP_FORTRAN_NAMES(ompp_f_progress, OMPP_F_PROGRESS, void, (const char *name, size_t length))
-{
-    (void)name, (void)length;
-}
-
-OMPP_FORTRAN_ALIASES(ompp_progress_begin, OMPP_PROGRESS_BEGIN, ompp_f_progress_begin_, void,
-                     (const char *name, size_t length))
-OMPP_FORTRAN_NAMES(ompp_f_progress_begin, OMPP_F_PROGRESS_BEGIN, void, (const char *name, size_t length))
-{
-    (void)name, (void)length;
-}
-
-OMPP_FORTRAN_ALIASES(ompp_progress_end, OMPP_PROGRESS_END, ompp_f_progress_end_, void,
-                     (const char *name, size_t length))
-OMPP_FORTRAN_NAMES(ompp_f_progress_end, OMPP_F_PROGRESS_END, void, (const char *name, size_t length))
-{
-    (void)name, (void)length;
-}
-
-OMPP_FORTRAN_ALIASES(ompp_region_end, OMPP_REGION_END, ompp_f_region_end_, void, (const char *name, size_t length))
-OMPP_FORTRAN_NAMES(ompp_f_region_end, OMPP_F_REGION_END, void, (const char *name, size_t length))
-{
-    (void)name, (void)length;
-}
 
 OMPP_FORTRAN_NAMES(pomp_begin, POMP_BEGIN, void, (const int *id)) { (void)id; }
 
