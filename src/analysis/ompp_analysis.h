@@ -75,9 +75,6 @@ int ompp_analysis_overheads(const ompp_profile_t *profile, ompp_overhead_t **ove
  */
 uint64_t ompp_analysis_value(const ompp_profile_t *profile, uint32_t node, uint32_t location, ompp_column_t column);
 
-/** \brief The same without what children and, for tasks, other frames took: the /E value of a SPLIT column. */
-uint64_t ompp_analysis_exclusive(const ompp_profile_t *profile, uint32_t node, uint32_t location, ompp_column_t column);
-
 /**
  * \brief Do the times of a profile agree with each other and with the length of the run? References must be right
  *        already (ompp_profile_check()).

@@ -144,16 +144,6 @@ uint64_t ompp_analysis_value(const ompp_profile_t *profile, uint32_t node, uint3
     return sum;
 }
 
-uint64_t ompp_analysis_exclusive(const ompp_profile_t *profile, uint32_t node, uint32_t location, ompp_column_t column)
-{
-    const uint64_t *values = node_values(profile, node, location, OMPP_SET_PHASES);
-    unsigned construct = construct_of(profile, node);
-    const ompp_column_row_t *row = &ompp_columns[column];
-
-    if (!values || construct == OMPP_CONSTRUCT_NUM) return 0;
-    return ompp_less(phase_column(construct, values, row), taken_of_column(construct, values, row));
-}
-
 /* ---- Columns of registered metrics ------------------------------------------------------------------------------- */
 
 static uint32_t find_waits(const ompp_profile_t *p, const ompp_metric_t *column)

@@ -40,8 +40,6 @@ void ompp_log_write(const char *domain, ompp_log_level_t level, bool common, con
 #define ompp_warn(...) ompp_log_at(OMPP_LOG_WARN, false, __VA_ARGS__)
 /** A problem that every rank has alike: rank 0 says it. */
 #define ompp_warn_common(...) ompp_log_at(OMPP_LOG_WARN, true, __VA_ARGS__)
-#define ompp_info(...) ompp_log_at(OMPP_LOG_INFO, true, __VA_ARGS__)
-#define ompp_debug(...) ompp_log_at(OMPP_LOG_DEBUG, false, __VA_ARGS__)
 
 #pragma GCC visibility pop
 

@@ -79,9 +79,6 @@ void ompp_papi_turns_see(ompp_papi_turns_t *turns);
  */
 ompp_papi_share_t ompp_papi_turns_share(const ompp_papi_turns_t *turns, unsigned i, uint64_t value);
 
-/** \return whether the turns of event i are its own, and not those of the set's event that was counted least. */
-bool ompp_papi_turns_of_event(const ompp_papi_turns_t *turns);
-
 void ompp_papi_turns_free(ompp_papi_turns_t *turns);
 
 /* ---- Data address ranges: ompp_papi_range.c ---------------------------------------------------------------------- */

@@ -140,8 +140,6 @@ ompp_papi_turns_t *ompp_papi_turns_after(unsigned n)
     return NULL;
 }
 
-bool ompp_papi_turns_of_event(const ompp_papi_turns_t *turns) { return turns->of_events; }
-
 void ompp_papi_turns_free(ompp_papi_turns_t *turns) { free(turns); }
 
 /* ---- Pieces of time ---------------------------------------------------------------------------------------------- */

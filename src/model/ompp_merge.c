@@ -35,7 +35,8 @@ static uint32_t *new_map(size_t n) { return calloc(n ? n : 1, sizeof(uint32_t));
 
 static uint32_t mapped(const uint32_t *map, uint32_t index) { return index == OMPP_NONE ? OMPP_NONE : map[index]; }
 
-uint32_t ompp_profile_lowest_rank(const ompp_profile_t *profile)
+/* The lowest rank that went into the profile, also into its rest; OMPP_NONE when there is none. */
+static uint32_t lowest_rank(const ompp_profile_t *profile)
 {
     return profile->nranks_kept ? MIN(profile->ranks[0].rank, profile->rest_first_rank) : profile->rest_first_rank;
 }
@@ -648,7 +649,7 @@ int ompp_profile_merge(ompp_profile_t *into, const ompp_profile_t *from)
     bool failed_before = into->failed;
     int rc = 0;
 
-    m.from_leads = ompp_profile_lowest_rank(from) < ompp_profile_lowest_rank(into);
+    m.from_leads = lowest_rank(from) < lowest_rank(into);
     into->failed = false; /* of this merge alone, until it is done */
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && rc == 0; i++) rc = steps[i](&m);
     into->failed = into->failed || failed_before || rc != 0;

@@ -46,9 +46,6 @@ int ompp_profile_fold_rest(ompp_profile_t *profile);
  */
 int ompp_profile_sort_locations(ompp_profile_t *profile);
 
-/** \return lowest rank that went into the profile, also into its rest; OMPP_NONE when there is none. */
-uint32_t ompp_profile_lowest_rank(const ompp_profile_t *profile);
-
 /**
  * \brief Tells whether a profile from outside is safe and sensible to work with: every index in range, parents before
  *        children, blocks in order and of the right shape, constructs and kinds known, every location's rank described,

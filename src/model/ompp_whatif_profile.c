@@ -89,7 +89,8 @@ void ompp_whatif_join_parts(ompp_whatif_region_t *into, const ompp_whatif_region
     }
 }
 
-void ompp_whatif_join_point(ompp_whatif_point_t *into, const ompp_whatif_point_t *from)
+/* Adds up the counts of equal progress points. */
+static void join_point(ompp_whatif_point_t *into, const ompp_whatif_point_t *from)
 {
     into->visits += from->visits;
     into->begins += from->begins;
@@ -114,7 +115,8 @@ static void take_experiments(ompp_whatif_region_t *into, const ompp_whatif_regio
     }
 }
 
-void ompp_whatif_join_latency(ompp_whatif_region_t *into, const ompp_whatif_region_t *from)
+/* Adds up what two ranks say of the units of a latency point. */
+static void join_latency(ompp_whatif_region_t *into, const ompp_whatif_region_t *from)
 {
     into->flags |= from->flags;
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
@@ -158,7 +160,7 @@ static uint32_t same_point(ompp_profile_t *into, ompp_whatif_point_t point, cons
     point.region = point.region == OMPP_NONE ? OMPP_NONE : regions[point.region];
     const uint32_t same = whatif_point(&into->whatif, &point);
     if (same == OMPP_NONE) return ompp_profile_add_whatif_point(into, &point);
-    if (join) ompp_whatif_join_point(&into->whatif.points[same], &point);
+    if (join) join_point(&into->whatif.points[same], &point);
     return same;
 }
 
@@ -182,7 +184,7 @@ int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_p
         if (region.point != OMPP_NONE)
             region.point = same_point(into_profile, from->points[region.point], strings, regions, false);
         ompp_whatif_region_t *same = whatif_region(into, region.region, region.point);
-        if (same && region.point != OMPP_NONE) ompp_whatif_join_latency(same, &region);
+        if (same && region.point != OMPP_NONE) join_latency(same, &region);
         else if (!same) ompp_profile_add_whatif_region(into_profile, &region);
         else if (into->mode == OMPP_WHATIF_DELAY) take_experiments(same, &region);
         else ompp_whatif_join_region(same, into->time_ns, &region, from->time_ns);

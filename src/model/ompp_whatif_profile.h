@@ -139,10 +139,4 @@ void ompp_whatif_join_region(ompp_whatif_region_t *into, uint64_t into_ns, const
  */
 void ompp_whatif_join_parts(ompp_whatif_region_t *into, const ompp_whatif_region_t *from);
 
-/** \brief Adds up what two ranks say of the units of a latency point. */
-void ompp_whatif_join_latency(ompp_whatif_region_t *into, const ompp_whatif_region_t *from);
-
-/** \brief Adds up the counts of equal progress points. */
-void ompp_whatif_join_point(ompp_whatif_point_t *into, const ompp_whatif_point_t *from);
-
 #endif

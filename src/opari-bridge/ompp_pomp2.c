@@ -3,8 +3,6 @@
  * The parts of the OPARI2 bridge that run rarely: making regions, finding OpenMP's functions, switches, notes of the
  * build.
  */
-#include "opari-bridge/ompp_pomp2.h"
-
 #include "opari-bridge/ompp_pomp2_ctc.h"
 #include "opari-bridge/ompp_pomp2_priv.h"
 
@@ -23,9 +21,13 @@
 /* Time between two attempts to get a region that the runtime refused: measurement may be switched on later. */
 enum { RETRY_NS = 1000000 };
 
+/*
+ * One OpenMP source per process: every object that kinst-ompp instruments with OPARI2 defines the symbol
+ * `ompp_opari_linked` (weak, default visibility). libompp.so refers to it weakly, so the linker exports it from the
+ * program by itself; another source asks dlsym(RTLD_DEFAULT, "ompp_opari_linked") and declines when it is there.
+ */
 extern const char ompp_opari_linked __attribute__((weak));
-
-bool ompp_pomp2_linked(void) { return &ompp_opari_linked != NULL; }
+__attribute__((used)) static const char *const linked = &ompp_opari_linked;
 
 /* ---- OpenMP's functions ------------------------------------------------------------------------------------------ */
 

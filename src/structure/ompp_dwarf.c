@@ -548,6 +548,15 @@ bool ompp_function_holds(const ompp_unit_t *unit, const ompp_function_t *functio
     return false;
 }
 
+uint32_t ompp_unit_function(const ompp_unit_t *unit, uint64_t address)
+{
+    uint32_t found = OMPP_NO_FUNCTION;
+
+    for (uint32_t i = 0; i < unit->nfunctions; i++)
+        if (!unit->functions[i].inlined && ompp_function_holds(unit, &unit->functions[i], address)) found = i;
+    return found;
+}
+
 uint32_t ompp_unit_innermost(const ompp_unit_t *unit, uint64_t address, uint32_t first, uint32_t last)
 {
     uint32_t found = OMPP_NO_FUNCTION;

@@ -130,6 +130,13 @@ size_t ompp_unit_row_from(const ompp_unit_t *unit, uint64_t address);
 bool ompp_function_holds(const ompp_unit_t *unit, const ompp_function_t *function, uint64_t address);
 
 /**
+ * \brief The function that an address is in, not one inlined into it; the innermost, as gcc's functions of regions are
+ *        in others.
+ * \return or OMPP_NO_FUNCTION.
+ */
+uint32_t ompp_unit_function(const ompp_unit_t *unit, uint64_t address);
+
+/**
  * \brief Innermost function, inlined ones included, at an address among entries first .. last.
  * \return or OMPP_NO_FUNCTION.
  */

@@ -88,7 +88,9 @@ static size_t name_begin(const char *name, size_t length)
     return begin;
 }
 
-void ompp_name_cut(char *name)
+/* Cuts a demangled C++ name down to the name: without return type, parameters and qualifiers behind them. Any text is
+ * accepted. */
+static void cut(char *name)
 {
     size_t length = without_parameters(name, without_qualifiers(name)), begin = name_begin(name, length);
 
@@ -119,7 +121,7 @@ static char *demangled(const char *symbol, bool load)
     char *name = demangle ? demangle(symbol, NULL, NULL, &status) : NULL;
 
     if (!name) return strdup(symbol);
-    ompp_name_cut(name);
+    cut(name);
     return name;
 }
 

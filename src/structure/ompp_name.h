@@ -26,10 +26,4 @@ bool ompp_name_is_qualified(const char *symbol);
 /** \brief Whether a function is the body of an OpenMP construct, or made for one, rather than of the user's. */
 bool ompp_name_is_outlined(const char *symbol);
 
-/**
- * \brief Cuts a demangled C++ name down to the name: without return type, parameters and qualifiers behind them.
- * \param[in,out] name  changed in place. Any text is accepted.
- */
-void ompp_name_cut(char *name);
-
 #endif

@@ -196,21 +196,11 @@ static uint32_t first_line(ompp_structure_t *structure, const ompp_unit_t *unit,
     return combined ? combined : row->line;
 }
 
-/* The function that an address is in, not one inlined into it; OMPP_NO_FUNCTION = none. */
-static uint32_t function_of(const ompp_unit_t *unit, uint64_t address)
-{
-    uint32_t found = OMPP_NO_FUNCTION;
-
-    for (uint32_t i = 0; i < unit->nfunctions; i++)
-        if (!unit->functions[i].inlined && ompp_function_holds(unit, &unit->functions[i], address)) found = i;
-    return found;
-}
-
 /* A function: from the line that declares it to its last one. The first instruction may be that of another one inlined
  * into it. */
 static bool answer_function(ompp_structure_t *structure, const ompp_unit_t *unit, ompp_query_t *query)
 {
-    uint32_t index = function_of(unit, query->addr);
+    uint32_t index = ompp_unit_function(unit, query->addr);
     const ompp_elf_symbol_t *symbol = symbol_at(structure, query->addr);
 
     if (symbol && symbol->low == query->addr) query->symbol = symbol->name;

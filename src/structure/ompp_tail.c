@@ -89,17 +89,6 @@ static void read_unit(ompp_dwarf_t *dwarf, ompp_unit_t *unit)
 
 /* ---- Who is called ----------------------------------------------------------------------------------------------- */
 
-/* The function that an address is in, not one inlined into it; the innermost, as gcc's functions of regions are in
- * others. */
-static uint32_t function_of(const ompp_unit_t *unit, uint64_t address)
-{
-    uint32_t found = OMPP_NO_FUNCTION;
-
-    for (uint32_t i = 0; i < unit->nfunctions; i++)
-        if (!unit->functions[i].inlined && ompp_function_holds(unit, &unit->functions[i], address)) found = i;
-    return found;
-}
-
 /* What is known of who is called, for the time of a question. */
 typedef struct {
     ompp_function_t function; /* name and place of its declaration */
@@ -138,7 +127,7 @@ static place_t place_at(ompp_structure_t *structure, uint64_t address)
     uint32_t index = ompp_dwarf_unit_of(&structure->dwarf, address);
     ompp_unit_t *unit = index == OMPP_NO_FUNCTION ? NULL : (ompp_unit_t *)ompp_dwarf_unit(&structure->dwarf, index);
 
-    return (place_t){unit, unit ? function_of(unit, address) : OMPP_NO_FUNCTION};
+    return (place_t){unit, unit ? ompp_unit_function(unit, address) : OMPP_NO_FUNCTION};
 }
 
 /* The code of who is called: in the same unit, or that of a symbol. */
@@ -185,7 +174,7 @@ static void search_jumps(ompp_structure_t *structure, place_t place, int depth, 
         callee_t callee;
         if (!call.tail || !ompp_function_holds(place.unit, &place.unit->functions[place.function], call.back - 1))
             continue;
-        if (function_of(place.unit, call.back - 1) != place.function) continue; /* of one that is inside it */
+        if (ompp_unit_function(place.unit, call.back - 1) != place.function) continue; /* of one that is inside it */
         if (!describe(&structure->dwarf, call.origin, &callee)) continue;
         if (is_callee(&callee, search->callee)) {
             search->several = search->several || !is_same_line(place.unit, search, call.back - 1);

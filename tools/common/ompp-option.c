@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* OMPP_TIME_DIGITS -> time-digits; none for variables of other software and for those without effect. */
-const char *ompp_option_name(const ompp_env_row_t *row)
+/* OMPP_TIME_DIGITS -> time-digits, in a buffer that the next call uses again; none for variables of other software and
+ * for those without effect. */
+static const char *name_of(const ompp_env_row_t *row)
 {
     static char name[128];
     size_t i;
@@ -43,7 +44,7 @@ static int read_variable(char *const *words, char **variable, const char **value
 
     for (size_t i = 0; i < ompp_env_nrows; i++) {
         const ompp_env_row_t *row = &ompp_env_rows[i];
-        const char *name = ompp_option_name(row);
+        const char *name = name_of(row);
         size_t stem = name ? strlen(name) : 0;
         if (!name || stem > length || strncmp(name, option, stem) != 0) continue;
         size_t digits = row->type == OMPP_ENV_LIST ? strspn(option + stem, "0123456789") : 0;
@@ -98,14 +99,14 @@ const char *ompp_option_nearest(const char *option)
     ompp_nearest_begin(&nearest, wanted);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) ompp_nearest_offer(&nearest, others[i], NULL);
     for (size_t i = 0; i < ompp_env_nrows; i++) {
-        const char *name = ompp_option_name(&ompp_env_rows[i]);
+        const char *name = name_of(&ompp_env_rows[i]);
         if (name) ompp_nearest_offer(&nearest, name, &ompp_env_rows[i]);
     }
     if (!nearest.n) return NULL;
     const ompp_env_row_t *row = nearest.best[0].item;
     size_t digit = strcspn(wanted, "0123456789");
     const char *number = !row || row->type != OMPP_ENV_LIST ? "" : wanted[digit] ? wanted + digit : "1";
-    if (row) snprintf(best, sizeof best, "--%s%s", ompp_option_name(row), number);
+    if (row) snprintf(best, sizeof best, "--%s%s", name_of(row), number);
     for (size_t i = 0; i < sizeof others / sizeof others[0] && !row; i++)
         if (ompp_nearest_distance(wanted, others[i]) == nearest.best[0].distance)
             snprintf(best, sizeof best, "--%s", others[i]);
@@ -136,7 +137,7 @@ static void print_all(void)
     printf("\nAll options of variables, with values in brackets\n");
     for (size_t i = 0; i < ompp_env_nrows; i++) {
         const ompp_env_row_t *row = &ompp_env_rows[i];
-        const char *name = ompp_option_name(row), *rest = row->type == OMPP_ENV_LIST ? "1=..." : "=...";
+        const char *name = name_of(row), *rest = row->type == OMPP_ENV_LIST ? "1=..." : "=...";
         char option[140];
         if (!name) continue;
         const bool is_switch = row->type == OMPP_ENV_FLAG && strcmp(row->def, "0") == 0;

@@ -31,12 +31,6 @@ const char *ompp_option_wrong(const char *variable, const char *value);
  */
 const char *ompp_option_nearest(const char *option);
 
-/**
- * \return its name without dashes (time-digits), in a buffer that the next call uses again; NULL: this variable has
- *         none.
- */
-const char *ompp_option_name(const ompp_env_row_t *row);
-
 /** \brief Prints the help of ompp on stdout. \param[in] all  every option, not only those that are often used. */
 void ompp_option_help(bool all);
 

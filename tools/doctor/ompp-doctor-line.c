@@ -43,19 +43,13 @@ const ompp_part_t *ompp_doctor_find_unwired(const ompp_doctor_t *d, const ompp_p
     return NULL;
 }
 
-static bool any_needs_mpi(const ompp_doctor_t *d)
+/* OpenMP, or else MPI. */
+static bool any_needs(const ompp_doctor_t *d, bool openmp)
 {
     bool any = false;
 
-    for (size_t i = 0; i < d->line.n; i++) any = any || (d->part[i].fits && d->part[i].mpi);
-    return any;
-}
-
-static bool any_needs_openmp(const ompp_doctor_t *d)
-{
-    bool any = false;
-
-    for (size_t i = 0; i < d->line.n; i++) any = any || (d->part[i].fits && d->part[i].openmp);
+    for (size_t i = 0; i < d->line.n; i++)
+        any = any || (d->part[i].fits && (openmp ? d->part[i].openmp : d->part[i].mpi));
     return any;
 }
 
@@ -113,7 +107,7 @@ static bool check_launch(ompp_doctor_t *d)
     }
     ompp_doctor_say(d, OMPP_FINE, "launch", "%zu %s on %zu %s (%s%s)", s->n, s->n == 1 ? "process" : "processes", hosts,
                     hosts == 1 ? "node" : "nodes", first->host, hosts > 1 ? ", ..." : "");
-    if (!any_needs_mpi(d) && s->n > 1) {
+    if (!any_needs(d, false) && s->n > 1) {
         ompp_doctor_say(d, OMPP_NOTE, "launch", "the program has no MPI: each process writes a report of its own");
         if (ompp_doctor_knows_launcher(first))
             ompp_doctor_advise("if it loads MPI later, as Python does: ompp --mpi-family=%s --", first->launcher);
@@ -162,7 +156,7 @@ static void advise_processors(ompp_doctor_t *d, const ompp_probe_t *p, int threa
  * without. */
 static void check_cpus(ompp_doctor_t *d)
 {
-    for (size_t i = 0; i < d->plain.n && any_needs_openmp(d); i++) {
+    for (size_t i = 0; i < d->plain.n && any_needs(d, true); i++) {
         const ompp_probe_t *p = &d->plain.rank[i];
         const int threads = atoi(p->threads), cpus = atoi(p->ncpus), available = available_to(p);
         /* OpenMP libraries take one thread then */

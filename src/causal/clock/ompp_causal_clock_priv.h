@@ -16,9 +16,6 @@
 /** \brief Slots of the regions that a call tree node lies in; regions that come first get free ones. */
 uint16_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node);
 
-/** \brief Region of a slot in the present set; 0 = free, or what is outside of all regions. */
-ompp_region_ref_t ompp_causal_region(unsigned slot);
-
 /** \brief At most so many slots are used. */
 void ompp_causal_limit_slots(unsigned limit);
 

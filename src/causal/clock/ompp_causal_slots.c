@@ -55,13 +55,6 @@ ompp_region_ref_t ompp_causal_known_region(unsigned index) { return slots.region
 
 uint64_t ompp_causal_known_key(unsigned index) { return slots.regions[index].key; }
 
-ompp_region_ref_t ompp_causal_region(unsigned slot)
-{
-    const int known = ompp_causal_known(slot);
-
-    return known < 0 ? 0 : slots.regions[known].region;
-}
-
 /* What is outside of all regions is one, too: the reference 0, with a key that is the same everywhere. */
 #define OUTSIDE_KEY 0x6f75747369646521u
 
