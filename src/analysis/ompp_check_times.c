@@ -5,7 +5,6 @@
  * allowed.
  */
 #include "analysis/ompp_analysis.h"
-#include "analysis/ompp_values.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

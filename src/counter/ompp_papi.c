@@ -14,7 +14,6 @@
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
 #include "model/ompp_profile.h"
-#include "process/ompp_plugin.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_meter.h"
 #include "runtime/ompp_metric.h"

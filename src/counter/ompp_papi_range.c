@@ -8,7 +8,6 @@
  */
 #include "counter/ompp_papi_priv.h"
 
-#include "base/ompp_log.h"
 #include "data/ompp_data.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_event.h"

@@ -4,7 +4,6 @@
 #include "function/ompp_function_priv.h"
 
 #include "model/ompp_profile.h"
-#include "process/ompp_lifecycle.h"
 
 #include <errno.h>
 

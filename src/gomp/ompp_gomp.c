@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -13,7 +13,6 @@
 #include "runtime/ompp_event.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
 

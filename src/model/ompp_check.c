@@ -6,7 +6,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 /* A check under way: the profile and where the first objection goes. */
 typedef struct {

@@ -6,7 +6,6 @@
 #include "base/ompp_vector.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The profile's node for (parent, region), made when missing. */
 static uint32_t union_node(ompp_collecting_t *c, uint32_t parent, uint32_t region, uint64_t first_ns, uint32_t rank)

@@ -13,7 +13,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 const void *ompp_mpi_in_place_f[OMPP_MPI_IN_PLACES];

@@ -14,7 +14,6 @@
 #include "runtime/ompp_meter.h"
 #include "runtime/ompp_metric.h"
 
-#include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <pthread.h>
 #include <stdatomic.h>

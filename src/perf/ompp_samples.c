@@ -10,10 +10,7 @@
 #include "model/ompp_profile.h"
 #include "runtime/ompp_event.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 
 #define DEVICES "/sys/bus/event_source/devices"

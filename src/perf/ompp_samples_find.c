@@ -4,8 +4,6 @@
 #define _GNU_SOURCE
 #include "perf/ompp_samples_priv.h"
 
-#include "perf/ompp_perf_record.h"
-
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef char *demangle_t(const char *mangled, char *buffer, size_t *length, int *status); /* of the Itanium C++ ABI */

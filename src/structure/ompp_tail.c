@@ -2,7 +2,6 @@
 
 #include "base/ompp_vector.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -9,7 +9,6 @@
 #include "base/ompp_path.h"
 #include "image/ompp_needed.h"
 #include "model/ompp_located.h"
-#include "tools/common/ompp-binary.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -36,11 +36,8 @@
 #include "causal/experiment/ompp_progress_priv.h"
 #include "causal/result/ompp_causal_result_priv.h"
 
-#include "model/ompp_layout.h"
 #include "runtime/ompp_whatif_record.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SHORTEST_NS 20000000u /* of an experiment */

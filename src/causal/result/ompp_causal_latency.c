@@ -13,8 +13,6 @@
 
 #include "runtime/ompp_whatif_record.h"
 
-#include <string.h>
-
 /* latency points that are followed; of others, and of those that coz.h counts, the mean latency is known */
 #define POINTS 2u
 #define REGIONS 64u /* known regions that have records for them */

@@ -12,7 +12,6 @@
 #include "preload/ompp_launch.h"
 #include "runtime/ompp_whatif_record.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
