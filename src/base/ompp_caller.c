@@ -58,6 +58,7 @@ void ompp_caller_restore(const ompp_caller_t *caller)
 /* ---- Another stack ----------------------------------------------------------------------------------------------- */
 
 #define STACK_BYTES ((size_t)1 << 20)
+#define GUARD_BYTES ((size_t)1 << 16)
 
 /* One that was used before. Two threads at once: the other makes one for itself. */
 static _Atomic(void *) spare;
@@ -69,7 +70,9 @@ static void *take_stack(void)
     if (stack) return stack;
     stack =
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    return stack == MAP_FAILED ? NULL : stack;
+    if (stack == MAP_FAILED) return NULL;
+    mprotect(stack, GUARD_BYTES, PROT_NONE); /* what takes too much of it faults, as on a stack of a thread */
+    return stack;
 }
 
 static void give_stack(void *stack)

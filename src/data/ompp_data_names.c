@@ -7,7 +7,6 @@
 #define OMPP_LOG_DOMAIN "data"
 #include "data/ompp_data_priv.h"
 
-#include "base/ompp_caller.h"
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
 #include "image/ompp_program.h"
@@ -266,11 +265,10 @@ static void look_up(const modules_t *modules)
 }
 
 /* Only what was not there before is searched, but the program's own module comes first whatever is asked. */
-static void resolve(void *unused)
+static void resolve(void)
 {
     modules_t now = {0}, fresh = {0};
 
-    (void)unused;
     if (!split) split_names();
     if (!modules_changed()) return;
     dl_iterate_phdr(note_module, &now);
@@ -288,7 +286,7 @@ void ompp_data_resolve(void)
 {
     if (refused || !ompp_data_has_backend() || !ompp_runtime_start() || !*ompp_env.data) return;
     if (atomic_flag_test_and_set(&busy)) return;
-    ompp_caller_run(resolve, NULL);
+    resolve(); /* it may take seconds: the program's signals come meanwhile */
     atomic_flag_clear(&busy);
 }
 

@@ -29,7 +29,7 @@ OMPP_HOOK void __cyg_profile_func_enter(void *code, void *site)
     ompp_region_ref_t region = region_of(code);
 
     (void)site;
-    if (region) ompp_event_enter_function(region, OMPP_CALLERS_STACK, ompp_event_now());
+    if (region) ompp_event_enter_function(region, OMPP_CALLERS_STACK, __builtin_return_address(0), ompp_event_now());
 }
 
 OMPP_HOOK void __cyg_profile_func_exit(void *code, void *site)

@@ -245,7 +245,7 @@ ompp_profile_t *ompp_collect_within(const char *base, uint64_t size, uint64_t *w
 
 ompp_profile_t *ompp_collect(const char *base, uint64_t size, uint64_t t, ompp_end_t end)
 {
-    uint64_t work = ompp_collect_work(size);
+    uint64_t work = UINT64_MAX;
 
     return ompp_collect_within(base, size, &work, t, end);
 }

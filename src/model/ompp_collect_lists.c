@@ -77,7 +77,9 @@ static const void **oldest_first(const ompp_collecting_t *c, ompp_off_t first, s
         ++*n;
     sorted = *n ? malloc(*n * sizeof *sorted) : NULL;
     if (!sorted) *n = 0;
-    for (k = *n, r = ompp_collect_record(c, first, size); k > 0; r = ompp_collect_record(c, *r, size)) sorted[--k] = r;
+    for (k = *n, r = ompp_collect_record(c, first, size); k > 0 && r; r = ompp_collect_record(c, *r, size))
+        sorted[--k] = r;
+    if (k > 0) *n = 0; /* all work is done */
     return sorted;
 }
 

@@ -35,9 +35,9 @@ static void copy_blocks(ompp_collecting_t *c, const ompp_a_block_t *newest, uint
         b = ompp_collect_record(c, b->next, sizeof *b);
     }
     blocks = n ? malloc(n * sizeof *blocks) : NULL;
-    b = newest;
-    for (uint32_t i = n; blocks && i-- > 0; b = ompp_collect_record(c, b->next, sizeof *b)) blocks[i] = b;
-    for (uint32_t i = 0; blocks && i < n; i++)
+    uint32_t first = n; /* of those that could be read again */
+    for (b = newest; blocks && b && first > 0; b = ompp_collect_record(c, b->next, sizeof *b)) blocks[--first] = b;
+    for (uint32_t i = first; blocks && i < n; i++)
         if (blocks[i]->object <= c->profile->nobjects)
             ompp_collect_put(c, node, location, blocks[i]->set, blocks[i]->object, ompp_collect_redone(c, blocks[i]),
                              blocks[i]->nvalues);

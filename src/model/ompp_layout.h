@@ -141,7 +141,10 @@ typedef struct {
     uint32_t inlined;      /* of these, functions whose calls are merged by the compiler: one frame of the stack */
     /* of a function: address of the stack it works on; 0 = not known. Means nothing to readers */
     uint64_t stack;
-    ompp_off_t team;       /* team frames */
+    union {
+        ompp_off_t team; /* team frames */
+        uint32_t call;   /* of a function: where it calls the hook, low bits. Means nothing to readers */
+    };
     ompp_off_t outer_base; /* team frames: base node before */
 } ompp_a_frame_t;
 

@@ -202,8 +202,10 @@ int ompp_pack_write_file(const char *path, const ompp_profile_t *profile, bool r
     }
     bool done = within_limit(bytes) && ompp_new_file_write(fd, data, bytes) == 0;
     const int error = errno;
-    if (close(fd) == 0 && !done) errno = error;
+    /* What cannot be written may be known no earlier: over quota, on a file system of another node. */
+    if (close(fd) != 0) done = false;
     else if (done) done = ompp_new_file_commit(&file, replace) == 0;
+    else errno = error;
     ompp_new_file_abandon(&file);
     free(data);
     return done ? 0 : -OMPP_E_IO;

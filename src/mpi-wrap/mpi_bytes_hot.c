@@ -195,7 +195,8 @@ void ompp_mpi_bytes_partitioned_recv(ompp_mpi_values_t values, int partitions, M
 
 /* ---- Collective calls -------------------------------------------------------------------------------------------- */
 
-/* A vector that goes from the root to all, or from all to the root. \param[in,out] root, leaf  what it adds to there. */
+/* A vector that goes from the root to all, or from all to the root.
+ * \param[in,out] root, leaf  what it adds to there. */
 static void add_vector(uint64_t *root, uint64_t *leaf, MPI_Count count, MPI_Datatype type, int root_rank, MPI_Comm comm)
 {
     const group_t g = group_of(comm);

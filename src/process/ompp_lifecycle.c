@@ -39,6 +39,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define LONGEST_START_NAPS 300000u /* some 30 s and more */
+
 #ifndef OMPP_VERSION
 #define OMPP_VERSION "unknown"
 #endif
@@ -279,14 +281,20 @@ static void start_now(void)
 
 static void (*_Atomic at_start)(void);
 
-/* Another thread starts measurement. One that was forked from it meanwhile is not there, and nobody starts. */
-static void wait_for_start(pid_t starter)
+static _Atomic pid_t starter; /* thread that starts measurement; 0 = none yet */
+
+/*
+ * Another thread starts measurement. In a child that was forked meanwhile it is not there; a handler of the program's
+ * may have jumped out of the start. Then nothing is measured.
+ */
+static void wait_for_start(void)
 {
     const struct timespec nap = {0, 100000};
+    unsigned naps = 0;
 
     while (atomic_load(&ompp_process.state) == OMPP_STATE_NEW) {
         int state = OMPP_STATE_NEW;
-        if (syscall(SYS_tgkill, getpid(), starter, 0) != 0)
+        if (syscall(SYS_tgkill, getpid(), atomic_load(&starter), 0) != 0 || naps++ > LONGEST_START_NAPS)
             atomic_compare_exchange_strong(&ompp_process.state, &state, OMPP_STATE_DEAD);
         else nanosleep(&nap, NULL);
     }
@@ -298,19 +306,32 @@ static void wait_for_start(pid_t starter)
  */
 static void start_once(void *unused)
 {
-    static _Atomic pid_t starter; /* 0 = nobody yet */
     const pid_t self = (pid_t)syscall(SYS_gettid);
     void (*callback)(void) = NULL;
     pid_t other = 0;
 
     (void)unused;
     if (atomic_compare_exchange_strong(&starter, &other, self)) start_now();
-    else if (other != self) wait_for_start(other);
+    else if (other != self) wait_for_start();
     if (atomic_load(&ompp_process.state) != OMPP_STATE_NEW) callback = atomic_exchange(&at_start, NULL);
     if (callback) callback();
 }
 
-void ompp_runtime_start_once(void) { ompp_caller_run(start_once, NULL); }
+/* Who waits does so with its signals: the one that starts may wait for a handler of it (a garbage collector's). */
+void ompp_runtime_start_once(void)
+{
+    const pid_t other = atomic_load(&starter);
+    const int saved_errno = errno;
+    int cancel;
+
+    if (other && other != (pid_t)syscall(SYS_gettid)) {
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+        wait_for_start();
+        pthread_setcancelstate(cancel, NULL);
+    }
+    errno = saved_errno;
+    ompp_caller_run(start_once, NULL);
+}
 
 void ompp_runtime_thread_begins(void)
 {

@@ -105,8 +105,10 @@ void ompp_event_enter(ompp_region_ref_t region, ompp_time_t t);
  * \brief Enters the region of a function.
  * \param[in] stack  the stack pointer of the function (for code inlined into another, of that one). It tells at later
  *                   events which functions have been left without one (longjmp): they worked below.
+ * \param[in] hook   where the function calls its hook. Calls that the compiler merged into one frame (an inlined
+ *                   recursion) have different ones; the same one again is a new call.
  */
-void ompp_event_enter_function(ompp_region_ref_t region, const void *stack, ompp_time_t t);
+void ompp_event_enter_function(ompp_region_ref_t region, const void *stack, const void *hook, ompp_time_t t);
 
 /**
  * \brief The stack has been unwound (exception): functions that worked below this address, and all in them, have been

@@ -47,7 +47,7 @@ void ompp_event_enter(ompp_region_ref_t region, ompp_time_t t)
     ompp_guard_leave(thread);
 }
 
-void ompp_event_enter_function(ompp_region_ref_t region, const void *stack, ompp_time_t t)
+void ompp_event_enter_function(ompp_region_ref_t region, const void *stack, const void *hook, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
     uint64_t here = (uint64_t)(uintptr_t)stack;
@@ -55,8 +55,9 @@ void ompp_event_enter_function(ompp_region_ref_t region, const void *stack, ompp
     if (!thread || !region || !ompp_guard_enter(thread)) return;
     if (__builtin_expect(ompp_top(thread)->stack - 1 < here - 1, 0)) ompp_unwound_slow(thread, here, t);
     ompp_a_frame_t *frame = ompp_push(thread, region, t);
-    if (frame && __builtin_expect(!frame->stack, 1)) frame->stack = here;
-    else if (frame && frame->stack == here) frame->inlined++;
+    const uint32_t call = (uint32_t)(uintptr_t)hook;
+    if (frame && __builtin_expect(!frame->stack, 1)) frame->stack = here, frame->call = call;
+    else if (frame && frame->stack == here && frame->call != call) frame->inlined++;
     ompp_guard_leave(thread);
 }
 

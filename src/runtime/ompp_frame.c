@@ -70,6 +70,10 @@ static void close_top(ompp_thread_t *thread, ompp_time_t t)
 
 void ompp_frames_close(ompp_thread_t *thread, uint32_t index, ompp_time_t t)
 {
+    const ompp_a_frame_t *last = &thread->stack->frames[index];
+
+    /* What is open in a team's part does not end after it. */
+    if (thread->stack->top > index && last->flags & OMPP_FRAME_F_TEAM) t = end_of(thread, last, t);
     while (thread->stack->top > index) close_top(thread, t);
     if (thread->stack->top == index) close_top(thread, t);
 }

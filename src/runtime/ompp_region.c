@@ -197,6 +197,10 @@ ompp_region_ref_t ompp_region_define(const ompp_region_def_t *def)
 {
     definition_t definition = {def, 0};
 
+    /* Events of constructs that are not measured come here each time. */
+    if (ompp_thread_self == &ompp_thread_none || def->construct >= OMPP_CONSTRUCT_NUM ||
+        (ompp_thread_self && ompp_process.disabled[def->construct]))
+        return 0;
     ompp_caller_run(define, &definition);
     return definition.off;
 }

@@ -175,6 +175,8 @@ static void new_thread(void *made)
         ompp_moved(thread);
         ompp_guard_leave(thread);
     }
+    /* An event in the start, of this thread: it is measured later. */
+    if (atomic_load(&ompp_process.state) == OMPP_STATE_NEW) ompp_thread_self = NULL;
     *(ompp_thread_t **)made = thread;
 }
 
@@ -182,6 +184,7 @@ ompp_thread_t *ompp_thread_new_slow(void)
 {
     ompp_thread_t *thread = NULL;
 
+    ompp_runtime_start();
     ompp_caller_run(new_thread, &thread);
     return thread;
 }

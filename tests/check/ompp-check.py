@@ -407,7 +407,12 @@ class Report:
                 return {self.nranks, 1} if kinds[-1] == 'MASTER' else {self.nranks} if self.ours else {self.slots}
             if k in FORKS:
                 return {self.slots} | ({1} if kinds[-1] == 'USER REGION' and not self.ours else set())
-        return {self.nranks} if self.ours else {1, self.slots}
+        return {self.slots if self.by_own_threads(t) else self.nranks} if self.ours else {1, self.slots}
+
+    def by_own_threads(self, t):
+        """Whether threads of the program's own were on the call path from its outermost region on."""
+        top = next((p for p in self.tables if p.path == t.path[:1]), t)
+        return any(words[-1] != '0' and top.of(row, 'execC').v > 0 for _, words, row in top.rows)
 
     def exclusives(self, t, children):
         """Possible sums of exclusive time. ompP does not subtract tasks, and children only from the body."""

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* glibc's dynamic linkers are called ld-linux..., ld64.so, ld.so; musl's ld-musl-..., Android's linker64. */
+/* Dynamic linkers of other C libraries are known by their names: musl's, uClibc's, Android's. */
 static ompp_elf_kind_t kind_of_dynamic(const ompp_image_t *image, const ElfW(Phdr) * interp)
 {
     const char *name = (const char *)image->data + interp->p_offset;
@@ -19,9 +19,9 @@ static ompp_elf_kind_t kind_of_dynamic(const ompp_image_t *image, const ElfW(Phd
         !memchr(name, '\0', interp->p_filesz))
         return OMPP_ELF_FOREIGN;
     name = ompp_path_last(name);
-    return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld64.so", 7) == 0 || strncmp(name, "ld.so", 5) == 0
-               ? OMPP_ELF_DYNAMIC
-               : OMPP_ELF_OTHER_LIBC;
+    return strncmp(name, "ld-musl", 7) == 0 || strncmp(name, "ld-uClibc", 9) == 0 || strncmp(name, "linker", 6) == 0
+               ? OMPP_ELF_OTHER_LIBC
+               : OMPP_ELF_DYNAMIC;
 }
 
 ompp_elf_kind_t ompp_elf_kind(const char *path)

@@ -61,7 +61,8 @@ bool ompp_left_is_gone(const char *name)
     unsigned long long start;
     int pid;
 
-    return sscanf(name, "ompp-%lu-%d-%llx", &user, &pid, &start) == 3 && life_by_name(name) == OMPP_LIFE_OVER;
+    return sscanf(name, "ompp-%lu-%d-%llx", &user, &pid, &start) == 3 &&
+           !name[5 + strspn(name + 5, "-0123456789abcdef")] && life_by_name(name) == OMPP_LIFE_OVER;
 }
 
 static void note_foreign(ompp_left_list_t *list, const char *path, bool own)

@@ -161,7 +161,7 @@ static void deliver(const event_t *e)
     else if (is(e, "release")) ompp_event_release(region(e->a), t);
     else if (is(e, "unwind")) ompp_event_unwind(region(e->a), t);
     else if (is(e, "count")) ompp_event_count(region(e->a));
-    else if (is(e, "function")) ompp_event_enter_function(region(e->a), (void *)(uintptr_t)number, t);
+    else if (is(e, "function")) ompp_event_enter_function(region(e->a), (void *)(uintptr_t)number, NULL, t);
     else if (is(e, "return")) ompp_event_exit_function(region(e->a), (void *)(uintptr_t)number, t);
     else if (is(e, "caught")) ompp_event_caught((void *)(uintptr_t)atoi(e->a), t);
     else if (is(e, "ended")) ompp_event_exit_or_barrier(region(e->a), t);
