@@ -65,7 +65,7 @@ ompp_region_ref_t ompp_region_define(const ompp_region_def_t *def);
 /**
  * \brief The region of a construct begun at a return address, through the thread's cache.
  * \param[in] code  return address as the program's call left it (not minus one).
- * \param[in] name  of an MPI function, static text compared by pointer; NULL for others.
+ * \param[in] name  static text compared by pointer, such as an MPI function's; NULL = none.
  * Budget: 15 instructions when cached.
  */
 ompp_region_ref_t ompp_region_at(ompp_construct_t construct, const void *code, const char *name);

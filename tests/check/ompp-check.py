@@ -412,7 +412,7 @@ class Report:
     def by_own_threads(self, t):
         """Whether threads of the program's own were on the call path from its outermost region on."""
         top = next((p for p in self.tables if p.path == t.path[:1]), t)
-        return any(words[-1] != '0' and top.of(row, 'execC').v > 0 for _, words, row in top.rows)
+        return any(words[-1] not in ('0', '-') and top.of(row, 'execC').v > 0 for _, words, row in top.rows)
 
     def exclusives(self, t, children):
         """Possible sums of exclusive time. ompP does not subtract tasks, and children only from the body."""

@@ -18,6 +18,11 @@ sources() {
     (cd "$src" && find "$@" -name '*.[ch]' -o -name '*.c.in' 2>/dev/null) | grep -v '/\.' | sort
 }
 
+# Folders of src that run in the user's process, one a line: all but those that work on a profile after the run.
+measuring() {
+    (cd "$src/src" && for folder in */; do echo "${folder%/}"; done) | grep -vxE 'structure|analysis|report|reader'
+}
+
 # The built shared library of this name, or nothing.
 library() {
     [ -f "$build/.libs/$1.so" ] && echo "$build/.libs/$1.so"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The symbols our libraries export are those of tests/golden/exports.txt: nothing of ours leaks into the user's program.
-# MPI functions are left out: they follow the installed MPI. --update writes the file anew (make update-golden).
+# MPI functions are left out: they follow the installed MPI. --update writes the file anew (make update-golden-exports).
 . "$(dirname "$0")/common.sh"
 command -v nm >/dev/null || skip "no nm (Debian package: binutils)"
 golden=$src/tests/golden/exports.txt
@@ -22,6 +22,6 @@ list=$(mktemp) || exit 99
 trap 'rm -f "$list"' EXIT
 actual >"$list"
 if ! diff -u "$golden" "$list"; then
-    complain "exported symbols differ from tests/golden/exports.txt; if that is meant: make update-golden, in a commit of its own"
+    complain "exported symbols differ from tests/golden/exports.txt; if that is meant: make update-golden-exports in build/, in the same commit"
 fi
 exit $status

@@ -6,8 +6,7 @@ command -v objdump >/dev/null || skip "no objdump (Debian package: binutils)"
 [ "$(uname -m)" = x86_64 ] || skip "knows the instructions of x86-64 only"
 
 allowed=$src/tests/lint/floating-allowed.txt
-rooms="base causal counter data function gomp hooks image lib model mpi-wrap ompt opari-bridge perf preload process pthread runtime"
-objects=$(for room in $rooms; do find "$build/src/$room" -path '*/.libs/*.o' 2>/dev/null; done | sort)
+objects=$(for folder in $(measuring); do find "$build/src/$folder" -path '*/.libs/*.o' 2>/dev/null; done | sort)
 [ -n "$objects" ] || skip "nothing was built"
 for object in $objects; do
     name=$(basename "$object" .o)

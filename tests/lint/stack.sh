@@ -3,8 +3,7 @@
 # together with the stack that they run on. As the compiler has told it (-fstack-usage).
 . "$(dirname "$0")/common.sh"
 
-rooms="base causal counter data function gomp hooks image lib model mpi-wrap ompt opari-bridge perf preload process pthread runtime"
-told=$(for room in $rooms; do find "$build/src/$room" -path '*/.libs/*.su' 2>/dev/null; done | sort)
+told=$(for folder in $(measuring); do find "$build/src/$folder" -path '*/.libs/*.su' 2>/dev/null; done | sort)
 [ -n "$told" ] || skip "the compiler has told nothing of the stack"
 # FILE:LINE:COLUMN:FUNCTION, bytes, static or dynamic; a path may have blanks
 cat $told | awk -F '\t' -v limit=4096 '

@@ -58,6 +58,8 @@ static void constructs(void **state)
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++) {
         const ompp_construct_row_t *row = &ompp_constructs[c];
         assert_int_equal(ompp_construct_by_name(row->full), c);
+        if (strlen(row->brief) > 8)
+            print_error("%s: short name %s has more than 8 characters\n", row->full, row->brief);
         assert_true(strlen(row->brief) <= 8);
         assert_in_range(row->nphases, 1, OMPP_MAX_PHASES);
         assert_in_range(row->ncolumns, 2, OMPP_MAX_COLUMNS);
@@ -104,7 +106,9 @@ static void rules(void **state)
         for (unsigned s = 0; s < ompp_constructs[c].nphases; s++) {
             unsigned phase = ompp_constructs[c].phases[s], n = rules_for(c, phase);
             bool none = without_class(c, phase);
-            if (n + none != 1) print_error("%s, %s: %u rules\n", ompp_constructs[c].full, ompp_phase_name[phase], n);
+            if (n + none != 1)
+                print_error("%s, %s: %u rules in ompp_class.def, %s in no_class\n", ompp_constructs[c].full,
+                            ompp_phase_name[phase], n, none ? "also" : "not");
             assert_int_equal(n + none, 1);
         }
 }
