@@ -124,27 +124,16 @@ ompp_sync_remote_t ompp_mpi_collective_kind(const ompp_mpi_shadow_t *shadow, omp
 #define MOST_PASSES 256u
 #define LATELY 8 /* calls */
 
-static ompp_mpi_behind_t *behind(unsigned char *vector)
-{
-    return (ompp_mpi_behind_t *)(void *)(vector + ompp_mpi_piggyback_state.bytes - sizeof(ompp_mpi_behind_t));
-}
-
 static ompp_mpi_behind_t reported_behind(const unsigned char *vector)
 {
     return *(const ompp_mpi_behind_t *)(const void *)(vector + ompp_mpi_piggyback_state.bytes -
                                                       sizeof(ompp_mpi_behind_t));
 }
 
-void ompp_mpi_collective_vector(unsigned char *vector, ompp_time_t t)
-{
-    *behind(vector) = (ompp_mpi_behind_t){0, 0};
-    ompp_sync_clock_vector(vector, t);
-}
-
 void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other, bool known)
 {
     const ompp_mpi_behind_t from = reported_behind(other);
-    ompp_mpi_behind_t *to = behind(into);
+    ompp_mpi_behind_t *to = ompp_mpi_behind(into);
 
     ompp_sync_combine(into, other);
     if (known && seen.sum) {
@@ -162,10 +151,10 @@ bool ompp_mpi_collective_settle(unsigned char *mine, const unsigned char *all, b
 {
     bool combined;
 
-    behind(mine)->again = ompp_sync_contribute(mine);
+    ompp_mpi_behind(mine)->again = ompp_sync_contribute(mine);
     combined = combine(how);
     for (unsigned i = 1; combined && reported_behind(all).again && i < MOST_EXCHANGES; i++) {
-        behind(mine)->again = ompp_sync_revise(mine, all);
+        ompp_mpi_behind(mine)->again = ompp_sync_revise(mine, all);
         combined = combine(how);
     }
     return combined;
@@ -183,11 +172,6 @@ static void set_passes(ompp_mpi_shadow_t *c, uint64_t n)
 {
     if (ompp_mpi_leads(c, c->rank) && !n != !c->passing.left) ompp_sync_hold(n > 0);
     c->passing.left = n;
-}
-
-void ompp_mpi_collective_forget(ompp_mpi_shadow_t *shadow)
-{
-    if (shadow->passing.left) set_passes(shadow, 0);
 }
 
 /* A call on the channel begins. \return whether it is one without an exchange. */
@@ -303,9 +287,9 @@ void ompp_mpi_collective_before(ompp_mpi_piggyback_t *piggyback)
     if (!make_room(&x, piggyback->begin)) return;
     if (piggyback->op == OMPP_MPI_PIGGYBACK_COLL) {
         const bool all = ompp_mpi_collective_kind(piggyback->shadow, piggyback->order) == OMPP_SYNC_ALL;
-        if (all) behind(x.mine)->passes = choose_passes(piggyback->shadow, piggyback->begin);
+        if (all) ompp_mpi_behind(x.mine)->passes = choose_passes(piggyback->shadow, piggyback->begin);
         if (all ? ompp_mpi_collective_settle(x.mine, x.others, exchange, &x) : exchange(&x)) {
-            if (all) set_passes(piggyback->shadow, behind(x.others)->passes);
+            if (all) set_passes(piggyback->shadow, ompp_mpi_behind(x.others)->passes);
             piggyback->vector = ompp_mpi_piggyback_new();
             if (piggyback->vector)
                 memcpy(ompp_mpi_piggyback_of(piggyback->vector), x.others, ompp_mpi_piggyback_state.bytes);

@@ -282,22 +282,16 @@ static void deliver_to(ompp_mpi_request_t *r, int source, unsigned char *message
     else deliver_first(r, source, message);
 }
 
-struct ompp_mpi_early {
-    struct ompp_mpi_early *next;
-    int source;
-    unsigned char *message;
-};
-
 /* This rank has not come to the call yet. Owns message. Under the lock. */
 static void keep_early(ompp_mpi_shadow_t *c, int source, unsigned char *message)
 {
-    struct ompp_mpi_early *early = malloc(sizeof *early), **link = &c->early;
+    ompp_mpi_early_t *early = malloc(sizeof *early), **link = &c->early;
 
     if (!early) {
         ompp_mpi_piggyback_free(message);
         return;
     }
-    *early = (struct ompp_mpi_early){NULL, source, message};
+    *early = (ompp_mpi_early_t){NULL, source, message};
     while (*link) link = &(*link)->next;
     *link = early;
 }
@@ -305,12 +299,12 @@ static void keep_early(ompp_mpi_shadow_t *c, int source, unsigned char *message)
 /* What came before this rank came to the call. */
 static void deliver_early(ompp_mpi_request_t *r)
 {
-    struct ompp_mpi_early **link = &r->shadow->early;
+    ompp_mpi_early_t **link = &r->shadow->early;
 
     pthread_mutex_lock(&r->shadow->lock);
     r->begun = true;
     while (r->sent && *link) {
-        struct ompp_mpi_early *early = *link;
+        ompp_mpi_early_t *early = *link;
         if (ompp_mpi_header_of(early->message)->ack != r->call) {
             link = &early->next;
             continue;
@@ -321,17 +315,6 @@ static void deliver_early(ompp_mpi_request_t *r)
         free(early);
     }
     pthread_mutex_unlock(&r->shadow->lock);
-}
-
-void ompp_mpi_nonblocking_end(ompp_mpi_shadow_t *c)
-{
-    while (c->early) {
-        struct ompp_mpi_early *early = c->early;
-        c->early = early->next;
-        ompp_mpi_piggyback_free(early->message);
-        free(early);
-    }
-    free(c->quiet);
 }
 
 /* Gives a message to the call that it is of; one of a call that is over is of no use. Owns message. */

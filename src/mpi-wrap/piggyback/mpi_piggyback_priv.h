@@ -75,7 +75,7 @@ typedef struct {
 #define OMPP_MPI_NEIGHBORS (1u << 29)
 #define OMPP_MPI_ROOTED (1u << 28) /* or those of ranks that are not the same in each call */
 
-/* ---- Settled at the start (mpi_piggyback_comm.c) ----------------------------------------------------------------- */
+/* ---- Settled at the start (mpi_piggyback_start.c) ---------------------------------------------------------------- */
 
 extern struct ompp_mpi_piggyback_on {
     size_t bytes;          /* of a clock vector, with what is behind it */
@@ -111,6 +111,13 @@ typedef struct {
     int64_t interval; /* ns from one to the next, as of late */
 } ompp_mpi_passing_t;
 
+/** A clock vector of a call that this rank has not come to yet. */
+typedef struct ompp_mpi_early {
+    struct ompp_mpi_early *next;
+    int source;
+    unsigned char *message;
+} ompp_mpi_early_t;
+
 /** A communicator of the user and ours beside it. */
 typedef struct ompp_mpi_shadow {
     struct ompp_mpi_shadow *next;
@@ -134,7 +141,7 @@ typedef struct ompp_mpi_shadow {
     bool suppressed[2];
     struct ompp_mpi_quiet *quiet; /* whose there are none of; NULL = all have some. Under its lock */
     ompp_time_t looked;           /* atomic: when that was tried */
-    struct ompp_mpi_early *early; /* clock vectors of later ones, oldest first; under its lock */
+    ompp_mpi_early_t *early;      /* clock vectors of later ones, oldest first; under its lock */
     bool receiving;               /* atomic: a thread receives them */
     bool drains;                  /* some more may be there that nobody asks for */
     /* clock vectors may be left on the shadow: it is not freed, or they would come to another communicator */
@@ -171,11 +178,28 @@ static inline bool ompp_mpi_leads(const ompp_mpi_shadow_t *shadow, int rank)
     return !shadow->inter && (shadow->world ? shadow->world[rank] : rank) == 0;
 }
 
+/** \brief Before there are any. \return false when MPI refuses. */
+bool ompp_mpi_shadow_start(void);
+
 /** \brief A communicator was made; collective over it. */
 void ompp_mpi_shadow_made(MPI_Comm comm);
 
 /** \brief Before a communicator is freed: forgets it. \return its channel, to be released afterwards; NULL = none. */
 ompp_mpi_shadow_t *ompp_mpi_shadow_forget(MPI_Comm comm);
+
+/** \brief That of MPI_COMM_SELF. \param[in] own  ours with this rank. */
+void ompp_mpi_shadow_of_self(MPI_Comm own);
+
+/**
+ * \brief What nobody has asked for, of all channels, when ranks send no more: some MPI libraries complain of it.
+ */
+void ompp_mpi_shadow_drain(void);
+
+/**
+ * \brief What all ranks of a communicator want at least; of a new one: nobody else knows it yet, so that it can be used
+ *        for that. Collective; of an intercommunicator, what this rank wants.
+ */
+int ompp_mpi_shadow_least(MPI_Comm comm, int wanted, bool inter);
 
 /** \brief A communicator of ours with the ranks of one of ours; MPI_COMM_NULL when that fails. Collective. */
 MPI_Comm ompp_mpi_shadow_copy(MPI_Comm own);
@@ -208,6 +232,20 @@ size_t ompp_mpi_piggyback_message_bytes(void);
 bool ompp_mpi_piggyback_widen(unsigned char *message);
 
 uint64_t ompp_mpi_monotonic_ns(void);
+
+/** What is behind a clock vector in an exchange; all ranks get the most of each. */
+typedef struct {
+    uint64_t passes; /* how many of the next calls have none */
+    uint64_t again;  /* some rank can say more: clock vectors are combined once more */
+} ompp_mpi_behind_t;
+
+static inline ompp_mpi_behind_t *ompp_mpi_behind(unsigned char *vector)
+{
+    return (ompp_mpi_behind_t *)(void *)(vector + ompp_mpi_piggyback_state.bytes - sizeof(ompp_mpi_behind_t));
+}
+
+/** \brief The thread's clock vector at t, for an exchange. \param[out] vector  [ompp_mpi_piggyback_state.bytes]. */
+void ompp_mpi_collective_vector(unsigned char *vector, ompp_time_t t);
 
 /* ---- Clock vectors of messages (mpi_piggyback_message.c) --------------------------------------------------------- */
 
@@ -485,6 +523,11 @@ bool ompp_mpi_request_any(void);
 
 /** \brief A receive was begun whose sender may have to wait until this rank makes progress. */
 void ompp_mpi_request_posted(ompp_mpi_request_t *request);
+/** \brief The same of a persistent one. */
+void ompp_mpi_request_started(ompp_mpi_request_t *request);
+/** \brief It is over, or goes. \return its moment, to be released; NULL = none. */
+ompp_mpi_moment_t *ompp_mpi_request_over(ompp_mpi_request_t *request);
+void ompp_mpi_moment_release(ompp_mpi_moment_t *moment);
 
 /** \return handle number i of the call, whatever language it is in. */
 MPI_Request ompp_mpi_handle(const ompp_mpi_piggyback_t *piggyback, int i);
@@ -492,7 +535,8 @@ MPI_Request ompp_mpi_handle(const ompp_mpi_piggyback_t *piggyback, int i);
 /** \brief The thread comes to a call, at begin, in which MPI makes progress: what was started before goes on. */
 void ompp_mpi_progress_before(ompp_time_t begin);
 
-/* Calls on requests. */
+/* ---- Calls on requests (mpi_piggyback_completion.c) -------------------------------------------------------------- */
+
 void ompp_mpi_wait_before(ompp_mpi_piggyback_t *piggyback);
 void ompp_mpi_wait_after(ompp_mpi_piggyback_t *piggyback, bool ok);
 void ompp_mpi_ask_before(ompp_mpi_piggyback_t *piggyback);
@@ -507,7 +551,7 @@ const MPI_Status *ompp_mpi_status(const ompp_mpi_piggyback_t *piggyback, int i, 
 /** \brief Gives MPI a status of ours where the user wants none. */
 void ompp_mpi_substitute(ompp_mpi_piggyback_t *piggyback, int number);
 
-/* ---- Waits (mpi_piggyback.c) ------------------------------------------------------------------------------------- */
+/* ---- Waits (mpi_piggyback_wait.c) -------------------------------------------------------------------------------- */
 
 /** \brief The thread waited since begin for what sum says; NULL = for something unknown. Waits in experiments. */
 void ompp_mpi_join_clock(const unsigned char *sum, ompp_time_t begin, ompp_sync_remote_t kind, unsigned flags);
@@ -546,14 +590,6 @@ bool ompp_mpi_collective_passes(ompp_mpi_shadow_t *shadow);
 
 void ompp_mpi_collective_before(ompp_mpi_piggyback_t *piggyback);
 void ompp_mpi_collective_after(ompp_mpi_piggyback_t *piggyback, bool ok);
-/** \brief The channel goes: nobody will pass on it. */
-void ompp_mpi_collective_forget(ompp_mpi_shadow_t *shadow);
-
-/** What is behind a clock vector in an exchange; all ranks get the most of each. */
-typedef struct {
-    uint64_t passes; /* how many of the next calls have none */
-    uint64_t again;  /* some rank can say more: clock vectors are combined once more */
-} ompp_mpi_behind_t;
 
 /**
  * \brief All ranks of the run combine their clock vectors, until nobody can say more.
@@ -562,9 +598,6 @@ typedef struct {
  * \return false when that has failed.
  */
 bool ompp_mpi_collective_settle(unsigned char *mine, const unsigned char *all, bool (*combine)(void *), void *how);
-
-/** \brief The thread's clock vector at t, for an exchange. \param[out] vector [ompp_mpi_stamping_state.bytes]. */
-void ompp_mpi_collective_vector(unsigned char *vector, ompp_time_t t);
 
 /**
  * \brief Before a call that makes or frees something, which all ranks of a communicator come to and wait for each other
@@ -633,8 +666,6 @@ void ompp_mpi_nonblocking_progress(ompp_time_t t);
 bool ompp_mpi_nonblocking_any(void);
 /** \brief A call of MPI ends at t. */
 void ompp_mpi_nonblocking_left(ompp_time_t t);
-/** \brief The channel goes. */
-void ompp_mpi_nonblocking_end(ompp_mpi_shadow_t *shadow);
 /** \brief The request goes, complete or not. */
 void ompp_mpi_nonblocking_forget(ompp_mpi_request_t *request);
 

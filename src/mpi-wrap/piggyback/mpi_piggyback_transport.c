@@ -1,9 +1,12 @@
 /**
  * \file
- * What clock vectors travel by: their memory, waiting for a request of ours with a limit, and receiving one message.
+ * What clock vectors travel by: what was settled at the start, their memory, waiting for a request of ours with a
+ * limit, and receiving one message.
  */
 #define _GNU_SOURCE
 #include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
+
+#include "model/ompp_profile.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -12,6 +15,13 @@
 #include <time.h>
 
 #define BLOCKS 32u
+
+struct ompp_mpi_piggyback_on ompp_mpi_piggyback_state = {.acks = MPI_COMM_NULL};
+
+void ompp_mpi_unfollowed(const char *what)
+{
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, "virtual clocks do not travel with", what);
+}
 
 /* ---- Pool -------------------------------------------------------------------------------------------------------- */
 
@@ -64,6 +74,12 @@ unsigned char *ompp_mpi_piggyback_new(void)
     block_t *b = take_block();
 
     return b ? (unsigned char *)b : make_blocks();
+}
+
+void ompp_mpi_collective_vector(unsigned char *vector, ompp_time_t t)
+{
+    *ompp_mpi_behind(vector) = (ompp_mpi_behind_t){0, 0};
+    ompp_sync_clock_vector(vector, t);
 }
 
 /* ---- Waiting with a limit ---------------------------------------------------------------------------------------- */

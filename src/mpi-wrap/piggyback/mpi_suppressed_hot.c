@@ -10,8 +10,6 @@
 #define SAMPLE 64u       /* of one call in so many, by chance, it is measured what this takes */
 #define LONGEST_NS 2000u /* who takes longer has had no processor */
 
-struct ompp_mpi_quick ompp_mpi_quick;
-
 static bool is_possible(void)
 {
     return ompp_sync_is_suspended() && __atomic_load_n(&ompp_mpi_piggyback_state.alone, __ATOMIC_RELAXED) &&
