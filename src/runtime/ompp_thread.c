@@ -184,7 +184,8 @@ ompp_thread_t *ompp_thread_new_slow(void)
 {
     ompp_thread_t *thread = NULL;
 
-    ompp_runtime_start();
+    ompp_runtime_start(); /* events of this thread may come with it: then it has a state */
+    if (ompp_thread_self) return ompp_thread_self;
     ompp_caller_run(new_thread, &thread);
     return thread;
 }
