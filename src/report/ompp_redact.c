@@ -1,6 +1,7 @@
 /*
  * A report for others: without directories, names of hosts and values of the environment.
  */
+#define _GNU_SOURCE
 #include "report/ompp_report.h"
 
 #include "base/ompp_path.h"
@@ -44,19 +45,36 @@ static void hide_paths(ompp_profile_t *p, ompp_str_t *string)
     free(shorter);
 }
 
-/* Where the name of the host stands as a word, it goes. */
+/* Wherever the name of the host stands as a word, it goes. */
 static void hide_host(ompp_profile_t *p, ompp_str_t *string, const char *host)
 {
     const size_t n = strlen(host);
-    const char *text = ompp_profile_text(p, *string), *at = n ? strstr(text, host) : NULL;
-    char *hidden = at ? malloc(strlen(text) + sizeof "host") : NULL;
+    const char *const text = ompp_profile_text(p, *string);
+    char *hidden = n && strstr(text, host) ? malloc(strlen("host") * strlen(text) + 1) : NULL, *to = hidden;
 
     if (!hidden) return;
-    if ((at == text || !isalnum((unsigned char)at[-1])) && !isalnum((unsigned char)at[n])) {
-        sprintf(hidden, "%.*shost%s", (int)(at - text), text, at + n);
-        *string = ompp_profile_string(p, hidden);
+    for (const char *at = text; *at;) {
+        const bool begins = at == text || !isalnum((unsigned char)at[-1]);
+        if (begins && strncmp(at, host, n) == 0 && !isalnum((unsigned char)at[n])) {
+            to = stpcpy(to, "host");
+            at += n;
+        } else {
+            *to++ = *at++;
+        }
     }
+    *to = '\0';
+    *string = ompp_profile_string(p, hidden);
     free(hidden);
+}
+
+/* For what is a path and nothing else: blanks and other characters that end words in a text are part of it. */
+static void hide_directory(ompp_profile_t *p, ompp_str_t *path)
+{
+    char *last = strdup(ompp_path_last(ompp_profile_text(p, *path)));
+
+    if (!last) p->failed = true;
+    *path = last ? ompp_profile_string(p, last) : 0;
+    free(last);
 }
 
 /* Numbers tell nothing; the report calculates with others. */
@@ -99,8 +117,8 @@ static void hide_hosts(ompp_profile_t *p)
 void ompp_report_redact(ompp_profile_t *p)
 {
     hide_hosts(p);
-    for (size_t i = 0; i < p->nmodules; i++) hide_paths(p, &p->modules[i].path);
-    for (size_t i = 0; i < p->nregions; i++) hide_paths(p, &p->regions[i].file);
+    for (size_t i = 0; i < p->nmodules; i++) hide_directory(p, &p->modules[i].path);
+    for (size_t i = 0; i < p->nregions; i++) hide_directory(p, &p->regions[i].file);
     for (size_t i = 0; i < p->nobjects; i++) {
         hide_paths(p, &p->objects[i].name);
         hide_paths(p, &p->objects[i].origin);
