@@ -53,6 +53,8 @@ typedef struct {
     const void *taskloop_code; /* where the taskloop it is in begins */
     bool dynamic_loop;         /* it is in a loop whose iterations are handed out as it goes */
     bool work_cancelled;       /* the worksharing construct it was in has been left already */
+    bool runs_tasks;           /* it has run explicit tasks */
+    unsigned singles;          /* single constructs it executes, as far as their ends have been told */
     ompp_region_ref_t lock;    /* lock it tries to acquire; 0 = none */
     ompp_time_t lock_since;
     bool has_role;      /* its place among the threads is known */
@@ -85,13 +87,17 @@ static ompp_team_t *team_of(const ompt_data_t *parallel) { return parallel ? par
 static bool is_own_team(const ompp_team_t *team) { return (const char *)team == &own_team; }
 
 /* The lock that was tried last was not acquired: counted, without time. */
-static void flush_failed_lock(void)
+static __attribute__((noinline)) void flush_failed_lock_slow(void)
 {
-    if (!self.lock) return;
     ompp_event_enter(self.lock, self.lock_since);
     ompp_event_exit(self.lock, self.lock_since);
     ompp_sync_flag(OMPP_WHATIF_F_POLLING, true);
     self.lock = 0;
+}
+
+static inline void flush_failed_lock(void)
+{
+    if (__builtin_expect(self.lock != 0, 0)) flush_failed_lock_slow();
 }
 
 /*
@@ -115,8 +121,9 @@ static ompp_task_t handle_of(const ompt_data_t *task) { return task && task->val
 
 /* A part of an untied task ends without an event when another thread has the task already: what the thread runs now
  * tells. */
-static void runs_now(const ompt_data_t *task, ompp_time_t t)
+static inline void runs_now(const ompt_data_t *task, ompp_time_t t)
 {
+    if (__builtin_expect(!self.runs_tasks, 1)) return;
     if (task && task->value != UNMEASURED && !(task->value & 1)) ompp_event_task_current(task->value, t);
 }
 
@@ -185,7 +192,7 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parall
         bool own = self.own_teams & 1;
         self.own_teams >>= 1;
         flush_failed_lock();
-        if (!own) ompp_event_member_end(ompp_event_now());
+        if (!own) ompp_event_member_end(0);
     }
 }
 
@@ -237,14 +244,20 @@ static unsigned sections_here(uint64_t count)
  * Of a single construct that gcc has compiled, libomp does not tell the end. No barrier and no other worksharing
  * construct can be inside of it: it has ended when one of these comes.
  */
-static void end_single(ompp_time_t t)
+static __attribute__((noinline)) void end_single_slow(ompp_time_t t)
 {
     ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_SINGLE);
 
     if (region <= OMPP_REGION_SKIPPED) return;
+    self.singles--;
     ompp_event_unwind(region, t);
     ompp_event_phase(region, OMPP_PHASE_MGMT, t);
     ompp_event_exit_or_barrier(region, t);
+}
+
+static inline void end_single(ompp_time_t t)
+{
+    if (__builtin_expect(self.singles != 0, 0)) end_single_slow(t);
 }
 
 static void work_begin(ompp_construct_t construct, work_style_t style, uint64_t count, const void *code, ompp_time_t t)
@@ -259,7 +272,10 @@ static void work_begin(ompp_construct_t construct, work_style_t style, uint64_t 
     self.work_cancelled = false;
     if (style != WORK_PLAIN) end_single(t);
     ompp_event_enter(region, t);
-    if (style == WORK_SINGLE) ompp_event_phase(region, OMPP_PHASE_SINGLE, t);
+    if (style == WORK_SINGLE) {
+        self.singles++;
+        ompp_event_phase(region, OMPP_PHASE_SINGLE, t);
+    }
     for (unsigned n = style == WORK_SECTIONS ? sections_here(count) : 0; n > 0; n--)
         ompp_event_phase(region, OMPP_PHASE_SECTION, t);
 }
@@ -272,7 +288,10 @@ static void work_end(ompp_construct_t construct, work_style_t style, const void 
         self.work_cancelled = false;
         return;
     }
-    if (style == WORK_SINGLE) ends_at(region, code);
+    if (style == WORK_SINGLE) {
+        self.singles -= self.singles > 0;
+        ends_at(region, code);
+    }
     if (style == WORK_SECTIONS || style == WORK_SINGLE) ompp_event_phase(region, OMPP_PHASE_MGMT, t);
     if (style == WORK_PLAIN) ompp_event_exit(region, t);
     else ompp_event_exit_or_barrier(region, t);
@@ -365,13 +384,11 @@ static void implicit_barrier(bool begin, const void *code, ompp_time_t t)
     else work_barrier(begin, t);
 }
 
-static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
-                           ompt_data_t *task, const void *code)
+static __attribute__((noinline)) void sync_region(ompt_sync_region_t kind, bool begin, const ompt_data_t *task,
+                                                  const void *code)
 {
-    bool begin = endpoint == ompt_scope_begin;
-    ompp_time_t t = ompp_event_now();
+    const ompp_time_t t = ompp_event_now();
 
-    (void)parallel;
     flush_failed_lock();
     runs_now(task, t);
     if (begin && kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup &&
@@ -401,6 +418,18 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
         break;
     default: break;
     }
+}
+
+/* The barrier at a team's end: the most frequent one by far. A worker's leaving is told when the region is over. */
+static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
+                           ompt_data_t *task, const void *code)
+{
+    const bool begin = endpoint == ompt_scope_begin;
+
+    (void)parallel;
+    if (kind != ompt_sync_region_barrier_implicit_parallel || self.lock || self.singles || self.runs_tasks)
+        sync_region(kind, begin, task, code);
+    else member_barrier(begin, begin ? ompp_event_now() : 0);
 }
 
 /* The wait inside such a region. Told only to those who follow waiting. */
@@ -471,9 +500,10 @@ static void on_mutex_acquire(ompt_mutex_t kind, unsigned hint, unsigned impl, om
          * others wait for it. */
         if (waits_for_lock(kind)) ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
     } else {
-        ompp_region_ref_t region = region_at(construct, code);
-        ompp_event_enter(region, ompp_event_now());
-        ompp_sync_wait(mutex_kind(kind), wait, ompp_event_now());
+        const ompp_region_ref_t region = region_at(construct, code);
+        const ompp_time_t t = ompp_event_now();
+        ompp_event_enter(region, t);
+        ompp_sync_wait(mutex_kind(kind), wait, t);
     }
 }
 
@@ -486,12 +516,14 @@ static void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void
         ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
         ompp_sync_flag(OMPP_WHATIF_F_POLLING, false);
     }
-    ompp_sync_resume(mutex_kind(kind), wait, ompp_event_now());
+    ompp_time_t t = ompp_event_now(); /* once: others wait for the lock, which this thread has by now */
+    ompp_sync_resume(mutex_kind(kind), wait, t);
+    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) t = ompp_event_now(); /* who follows may delay it */
     if (construct != OMPP_CONSTRUCT_LOCK) {
-        ompp_event_phase(ompp_event_innermost(construct), OMPP_PHASE_BODY, ompp_event_now());
+        ompp_event_phase(ompp_event_innermost(construct), OMPP_PHASE_BODY, t);
     } else if (self.lock) {
         ompp_event_enter(self.lock, self.lock_since);
-        ompp_event_phase(self.lock, OMPP_PHASE_BODY, ompp_event_now());
+        ompp_event_phase(self.lock, OMPP_PHASE_BODY, t);
         self.lock = 0;
     }
 }
@@ -603,6 +635,7 @@ static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt
         if (prior && before) prior->value = 0;
     }
     if (next && next->value == UNMEASURED) return;
+    self.runs_tasks = true;
     if (after & 1) {
         ompp_event_task_begin(&after, t);
         next->value = after ? after : UNMEASURED;

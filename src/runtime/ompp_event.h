@@ -227,11 +227,14 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t);
  */
 void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t);
 
-/** \brief The member reaches (begin) or leaves the implicit barrier at the region's end. A worker's leaving is clamped
- *  to the moment the forking thread left it. */
+/**
+ * \brief The member reaches (begin) or leaves the implicit barrier at the region's end. A worker's leaving is clamped
+ *        to the moment the forking thread left it.
+ * \param[in] t  0, when it leaves: now, read only where it matters.
+ */
 void ompp_event_member_barrier(bool begin, ompp_time_t t);
 
-/** \brief The member's part has ended: phase SHUTDWN until the join. */
+/** \brief The member's part has ended: phase SHUTDWN until the join. \param[in] t  0 = now, as above. */
 void ompp_event_member_end(ompp_time_t t);
 
 /** \brief The forking thread goes on alone: leaves the region. */

@@ -36,29 +36,13 @@ static ompp_time_t end_of(const ompp_thread_t *thread, const ompp_a_frame_t *fra
     return t;
 }
 
-/* Gives up this frame's hold on its team and restores what was before it. */
-static void leave_team(ompp_thread_t *thread, const ompp_a_frame_t *frame, ompp_time_t end)
-{
-    ompp_a_team_t *team = frame->team ? ompp_at(thread, frame->team) : NULL;
-
-    if (team) atomic_fetch_sub_explicit(&team->refs, 1, memory_order_release);
-    thread->busy_until = end;
-    thread->base_node = frame->outer_base;
-    thread->team = NULL;
-    for (const ompp_a_frame_t *f = frame - 1; f > thread->stack->frames; f--)
-        if (f->flags & OMPP_FRAME_F_TEAM) {
-            thread->team = f->team ? ompp_at(thread, f->team) : NULL;
-            break;
-        }
-}
-
 static void close_top(ompp_thread_t *thread, ompp_time_t t)
 {
     ompp_a_frame_t *frame = ompp_top(thread);
     ompp_time_t end = end_of(thread, frame, t);
 
     if (end < frame->stamp) end = frame->stamp;
-    if (frame->flags & OMPP_FRAME_F_TEAM) leave_team(thread, frame, end);
+    if (frame->flags & OMPP_FRAME_F_TEAM) ompp_frame_leave_team(thread, frame, end);
     if (frame->flags & OMPP_FRAME_F_RECURSIVE) ompp_node(thread, frame->node)->visits += frame->again;
     if (thread->stack->top == 0) {
         ompp_frame_book(thread, frame, end); /* base of a task: the caller takes the stack away */

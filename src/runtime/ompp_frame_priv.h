@@ -129,6 +129,22 @@ static inline ompp_a_frame_t *ompp_push(ompp_thread_t *thread, ompp_region_ref_t
     return ompp_push_node(thread, node, 0, t);
 }
 
+/** \brief Gives up the hold that a team's frame, the top one, has on its team, and restores what was before it. */
+static inline void ompp_frame_leave_team(ompp_thread_t *thread, const ompp_a_frame_t *frame, ompp_time_t end)
+{
+    ompp_a_team_t *team = frame->team ? ompp_at(thread, frame->team) : NULL;
+
+    if (team) atomic_fetch_sub_explicit(&team->refs, 1, memory_order_release);
+    thread->busy_until = end;
+    thread->base_node = frame->outer_base;
+    thread->team = NULL;
+    for (const ompp_a_frame_t *f = frame - 1; f > thread->stack->frames; f--)
+        if (f->flags & OMPP_FRAME_F_TEAM) {
+            thread->team = f->team ? ompp_at(thread, f->team) : NULL;
+            break;
+        }
+}
+
 /** \brief The frame below gets the time of this one, which is closed. */
 static inline void ompp_frame_credit(const ompp_thread_t *thread, const ompp_a_frame_t *frame)
 {

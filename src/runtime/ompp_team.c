@@ -1,8 +1,8 @@
 /*
- * Teams: fork, members, join. A worker's tree repeats the path of the forking thread down to the parallel region, so
+ * Teams: fork, and members that are not as usual (ompp_team_hot.c). A worker's tree repeats the path of the forking thread down to the parallel region, so
  * that what it does has its place; the mapping is cached by the forking thread's node.
  */
-#include "runtime/ompp_frame_priv.h"
+#include "runtime/ompp_team_priv.h"
 
 #include "model/ompp_profile.h"
 
@@ -28,8 +28,6 @@ static ompp_team_t *team_new(ompp_thread_t *thread)
     thread->teams = off;
     return (ompp_team_t *)team;
 }
-
-static uint64_t number_of(const ompp_team_t *team) { return (uint64_t)(uintptr_t)team; }
 
 ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
 {
@@ -57,7 +55,7 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
         atomic_store_explicit(&team->a.release, 0, memory_order_relaxed);
         atomic_store_explicit(&team->a.join, 0, memory_order_relaxed);
         atomic_store_explicit(&team->a.refs, 1, memory_order_release);
-        ompp_sync_publish(OMPP_SYNC_FORK, number_of(team), t);
+        ompp_sync_publish(OMPP_SYNC_FORK, ompp_team_number(&team->a), t);
     }
     ompp_guard_leave(thread);
     return team;
@@ -68,7 +66,7 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
 static ompp_off_t map_path(ompp_thread_t *thread, ompp_off_t foreign, ompp_time_t t, unsigned depth)
 {
     const ompp_a_node_t *node = ompp_node(thread, foreign);
-    ompp_path_t *path = &thread->paths[(foreign >> 4) * 0x9e3779b1u >> 26];
+    ompp_path_t *path = ompp_path_of(thread, foreign);
 
     if (path->fork_node == foreign) return path->node;
     if (node->region == 0) return thread->record->root;
@@ -88,24 +86,7 @@ static void worker_begin(ompp_thread_t *thread, ompp_team_t *team, ompp_time_t t
         thread->skipped++;
         return;
     }
-    /* It counts from the fork on, unless its row was another thread's or another team's until later. */
-    if (team->a.fork < t) t = team->a.fork;
-    ompp_a_frame_t *frame =
-        ompp_push_node(thread, node, OMPP_FRAME_F_TEAM, t > thread->busy_until ? t : thread->busy_until);
-    frame->team = ompp_off(thread, team);
-    frame->outer_base = thread->base_node;
-    atomic_fetch_add_explicit(&team->a.refs, 1, memory_order_relaxed);
-}
-
-/* The phase after STARTUP: the one in slot 1, BODY or MGMT. */
-static void begin_body(ompp_thread_t *thread, ompp_time_t t)
-{
-    ompp_a_frame_t *frame = ompp_top(thread);
-
-    ompp_frame_book(thread, frame, t);
-    ompp_frame_to(thread, frame, 1);
-    thread->base_node = frame->node;
-    thread->team = frame->team ? ompp_at(thread, frame->team) : NULL;
+    ompp_worker_push(thread, &team->a, node, t);
 }
 
 /* Where a member stands whose team was forked by a thread with a place of its own. */
@@ -143,7 +124,7 @@ static uint32_t find_team(const ompp_thread_t *thread)
     return i;
 }
 
-void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t)
+void ompp_member_begin_slow(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
@@ -166,8 +147,8 @@ void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, omp
     }
     ompp_a_frame_t *frame = ompp_top(thread);
     if (!thread->skipped && frame->flags & OMPP_FRAME_F_TEAM && frame->slot == 0) {
-        if (team) ompp_sync_resume(OMPP_SYNC_FORK, number_of(team), t);
-        begin_body(thread, t);
+        if (team) ompp_sync_resume(OMPP_SYNC_FORK, ompp_team_number(&team->a), t);
+        ompp_member_body(thread, frame, t);
     }
     ompp_guard_leave(thread);
 }
@@ -187,39 +168,31 @@ static ompp_a_frame_t *team_frame_on_top(ompp_thread_t *thread, ompp_time_t t)
     return ompp_top(thread);
 }
 
-void ompp_event_member_barrier(bool begin, ompp_time_t t)
+void ompp_member_barrier_slow(bool begin, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || thread->skipped || !ompp_guard_enter(thread)) return;
+    if (!t) t = ompp_clock_now();
     ompp_a_frame_t *frame = team_frame_on_top(thread, t);
     if (frame && frame->team && !(frame->flags & OMPP_FRAME_F_LEFT)) {
         ompp_a_team_t *team = ompp_at(thread, frame->team);
-        ompp_a_node_t *node = ompp_node(thread, frame->node);
         bool master = team->fork_thread == ompp_off(thread, thread->record);
-        ompp_phase_t phase = begin ? OMPP_PHASE_EXITBAR : OMPP_PHASE_SHUTDWN;
-        unsigned slot = ompp_phase_slot(node->construct, phase);
         if (!begin && master) atomic_store_explicit(&team->release, t, memory_order_release);
-        if (!begin && !master) {
-            /* LLVM libomp tells a worker's leaving at its next fork. */
-            ompp_time_t release = atomic_load_explicit(&team->release, memory_order_acquire);
-            ompp_time_t join = atomic_load_explicit(&team->join, memory_order_acquire);
-            if (release && release < t) t = release;
-            if (join && join < t) t = join;
-        }
-        ompp_frame_book(thread, frame, t);
-        ompp_frame_to(thread, frame, slot);
-        if (begin) ompp_sync_arrive(number_of((ompp_team_t *)team), t);
-        else ompp_sync_resume(OMPP_SYNC_BARRIER, number_of((ompp_team_t *)team), t);
+        if (!begin && !master) t = ompp_worker_release(team, t);
+        ompp_member_phase(thread, frame, begin ? OMPP_PHASE_EXITBAR : OMPP_PHASE_SHUTDWN, t);
+        if (begin) ompp_sync_arrive(ompp_team_number(team), t);
+        else ompp_sync_resume(OMPP_SYNC_BARRIER, ompp_team_number(team), t);
     }
     ompp_guard_leave(thread);
 }
 
-void ompp_event_member_end(ompp_time_t t)
+void ompp_member_end_slow(ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || !ompp_guard_enter(thread)) return;
+    if (!t) t = ompp_clock_now();
     if (thread->skipped) {
         /* A worker that began without team; the forking thread goes on skipping until the join. */
         if (thread->skipped == 1 && thread->skipped_team) thread->skipped = thread->skipped_team = 0;
@@ -241,7 +214,7 @@ void ompp_event_member_end(ompp_time_t t)
     ompp_guard_leave(thread);
 }
 
-void ompp_event_join(ompp_team_t *team, ompp_time_t t)
+void ompp_join_slow(ompp_team_t *team, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
@@ -258,11 +231,4 @@ void ompp_event_join(ompp_team_t *team, ompp_time_t t)
         }
     }
     ompp_guard_leave(thread);
-}
-
-ompp_team_t *ompp_event_team(void)
-{
-    ompp_thread_t *thread = ompp_thread_get();
-
-    return thread ? thread->team : NULL;
 }

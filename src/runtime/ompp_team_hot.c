@@ -1,0 +1,144 @@
+/*
+ * The usual way of a team's member, event by event: begin, barrier, end, and the forking thread's join. Usual is a thread
+ * that is measured and has no meters, whose top frame is the one of its team, and a worker that knows the place where
+ * the team was forked. All else is left to the slow twins (ompp_team.c), which come to the same result.
+ *
+ * LLVM's and GNU's libraries keep workers in the barrier until the next fork, so that a worker hears of the end of a
+ * region when the region is long joined. Its frame is closed then at once; what comes after that finds no team.
+ */
+#include "runtime/ompp_team_priv.h"
+
+/* The thread, inside the event; NULL = not as usual. */
+static inline ompp_thread_t *enter_usual(void)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+
+    return thread && !thread->unusual && ompp_guard_enter(thread) ? thread : NULL;
+}
+
+/* The frame of the team that this thread is a member of, when that is all that is open in the team: what has ended above
+ * it is closed. */
+static inline ompp_a_frame_t *member_frame(ompp_thread_t *thread)
+{
+    if (ompp_top(thread)->flags == OMPP_FRAME_F_ENDED) ompp_pop(thread, ompp_top(thread), ompp_top(thread)->stamp);
+    ompp_a_frame_t *frame = ompp_top(thread);
+    return frame->flags == OMPP_FRAME_F_TEAM && frame->team ? frame : NULL;
+}
+
+static inline ompp_a_team_t *team_of(const ompp_thread_t *thread, const ompp_a_frame_t *frame)
+{
+    return ompp_at(thread, frame->team);
+}
+
+static inline bool forked(const ompp_thread_t *thread, const ompp_a_team_t *team)
+{
+    return team->fork_thread == ompp_off(thread, thread->record);
+}
+
+static inline void close_member(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t end)
+{
+    if (end < frame->stamp) end = frame->stamp;
+    ompp_frame_leave_team(thread, frame, end);
+    ompp_pop(thread, frame, end);
+}
+
+/* A worker of an outermost team, whose last one is closed or can be. */
+static inline ompp_a_frame_t *worker_begins(ompp_thread_t *thread, ompp_team_t *team, ompp_time_t t)
+{
+    ompp_a_frame_t *top = ompp_top(thread);
+
+    if (!team || thread->record->kind != OMPP_THREAD_TEAM || forked(thread, &team->a) ||
+        atomic_load_explicit(&thread->replaced, memory_order_relaxed))
+        return NULL;
+    const ompp_path_t *path = ompp_path_of(thread, team->a.fork_node);
+    if (path->fork_node != team->a.fork_node) return NULL;
+    if (top->flags == (OMPP_FRAME_F_TEAM | OMPP_FRAME_F_LEFT) && top->team) {
+        const ompp_time_t join = atomic_load_explicit(&team_of(thread, top)->join, memory_order_acquire);
+        close_member(thread, top, join && join < t ? join : t);
+        top = ompp_top(thread);
+    }
+    if (thread->team || top->flags & OMPP_FRAME_F_PENDING || top == thread->last) return NULL;
+    return ompp_worker_push(thread, &team->a, path->node, t);
+}
+
+void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t)
+{
+    ompp_thread_t *thread = enter_usual();
+    ompp_a_frame_t *frame = NULL;
+
+    if (thread && index == 0) frame = member_frame(thread);
+    else if (thread && !nested) frame = worker_begins(thread, team, t);
+    if (__builtin_expect(frame && frame->slot == 0 && team, 1)) {
+        ompp_sync_resume(OMPP_SYNC_FORK, ompp_team_number(&team->a), t);
+        ompp_member_body(thread, frame, t);
+        ompp_guard_leave(thread);
+    } else {
+        if (thread) ompp_guard_leave(thread);
+        ompp_member_begin_slow(team, index, nested, t);
+    }
+}
+
+static inline void barrier_ends(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_a_team_t *team, ompp_time_t t)
+{
+    const bool master = forked(thread, team);
+    const ompp_time_t join = master ? 0 : atomic_load_explicit(&team->join, memory_order_acquire);
+
+    if (!t) t = join ? join : ompp_clock_now();
+    if (master) atomic_store_explicit(&team->release, t, memory_order_release);
+    else t = ompp_worker_release(team, t);
+    ompp_member_phase(thread, frame, OMPP_PHASE_SHUTDWN, t);
+    ompp_sync_resume(OMPP_SYNC_BARRIER, ompp_team_number(team), t);
+    if (join) close_member(thread, frame, join);
+}
+
+void ompp_event_member_barrier(bool begin, ompp_time_t t)
+{
+    ompp_thread_t *thread = enter_usual();
+    ompp_a_frame_t *frame = thread ? member_frame(thread) : NULL;
+
+    if (__builtin_expect(!frame, 0)) {
+        if (thread) ompp_guard_leave(thread);
+        ompp_member_barrier_slow(begin, t);
+        return;
+    }
+    ompp_a_team_t *team = team_of(thread, frame);
+    if (begin) {
+        ompp_member_phase(thread, frame, OMPP_PHASE_EXITBAR, t);
+        ompp_sync_arrive(ompp_team_number(team), t);
+    } else {
+        barrier_ends(thread, frame, team, t);
+    }
+    ompp_guard_leave(thread);
+}
+
+void ompp_event_member_end(ompp_time_t t)
+{
+    const ompp_thread_t *thread = ompp_thread_self;
+
+    if (__builtin_expect(thread && !thread->unusual && !thread->team, 1)) return; /* closed already */
+    ompp_member_end_slow(t);
+}
+
+void ompp_event_join(ompp_team_t *team, ompp_time_t t)
+{
+    ompp_thread_t *thread = enter_usual();
+    ompp_a_frame_t *frame = thread && team ? member_frame(thread) : NULL;
+
+    if (__builtin_expect(!frame || team_of(thread, frame) != &team->a, 0)) {
+        if (thread) ompp_guard_leave(thread);
+        ompp_join_slow(team, t);
+        return;
+    }
+    if (!atomic_load_explicit(&team->a.release, memory_order_relaxed))
+        atomic_store_explicit(&team->a.release, t, memory_order_release);
+    atomic_store_explicit(&team->a.join, t, memory_order_release);
+    close_member(thread, frame, t);
+    ompp_guard_leave(thread);
+}
+
+ompp_team_t *ompp_event_team(void)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    return thread ? thread->team : NULL;
+}
