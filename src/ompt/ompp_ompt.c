@@ -53,7 +53,6 @@ typedef struct {
     const void *taskloop_code; /* where the taskloop it is in begins */
     bool dynamic_loop;         /* it is in a loop whose iterations are handed out as it goes */
     bool work_cancelled;       /* the worksharing construct it was in has been left already */
-    bool runs_tasks;           /* it has run explicit tasks */
     unsigned singles;          /* single constructs it executes, as far as their ends have been told */
     ompp_region_ref_t lock;    /* lock it tries to acquire; 0 = none */
     ompp_time_t lock_since;
@@ -119,11 +118,13 @@ static const void *fork_code(const ompt_frame_t *frame, const void *code)
 
 static ompp_task_t handle_of(const ompt_data_t *task) { return task && task->value != UNMEASURED ? task->value : 0; }
 
+static bool has_untied; /* an untied task has been created */
+
 /* A part of an untied task ends without an event when another thread has the task already: what the thread runs now
  * tells. */
 static inline void runs_now(const ompt_data_t *task, ompp_time_t t)
 {
-    if (__builtin_expect(!self.runs_tasks, 1)) return;
+    if (__builtin_expect(!__atomic_load_n(&has_untied, __ATOMIC_RELAXED), 1)) return;
     if (task && task->value != UNMEASURED && !(task->value & 1)) ompp_event_task_current(task->value, t);
 }
 
@@ -360,8 +361,9 @@ static void plain_sync(ompp_construct_t construct, bool begin, const void *code,
  * address of the parallel region on the thread that forked it, and none on the others.
  */
 /* All threads of the team wait for one another. That of the team's end is told by ompp_event_member_barrier(). */
-static void wait_for_team(bool begin, ompp_time_t t)
+static inline void wait_for_team(bool begin, ompp_time_t t)
 {
+    if (__builtin_expect(!ompp_sync_follower(), 1)) return;
     const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
 
     if (!team) return;
@@ -369,9 +371,16 @@ static void wait_for_team(bool begin, ompp_time_t t)
     else ompp_sync_resume(OMPP_SYNC_BARRIER, team, t);
 }
 
-static void work_barrier(bool begin, ompp_time_t t)
+static void explicit_barrier(bool begin, const void *code, ompp_time_t t)
 {
     if (!begin) wait_for_team(begin, t); /* inside of the region: it is what is waited in */
+    plain_sync(OMPP_CONSTRUCT_BARRIER, begin, code, t);
+    if (begin) wait_for_team(begin, t);
+}
+
+static void work_barrier(bool begin, ompp_time_t t)
+{
+    if (!begin) wait_for_team(begin, t);
     ompp_event_barrier_phase(begin, t);
     if (begin) wait_for_team(begin, t);
 }
@@ -401,11 +410,7 @@ static __attribute__((noinline)) void sync_region(ompt_sync_region_t kind, bool 
     case ompt_sync_region_barrier_implementation: work_barrier(begin, t); break;
     case ompt_sync_region_barrier_implicit: implicit_barrier(begin, code, t); break;
     case ompt_sync_region_barrier:
-    case ompt_sync_region_barrier_explicit:
-        if (!begin) wait_for_team(begin, t);
-        plain_sync(OMPP_CONSTRUCT_BARRIER, begin, code, t);
-        if (begin) wait_for_team(begin, t);
-        break;
+    case ompt_sync_region_barrier_explicit: explicit_barrier(begin, code, t); break;
     case ompt_sync_region_taskwait:
         plain_sync(OMPP_CONSTRUCT_TASKWAIT, begin, code, t);
         ompp_sync_task(begin ? OMPP_SYNC_TASK_WAIT : OMPP_SYNC_TASK_WAITED, 0, 0, t);
@@ -420,16 +425,20 @@ static __attribute__((noinline)) void sync_region(ompt_sync_region_t kind, bool 
     }
 }
 
-/* The barrier at a team's end: the most frequent one by far. A worker's leaving is told when the region is over. */
+/* Barriers, while the thread is in nothing whose end the library does not tell. Workers are told that they leave the one
+ * at a team's end when the region is over. */
 static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
                            ompt_data_t *task, const void *code)
 {
     const bool begin = endpoint == ompt_scope_begin;
 
     (void)parallel;
-    if (kind != ompt_sync_region_barrier_implicit_parallel || self.lock || self.singles || self.runs_tasks)
+    if (__builtin_expect(self.lock || self.singles || __atomic_load_n(&has_untied, __ATOMIC_RELAXED), 0))
         sync_region(kind, begin, task, code);
-    else member_barrier(begin, begin ? ompp_event_now() : 0);
+    else if (kind == ompt_sync_region_barrier_implicit_parallel) member_barrier(begin, begin ? ompp_event_now() : 0);
+    else if (kind == ompt_sync_region_barrier_explicit) explicit_barrier(begin, code, ompp_event_now());
+    else if (kind == ompt_sync_region_barrier_implicit_workshare) work_barrier(begin, ompp_event_now());
+    else sync_region(kind, begin, task, code);
 }
 
 /* The wait inside such a region. Told only to those who follow waiting. */
@@ -560,6 +569,7 @@ static ompp_region_ref_t task_region(int flags, const void *code)
 {
     /* libomp's tasks of target constructs are untied */
     bool untied = flags & ompt_task_untied && flags & ompt_task_explicit;
+    if (untied) __atomic_store_n(&has_untied, true, __ATOMIC_RELAXED);
     ompp_construct_t construct = untied ? OMPP_CONSTRUCT_UTASK : OMPP_CONSTRUCT_TASK;
 
     if (!ompp_code_is_runtime(code)) return region_at(construct, code);
@@ -635,7 +645,6 @@ static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt
         if (prior && before) prior->value = 0;
     }
     if (next && next->value == UNMEASURED) return;
-    self.runs_tasks = true;
     if (after & 1) {
         ompp_event_task_begin(&after, t);
         next->value = after ? after : UNMEASURED;

@@ -64,6 +64,7 @@ void ompp_frames_close(ompp_thread_t *thread, uint32_t index, ompp_time_t t)
 
 void ompp_settle_slow(ompp_thread_t *thread, ompp_time_t t)
 {
+    if (ompp_top(thread)->flags == OMPP_FRAME_F_ENDED) ompp_pop(thread, ompp_top(thread), ompp_top(thread)->stamp);
     while (thread->stack->top > 0 && ompp_top(thread)->flags & OMPP_FRAME_F_PENDING) close_top(thread, t);
 }
 

@@ -113,10 +113,17 @@ void ompp_event_member_barrier(bool begin, ompp_time_t t)
 
 void ompp_event_member_end(ompp_time_t t)
 {
-    const ompp_thread_t *thread = ompp_thread_self;
+    const ompp_thread_t *self = ompp_thread_self;
 
-    if (__builtin_expect(thread && !thread->unusual && !thread->team, 1)) return; /* closed already */
-    ompp_member_end_slow(t);
+    if (self && !self->unusual && !self->team && !(ompp_top(self)->flags & OMPP_FRAME_F_TEAM))
+        return; /* closed already */
+    ompp_thread_t *thread = enter_usual();
+    ompp_a_frame_t *frame = thread ? member_frame(thread) : NULL;
+    const bool usual =
+        frame && frame->slot == ompp_phase_slot(ompp_node(thread, frame->node)->construct, OMPP_PHASE_SHUTDWN);
+    if (usual && !forked(thread, team_of(thread, frame))) frame->flags |= OMPP_FRAME_F_LEFT;
+    if (thread) ompp_guard_leave(thread);
+    if (__builtin_expect(!usual, 0)) ompp_member_end_slow(t);
 }
 
 void ompp_event_join(ompp_team_t *team, ompp_time_t t)
