@@ -425,8 +425,10 @@ static __attribute__((noinline)) void sync_region(ompt_sync_region_t kind, bool 
     }
 }
 
-/* Barriers, while the thread is in nothing whose end the library does not tell. Workers are told that they leave the one
- * at a team's end when the region is over. */
+/*
+ * Barriers, while the thread is in nothing whose end the library does not tell. Workers are told that they leave the
+ * one at a team's end when the region is over.
+ */
 static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
                            ompt_data_t *task, const void *code)
 {

@@ -1,6 +1,7 @@
 /*
- * Teams: fork, and members that are not as usual (ompp_team_hot.c). A worker's tree repeats the path of the forking thread down to the parallel region, so
- * that what it does has its place; the mapping is cached by the forking thread's node.
+ * Teams: fork, and members that are not as usual (ompp_team_hot.c). A worker's tree repeats the path of the forking
+ * thread down to the parallel region, so that what it does has its place; the mapping is cached by the forking thread's
+ * node.
  */
 #include "runtime/ompp_team_priv.h"
 

@@ -1,7 +1,7 @@
 /*
- * The usual way of a team's member, event by event: begin, barrier, end, and the forking thread's join. Usual is a thread
- * that is measured and has no meters, whose top frame is the one of its team, and a worker that knows the place where
- * the team was forked. All else is left to the slow twins (ompp_team.c), which come to the same result.
+ * The usual way of a team's member, event by event: begin, barrier, end, and the forking thread's join. Usual is a
+ * thread that is measured and has no meters, whose top frame is the one of its team, and a worker that knows the place
+ * where the team was forked. All else is left to the slow twins (ompp_team.c), which come to the same result.
  *
  * LLVM's and GNU's libraries keep workers in the barrier until the next fork, so that a worker hears of the end of a
  * region when the region is long joined. Its frame is closed then at once; what comes after that finds no team.
@@ -16,8 +16,10 @@ static inline ompp_thread_t *enter_usual(void)
     return thread && !thread->unusual && ompp_guard_enter(thread) ? thread : NULL;
 }
 
-/* The frame of the team that this thread is a member of, when that is all that is open in the team: what has ended above
- * it is closed. */
+/*
+ * The frame of the team that this thread is a member of, when that is all that is open in the team: what has ended
+ * above it is closed.
+ */
 static inline ompp_a_frame_t *member_frame(ompp_thread_t *thread)
 {
     if (ompp_top(thread)->flags == OMPP_FRAME_F_ENDED) ompp_pop(thread, ompp_top(thread), ompp_top(thread)->stamp);
