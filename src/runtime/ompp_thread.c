@@ -212,17 +212,24 @@ void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t)
     list_put(&ended_threads, thread);
 }
 
-/* Whether another thread is in a region that is not over: some sources tell a worker's end at its next begin. */
-static bool works(const ompp_thread_t *other, const ompp_a_stack_t *stack)
+/*
+ * Whether another thread is in a region that is not over: some sources tell a worker's end at its next begin. Inside an
+ * event it may be about to begin one.
+ * \param[out] end  of its last region, when it is in none.
+ */
+static bool works(const ompp_thread_t *other, ompp_time_t *end)
 {
+    const ompp_a_stack_t *stack = ompp_at(other, atomic_load_explicit(&other->record->stack, memory_order_acquire));
+
+    *end = __atomic_load_n(&other->busy_until, __ATOMIC_RELAXED);
     for (uint32_t i = __atomic_load_n(&stack->top, __ATOMIC_ACQUIRE); i > 0; i--) {
         const ompp_a_frame_t *frame = &stack->frames[i];
         const uint16_t flags = __atomic_load_n(&frame->flags, __ATOMIC_ACQUIRE);
         const ompp_a_team_t *team = flags & OMPP_FRAME_F_TEAM && frame->team ? ompp_at(other, frame->team) : NULL;
-        if (team && atomic_load_explicit(&team->join, memory_order_acquire)) return false;
+        if (team && (*end = atomic_load_explicit(&team->join, memory_order_acquire)) != 0) break;
         if (!(flags & OMPP_FRAME_F_PENDING)) return true;
     }
-    return false;
+    return ompp_is_inside(other);
 }
 
 /*
@@ -230,16 +237,20 @@ static bool works(const ompp_thread_t *other, const ompp_a_stack_t *stack)
  * dismisses threads, which end a little later; one that is in a team now, or will be again (ompp_team.c), is no such:
  * threads fork teams independently.
  */
-static void replace_others(const ompp_thread_t *place)
+static void replace_others(ompp_thread_t *place)
 {
     for (ompp_thread_t *other = atomic_load(&ompp_process.threads); other; other = other->next_all) {
         ompp_a_thread_t *record = other->record;
         if (other == place || record->index != place->record->index || record->kind != OMPP_THREAD_TEAM ||
             __atomic_load_n(&record->end_ns, __ATOMIC_ACQUIRE) != 0)
             continue;
-        const ompp_a_stack_t *stack = ompp_at(other, atomic_load_explicit(&record->stack, memory_order_acquire));
-        if (works(other, stack)) atomic_store(&record->beside, 1);
-        else atomic_store(&other->replaced, true);
+        ompp_time_t end;
+        if (works(other, &end)) {
+            atomic_store(&record->beside, 1);
+            continue;
+        }
+        atomic_store(&other->replaced, true);
+        if (end > place->busy_until) place->busy_until = end;
     }
 }
 
