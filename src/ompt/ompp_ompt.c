@@ -53,8 +53,13 @@ typedef struct {
     const void *taskloop_code; /* where the taskloop it is in begins */
     bool dynamic_loop;         /* it is in a loop whose iterations are handed out as it goes */
     bool work_cancelled;       /* the worksharing construct it was in has been left already */
-    unsigned singles;          /* single constructs it executes, as far as their ends have been told */
-    ompp_region_ref_t lock;    /* lock it tries to acquire; 0 = none */
+    union {
+        struct {
+            ompp_region_ref_t lock; /* lock it tries to acquire; 0 = none */
+            unsigned singles;       /* single constructs it executes, as far as their ends have been told */
+        };
+        uint64_t untold; /* both: 0 = it is in nothing whose end may not be told */
+    };
     ompp_time_t lock_since;
     bool has_role;      /* its place among the threads is known */
     bool serves_nested; /* that was in a nested team, and may be in another one each time */
@@ -171,6 +176,12 @@ static bool is_nested(void)
     return false;
 }
 
+/*
+ * A worker leaves the barrier at a team's end, and its implicit task, as it begins in its next team: that closes what it
+ * has open, as does the end of measurement. In a region that it has forked itself the thread is no worker.
+ */
+static inline bool is_told_by_next_begin(void) { return self.nforks == 0 && !ompp_sync_follower(); }
+
 static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
                              unsigned team_size, unsigned index, int flags)
 {
@@ -193,7 +204,7 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parall
         bool own = self.own_teams & 1;
         self.own_teams >>= 1;
         flush_failed_lock();
-        if (!own) ompp_event_member_end(0);
+        if (!own && !is_told_by_next_begin()) ompp_event_member_end(ompp_event_now());
     }
 }
 
@@ -435,12 +446,12 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
     const bool begin = endpoint == ompt_scope_begin;
 
     (void)parallel;
-    if (__builtin_expect(self.lock || self.singles || __atomic_load_n(&has_untied, __ATOMIC_RELAXED), 0))
+    if (__builtin_expect(self.untold || __atomic_load_n(&has_untied, __ATOMIC_RELAXED), 0))
         sync_region(kind, begin, task, code);
-    else if (kind == ompt_sync_region_barrier_implicit_parallel) member_barrier(begin, begin ? ompp_event_now() : 0);
     else if (kind == ompt_sync_region_barrier_explicit) explicit_barrier(begin, code, ompp_event_now());
     else if (kind == ompt_sync_region_barrier_implicit_workshare) work_barrier(begin, ompp_event_now());
-    else sync_region(kind, begin, task, code);
+    else if (kind != ompt_sync_region_barrier_implicit_parallel) sync_region(kind, begin, task, code);
+    else if (begin || !is_told_by_next_begin()) member_barrier(begin, ompp_event_now());
 }
 
 /* The wait inside such a region. Told only to those who follow waiting. */

@@ -230,11 +230,13 @@ void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, omp
 /**
  * \brief The member reaches (begin) or leaves the implicit barrier at the region's end. A worker's leaving is clamped
  *        to the moment the forking thread left it.
- * \param[in] t  0, when it leaves: now, read only where it matters.
  */
 void ompp_event_member_barrier(bool begin, ompp_time_t t);
 
-/** \brief The member's part has ended: phase SHUTDWN until the join. \param[in] t  0 = now, as above. */
+/**
+ * \brief The member's part has ended: phase SHUTDWN until the join. Neither this nor its leaving of the barrier need be
+ *        told of a worker that begins in no other team before the join.
+ */
 void ompp_event_member_end(ompp_time_t t);
 
 /** \brief The forking thread goes on alone: leaves the region. */

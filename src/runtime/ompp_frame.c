@@ -36,11 +36,26 @@ static ompp_time_t end_of(const ompp_thread_t *thread, const ompp_a_frame_t *fra
     return t;
 }
 
+/* The source has not told that a worker left the barrier at the team's end: it did when the forking thread did. */
+static void leave_barrier(ompp_thread_t *thread, ompp_a_frame_t *frame)
+{
+    const unsigned construct = ompp_node(thread, frame->node)->construct;
+    const ompp_a_team_t *team = ompp_at(thread, frame->team);
+    const ompp_time_t release = atomic_load_explicit(&team->release, memory_order_acquire);
+
+    if (!release || team->fork_thread == ompp_off(thread, thread->record) ||
+        frame->slot != ompp_phase_slot(construct, OMPP_PHASE_EXITBAR))
+        return;
+    ompp_frame_book(thread, frame, release);
+    ompp_frame_to(thread, frame, ompp_phase_slot(construct, OMPP_PHASE_SHUTDWN));
+}
+
 static void close_top(ompp_thread_t *thread, ompp_time_t t)
 {
     ompp_a_frame_t *frame = ompp_top(thread);
     ompp_time_t end = end_of(thread, frame, t);
 
+    if (frame->flags & OMPP_FRAME_F_TEAM && frame->team) leave_barrier(thread, frame);
     if (end < frame->stamp) end = frame->stamp;
     if (frame->flags & OMPP_FRAME_F_TEAM) ompp_frame_leave_team(thread, frame, end);
     if (frame->flags & OMPP_FRAME_F_RECURSIVE) ompp_node(thread, frame->node)->visits += frame->again;

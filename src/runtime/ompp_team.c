@@ -116,6 +116,15 @@ static ompp_thread_t *to_place(ompp_thread_t *thread, const ompp_team_t *team, u
     return ompp_thread_take_place(thread, (ompp_seat_t){nested ? OMPP_THREAD_NESTED : OMPP_THREAD_TEAM, index, path});
 }
 
+/* A worker's frame whose region is over: sources need not tell (ompp_event_member_end). */
+static bool is_over(const ompp_thread_t *thread, const ompp_a_frame_t *frame)
+{
+    const ompp_a_team_t *team = frame->flags & OMPP_FRAME_F_TEAM && frame->team ? ompp_at(thread, frame->team) : NULL;
+
+    return team && team->fork_thread != ompp_off(thread, thread->record) &&
+           atomic_load_explicit(&team->join, memory_order_acquire);
+}
+
 /* Index of the innermost team frame; 0 = none. */
 static uint32_t find_team(const ompp_thread_t *thread)
 {
@@ -131,6 +140,7 @@ void ompp_member_begin_slow(ompp_team_t *team, unsigned index, bool nested, ompp
 
     if (!thread || !ompp_guard_enter(thread)) return;
     ompp_settled_top(thread, t);
+    if (index > 0 && is_over(thread, ompp_top(thread))) ompp_frames_close(thread, thread->stack->top, t);
     thread = to_place(thread, team, index, nested);
     ompp_a_thread_t *record = thread->record;
     bool forked_it = team && team->a.fork_thread == ompp_off(thread, record);
@@ -174,7 +184,6 @@ void ompp_member_barrier_slow(bool begin, ompp_time_t t)
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || thread->skipped || !ompp_guard_enter(thread)) return;
-    if (!t) t = ompp_clock_now();
     ompp_a_frame_t *frame = team_frame_on_top(thread, t);
     if (frame && frame->team && !(frame->flags & OMPP_FRAME_F_LEFT)) {
         ompp_a_team_t *team = ompp_at(thread, frame->team);
@@ -193,7 +202,6 @@ void ompp_member_end_slow(ompp_time_t t)
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || !ompp_guard_enter(thread)) return;
-    if (!t) t = ompp_clock_now();
     if (thread->skipped) {
         /* A worker that began without team; the forking thread goes on skipping until the join. */
         if (thread->skipped == 1 && thread->skipped_team) thread->skipped = thread->skipped_team = 0;
