@@ -34,10 +34,10 @@ char *kinst_fortran_description(const kinst_fortran_t *f, const kinst_user_regio
                       begin.line, begin.line, file_of(f, begin), end.line, end.line, r->name);
 }
 
-/* Line of the source that a line of OPARI2's input stands for. */
-static unsigned physical(const kinst_lines_t *in, unsigned line)
+/* Lines of the source that a line of OPARI2's input stands for. */
+static kinst_line_t physical(const kinst_lines_t *in, unsigned line)
 {
-    return line > 0 && line <= in->n ? in->v[line - 1].line : line;
+    return line > 0 && line <= in->n ? in->v[line - 1] : (kinst_line_t){.line = line, .last = line};
 }
 
 /* A description of OPARI2's with the user's file and lines in place of those of in/source.f90. */
@@ -49,8 +49,8 @@ static char *with_places(const kinst_fortran_t *f, const kinst_lines_t *in, cons
         unsigned first = 0, last = 0;
         int n = 0;
         if (sscanf(hit + strlen(own), ":%u:%u%n", &first, &last, &n) != 2) n = 0;
-        kinst_mapping_t a = kinst_fortran_mapped(f, physical(in, first)),
-                        b = kinst_fortran_mapped(f, physical(in, last));
+        kinst_mapping_t a = kinst_fortran_mapped(f, physical(in, first).line),
+                        b = kinst_fortran_mapped(f, physical(in, last).last);
         result = kinst_text("%s%.*s%s:%u:%u", result, (int)(hit - text), text, file_of(f, a), a.line, b.line);
         text = hit + strlen(own) + n;
     }
@@ -358,14 +358,17 @@ static char *without_include(char *line)
     return line[strspn(line, " ")] ? line : NULL;
 }
 
-/* What was hidden from OPARI2, or the line itself. */
-static char *with_hidden(const work_t *w, char *line)
+/* Adds the lines that are hidden from OPARI2 here, if there are any. */
+static bool add_hidden(work_t *w, const char *line, unsigned place)
 {
     const char *at;
     size_t length, number = line[0] == '!' ? numbered(line, KINST_FORTRAN_HIDDEN " ", &at, &length) : 0;
 
-    if (line[0] != '!' || strncmp(line + 1, KINST_FORTRAN_HIDDEN, strlen(KINST_FORTRAN_HIDDEN)) != 0) return line;
-    return number < w->f->hidden.n ? w->f->hidden.v[number] : line;
+    if (line[0] != '!' || strncmp(line + 1, KINST_FORTRAN_HIDDEN, strlen(KINST_FORTRAN_HIDDEN)) != 0) return false;
+    if (number >= w->f->hidden.n) return false;
+    kinst_lines_t lines = kinst_lines_of(w->f->hidden.v[number]);
+    for (size_t i = 0; i < lines.n; i++) kinst_lines_add(&w->lines, lines.v[i].text, place ? place++ : 0);
+    return true;
 }
 
 static void read_output(work_t *w, const kinst_lines_t *in, const char *out, const char *own)
@@ -387,10 +390,14 @@ static void read_output(work_t *w, const kinst_lines_t *in, const char *out, con
         if (i == 0 && !*line) continue;
         line = without_include(line);
         if (!line) continue;
-        unsigned place = physical(in, number);
+        unsigned place = physical(in, number).line;
+        if (add_hidden(w, line, place)) {
+            number += number > 0;
+            continue;
+        }
         keep_case(w, line);
         squeeze(w->f->form, line);
-        line = kinst_fortran_constants(w->f, with_hidden(w, line));
+        line = kinst_fortran_constants(w->f, line);
         line = with_block(w, with_regions(w, with_handles(with_description(with_team(line)))));
         if (locks && kinst_line_kind(w->f->form, line, &rest) == KINST_LINE_CODE) with_locks(w, line);
         add_clauses(w, line, place, following);

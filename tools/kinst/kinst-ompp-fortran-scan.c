@@ -299,6 +299,16 @@ static char *find(const kinst_command_t *c, const kinst_source_t *source, const 
     return real;
 }
 
+bool kinst_fortran_included(const kinst_fortran_t *f, const char *line, kinst_lines_t *lines)
+{
+    char *name = included(line), *path = name ? find(f->compiler, f->source, name) : NULL;
+    size_t size;
+    char *text = path ? kinst_file_read(path, &size) : NULL;
+
+    if (text) *lines = kinst_lines_of(text);
+    return text;
+}
+
 /* A directive that would have been measured? p stands behind the sentinel. */
 static bool is_measured(const char *p)
 {
@@ -347,15 +357,12 @@ static void look_at_head(void *context, const kinst_statement_t *s)
 
 static bool has_head(const kinst_fortran_t *f, const char *line, int depth)
 {
-    char *name = included(line), *path = name ? find(f->compiler, f->source, name) : NULL;
     kinst_reader_t reader = {.form = f->form};
+    kinst_lines_t lines;
     const char *rest;
     bool head = false;
-    size_t size;
-    char *text = path && depth > 0 ? kinst_file_read(path, &size) : NULL;
 
-    if (!text) return false;
-    kinst_lines_t lines = kinst_lines_of(text);
+    if (depth == 0 || !kinst_fortran_included(f, line, &lines)) return false;
     for (size_t i = 0; i < lines.n && !head; i++) {
         if (has_head(f, lines.v[i].text, depth - 1)) return true;
         if (kinst_line_kind(f->form, lines.v[i].text, &rest) == KINST_LINE_CODE)

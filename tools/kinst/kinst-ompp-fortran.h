@@ -28,7 +28,10 @@ kinst_form_t kinst_form_of(const kinst_command_t *command, const kinst_source_t 
 /** One line, without its newline. */
 typedef struct {
     char *text;
-    unsigned line; /* physical line of the source that it stands for; 0 = of none */
+    unsigned line, last; /* physical lines of the source that it stands for; 0 = of none */
+    /* First line of a directive: as it is in the source, newlines included; else NULL. Further ones have none. */
+    char *original;
+    const char *why; /* why OPARI2 must not see the directive that begins here; NULL = it may */
 } kinst_line_t;
 
 typedef struct {
@@ -112,6 +115,7 @@ typedef struct kinst_fortran {
     kinst_list_t ignored;    /* pragmas, with the reason behind each: subject, reason, subject, ... */
     kinst_list_t hidden;     /* lines that OPARI2 does not see */
     kinst_list_t constants;  /* text constants of directives, which it does not see either */
+    kinst_list_t refused;    /* physical lines of directives that it does not do */
     kinst_list_t unmeasured; /* constructs that are not instrumented: name, place, name, ... */
     kinst_list_t unseen;     /* absolute paths of its include files that have OpenMP directives */
     const char *unsearched;  /* why not all of its include files were searched, NULL = they were */
@@ -136,11 +140,13 @@ const char *kinst_fortran_hide(kinst_fortran_t *f, kinst_lines_t *out);
 #define KINST_FORTRAN_HIDDEN "ompp_hidden"
 
 /**
- * \brief f->lines with directives that OPARI2 can read: no text constants (f->constants), comments, and names over
- *        several lines.
- * \return NULL, or why OPARI2 must not do this source.
+ * \brief f->lines with directives that OPARI2 can read: no text constants (f->constants), comments, and words over
+ *        several lines; of those that it must not see, a line with their name.
  */
-const char *kinst_fortran_prepare(kinst_fortran_t *f, kinst_lines_t *out);
+void kinst_fortran_prepare(kinst_fortran_t *f, kinst_lines_t *out);
+
+/** \brief Does a line include a file of Fortran? Of one that is found, *lines gets the lines. */
+bool kinst_fortran_included(const kinst_fortran_t *f, const char *line, kinst_lines_t *lines);
 
 /** \brief The line with its text constants. */
 char *kinst_fortran_constants(const kinst_fortran_t *f, char *line);
