@@ -149,7 +149,8 @@ static size_t word_at(const char *p, size_t length)
         "atomic", "barrier", "cancel", "cancellation", "capture", "critical", "data", "distribute", "do", "end",
         "enter", "exit", "flush", "loop", "masked", "master", "ordered", "parallel", "point", "read", "scope",
         "section", "sections", "simd", "single", "target", "task", "taskgroup", "taskloop", "taskwait", "taskyield",
-        "teams", "update", "workshare", "write",
+        "teams", "threadprivate", "update", "workshare", "write", "assume", "declare", "dispatch", "error", "interop",
+        "metadirective", "nothing", "requires", "scan", "tile", "unroll",
         /* clauses */
         "acq_rel", "acquire", "affinity", "aligned", "allocate", "bind", "collapse", "compare", "copyin", "copyprivate",
         "default", "defaultmap", "depend", "detach", "device", "dist_schedule", "doacross", "fail", "filter", "final",
@@ -196,8 +197,9 @@ static const char *read_name(bool fixed, const char *p, char *name)
 }
 
 /* One blank between words, and none in brackets of fixed form, where blanks mean nothing. */
-static char *with_words(kinst_form_t form, const char *p)
+static char *with_words(kinst_fortran_t *f, const char *p)
 {
+    const kinst_form_t form = f->form;
     char *text, *name = kinst_text("%s", p), last = ' ';
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -209,7 +211,10 @@ static char *with_words(kinst_form_t form, const char *p)
         if (begins && depth == 0) {
             const char *end = read_name(form.fixed, p, name);
             if (last != ' ' && last != ',') fputc(' ', out);
-            if (!put_words(out, name, strlen(name))) fprintf(out, "%.*s", (int)(end - p), p);
+            if (!put_words(out, name, strlen(name))) {
+                f->needs_cpp = f->form.cpp;
+                fprintf(out, "%.*s", (int)(end - p), p);
+            }
             last = 'a';
             p = end;
             continue;
@@ -236,17 +241,31 @@ static bool is_operator(const char *p)
     return length > 0 && p[1 + length] == '.';
 }
 
-/* How much of the text fits into a line which ends between two words; 0 = its first word is longer. */
+/* May a line end before text[n]? */
+static bool may_end(const char *text, size_t n)
+{
+    char before = text[n - 1];
+
+    if (before == ' ' || before == ',') return true;
+    if (strchr("+-*/:<>=", before) && isalpha((unsigned char)text[n])) return true;
+    return strchr(NAME ")", before) && is_operator(text + n);
+}
+
+/* How much of the text fits into a line: where possible whole clauses, for OPARI2 spoils a schedule over two lines; 0 =
+ * the first word is too long. */
 static size_t fitting(const char *text, size_t room)
 {
+    size_t clauses = 0, words = 0;
+    int depth = 0;
+
     if (strlen(text) <= room) return strlen(text);
-    for (size_t n = room; n > 0; n--) {
-        char before = text[n - 1];
-        if (before == ' ' || before == ',') return n;
-        if (strchr("(+-*/:<>=", before) && isalpha((unsigned char)text[n])) return n;
-        if (strchr(NAME ")", before) && is_operator(text + n)) return n;
+    for (size_t n = 1; n <= room; n++) {
+        depth += text[n - 1] == '(' ? 1 : text[n - 1] == ')' ? -1 : 0;
+        if (!may_end(text, n)) continue;
+        words = n;
+        if (depth == 0) clauses = n;
     }
-    return 0;
+    return clauses ? clauses : words;
 }
 
 /* The directive in lines for OPARI2, all of which stand for all of its lines; false = a word is too long. */
@@ -281,6 +300,21 @@ static char *original(const kinst_fortran_t *f, size_t first, size_t last)
     return text;
 }
 
+/* Does the directive go on behind lines of the preprocessor, of which line k is the first? */
+static bool is_cut(const directive_t *d, size_t k)
+{
+    const kinst_lines_t *lines = &d->f->lines;
+    const char *rest;
+    kinst_line_kind_t kind = KINST_LINE_CPP;
+
+    if (kinst_line_kind(d->f->form, lines->v[k].text, &rest) != KINST_LINE_CPP) return false;
+    while (kind == KINST_LINE_CPP || kind == KINST_LINE_COMMENT) {
+        if (++k == lines->n) return false;
+        kind = kinst_line_kind(d->f->form, lines->v[k].text, &rest);
+    }
+    return d->more || (kind == KINST_LINE_DIRECTIVE && goes_on(d, rest));
+}
+
 /* The directive that begins at line i. \return its last line. */
 static size_t prepare(kinst_fortran_t *f, size_t i, kinst_lines_t *out)
 {
@@ -296,6 +330,7 @@ static size_t prepare(kinst_fortran_t *f, size_t i, kinst_lines_t *out)
     add(&d, rest);
     for (size_t k = i + 1; k < f->lines.n && (f->form.fixed || d.more); k++) {
         part = add_line(&d, lines[k].text, MAX_DEPTH);
+        if (part == OTHER && is_cut(&d, k)) f->needs_cpp = true;
         if (part == OTHER) break;
         if (part != BETWEEN) last = k;
         if (part == BROKEN) break;
@@ -305,7 +340,7 @@ static size_t prepare(kinst_fortran_t *f, size_t i, kinst_lines_t *out)
     if (part == BROKEN) why = "an include file has its end, and more";
     for (size_t k = 0; k < f->refused.n && !why; k++)
         if (strtoul(f->refused.v[k], NULL, 10) == lines[i].line) why = "OPARI2 refuses it";
-    text = with_words(f->form, why ? text : without_constants(f, text));
+    text = with_words(f, why ? text : without_constants(f, text));
     kinst_line_t line = {.line = lines[i].line, .last = lines[last].line, .original = original(f, i, last)};
     if (!why && put_lines(f, out, text, line)) return last;
     line.text = kinst_text("!$omp %.*s", (int)strcspn(text, "("), text);

@@ -107,6 +107,16 @@ static bool is_known(const char *p)
     return false;
 }
 
+bool kinst_fortran_is_measured(const char *p)
+{
+    static const char *const others[] = {"end", "atomic", "flush"};
+    const char *rest = p;
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (kinst_words(&rest, others[i])) return false;
+    return find_row(p) || is_known(p);
+}
+
 typedef struct {
     kinst_fortran_t *f;
     kinst_lines_t in, out; /* before and after */

@@ -24,14 +24,22 @@ static const char *run_opari(const kinst_fortran_t *f, const char *in)
     return kinst_run_opari(options, in, "source.f90", "out.f90");
 }
 
-static const char *file_of(const kinst_fortran_t *f, kinst_mapping_t m) { return m.file ? m.file : f->absolute; }
+/* "sscl=file:1:1*escl=file:9:9": both in the file of the begin, whose line is the last one there when the end is in
+ * another. */
+static char *place_text(const kinst_fortran_t *f, unsigned begin, unsigned end)
+{
+    kinst_mapping_t first = kinst_fortran_mapped(f, begin), last = kinst_fortran_mapped(f, end);
+    char *path = first.file ? realpath(first.file, NULL) : NULL;
+    const char *file = path ? path : first.file ? first.file : f->absolute;
+
+    while (end > begin && !kinst_fortran_same_file(first, last)) last = kinst_fortran_mapped(f, --end);
+    if (last.line < first.line) last.line = first.line;
+    return kinst_text("sscl=%s:%u:%u*escl=%s:%u:%u", file, first.line, first.line, file, last.line, last.line);
+}
 
 char *kinst_fortran_description(const kinst_fortran_t *f, const kinst_user_region_t *r)
 {
-    kinst_mapping_t begin = kinst_fortran_mapped(f, r->begin), end = kinst_fortran_mapped(f, r->end);
-
-    return kinst_text("*regionType=%s*sscl=%s:%u:%u*escl=%s:%u:%u*userRegionName=%s**", r->type, file_of(f, begin),
-                      begin.line, begin.line, file_of(f, begin), end.line, end.line, r->name);
+    return kinst_text("*regionType=%s*%s*userRegionName=%s**", r->type, place_text(f, r->begin, r->end), r->name);
 }
 
 /* Lines of the source that a line of OPARI2's input stands for. */
@@ -40,21 +48,27 @@ static kinst_line_t physical(const kinst_lines_t *in, unsigned line)
     return line > 0 && line <= in->n ? in->v[line - 1] : (kinst_line_t){.line = line, .last = line};
 }
 
+/* "sscl=/private/in/source.f90:12:13": the last number of it, and what follows; NULL = it does not stand there. */
+static const char *read_lines(const char *text, const char *key, const char *own, unsigned *first, unsigned *last)
+{
+    const char *at = strstr(text, kinst_text("*%s=%s:", key, own));
+    int n = 0;
+
+    if (!at) return NULL;
+    at += strlen(key) + strlen(own) + 3;
+    return sscanf(at, "%u:%u%n", first, last, &n) == 2 ? at + n : NULL;
+}
+
 /* A description of OPARI2's with the user's file and lines in place of those of in/source.f90. */
 static char *with_places(const kinst_fortran_t *f, const kinst_lines_t *in, const char *text, const char *own)
 {
-    char *result = kinst_text("%s", "");
+    unsigned first = 0, last = 0, unused;
+    const char *behind = read_lines(text, "sscl", own, &first, &last), *at = strstr(text, "*sscl="),
+               *end = read_lines(text, "escl", own, &unused, &last);
 
-    for (const char *hit; (hit = strstr(text, own));) {
-        unsigned first = 0, last = 0;
-        int n = 0;
-        if (sscanf(hit + strlen(own), ":%u:%u%n", &first, &last, &n) != 2) n = 0;
-        kinst_mapping_t a = kinst_fortran_mapped(f, physical(in, first).line),
-                        b = kinst_fortran_mapped(f, physical(in, last).last);
-        result = kinst_text("%s%.*s%s:%u:%u", result, (int)(hit - text), text, file_of(f, a), a.line, b.line);
-        text = hit + strlen(own) + n;
-    }
-    return kinst_text("%s%s", result, text);
+    if (!behind || !at) return kinst_text("%s", text);
+    return kinst_text("%.*s*%s%s", (int)(at - text), text,
+                      place_text(f, physical(in, first).line, physical(in, last).last), end ? end : behind);
 }
 
 /* The texts opari2_ctc_N of OPARI2's declarations: constants in pieces, "..."// over several lines. */
@@ -88,6 +102,7 @@ typedef struct {
     size_t nopari;           /* regions of OPARI2; the user's have the numbers behind them */
     char *block;             /* name of the common block with the handles */
     char quote;              /* of a text constant that goes on in the next line of code; 0 = none */
+    bool undescribed;        /* there is a handle without a description */
 } work_t;
 
 static char *replaced(const char *line, const char *at, size_t length, const char *by)
@@ -138,13 +153,15 @@ static char *with_description(char *line)
     return number ? replaced(line, close, 0, kinst_text(",opari2_ctc_%zu", number)) : line;
 }
 
-static char *with_handles(char *line)
+static char *with_handles(work_t *w, char *line)
 {
     const char *at;
     size_t length, number;
 
-    while ((number = numbered(line, "opari2_region_", &at, &length)))
+    while ((number = numbered(line, "opari2_region_", &at, &length))) {
+        if (number > w->nopari || !*w->f->texts.v[number - 1]) w->undescribed = true;
         line = replaced(line, at, length, kinst_text("opari2_h(%zu)", number));
+    }
     return line;
 }
 
@@ -398,7 +415,7 @@ static void read_output(work_t *w, const kinst_lines_t *in, const char *out, con
         keep_case(w, line);
         squeeze(w->f->form, line);
         line = kinst_fortran_constants(w->f, line);
-        line = with_block(w, with_regions(w, with_handles(with_description(with_team(line)))));
+        line = with_block(w, with_regions(w, with_handles(w, with_description(with_team(line)))));
         if (locks && kinst_line_kind(w->f->form, line, &rest) == KINST_LINE_CODE) with_locks(w, line);
         add_clauses(w, line, place, following);
         add_task_clauses(w, &line, place, following);
@@ -503,23 +520,28 @@ static void put_name(const kinst_fortran_t *f, FILE *out)
 
 static void put_text(const work_t *w, const kinst_units_t *units, FILE *out)
 {
-    unsigned next = 0; /* line of the source that the compiler takes the next one for */
+    kinst_mapping_t next = {0}; /* what the compiler takes the next line for; line 0 = not known */
     const char *rest, *before = NULL;
 
     for (size_t i = 0; i <= w->lines.n; i++) {
         for (size_t k = 0; k < units->n; k++) {
             if (units->v[k].place != i) continue;
             put_unit(w, out, &units->v[k]);
-            next = 0;
+            next.line = 0;
         }
         if (i == w->lines.n) return;
         const kinst_line_t *line = &w->lines.v[i];
+        const kinst_mapping_t place = kinst_fortran_mapped(w->f, line->line);
         bool directive = kinst_line_kind(w->f->form, line->text, &rest) == KINST_LINE_DIRECTIVE;
         bool inside = directive && kinst_directive_continues(w->f->form, rest, before);
-        if (line->line && line->line != next && !inside) kinst_fortran_marker(w->f, out, next = line->line);
+        bool there = place.line == next.line && kinst_fortran_same_file(place, next);
+        if (line->line && !there && !inside) {
+            kinst_fortran_marker(w->f, out, line->line);
+            next = place;
+        }
         fprintf(out, "%s\n", line->text);
         before = directive ? rest : NULL;
-        if (next) next++;
+        if (next.line) next.line++;
     }
 }
 
@@ -554,6 +576,7 @@ static const char *instrument(work_t *w)
     w->nopari = f->texts.n;
     w->in = &lines;
     read_output(w, &lines, out, own);
+    if (w->undescribed) return "OPARI2 did not describe a construct";
     kinst_fortran_drop_empty(f, &w->lines);
     f->instrumented = true;
     return NULL;
@@ -571,7 +594,7 @@ const char *kinst_fortran_text(kinst_fortran_t *f, bool opari, FILE *out)
     if (opari) reason = instrument(&w);
     else
         for (size_t i = 0; i < f->lines.n; i++)
-            kinst_lines_add(&w.lines, with_handles(with_regions(&w, f->lines.v[i].text)), f->lines.v[i].line);
+            kinst_lines_add(&w.lines, with_handles(&w, with_regions(&w, f->lines.v[i].text)), f->lines.v[i].line);
     if (reason) return reason;
     for (size_t i = 0; i < f->nregions; i++) kinst_add(&f->texts, kinst_fortran_description(f, &f->regions[i]));
     reason = kinst_fortran_units(&units, f, &w.lines, is_ours);

@@ -18,6 +18,11 @@ kinst_mapping_t kinst_fortran_mapped(const kinst_fortran_t *f, unsigned line)
     return m;
 }
 
+bool kinst_fortran_same_file(kinst_mapping_t a, kinst_mapping_t b)
+{
+    return a.file == b.file || (a.file && b.file && strcmp(a.file, b.file) == 0);
+}
+
 void kinst_fortran_marker(const kinst_fortran_t *f, FILE *out, unsigned line)
 {
     kinst_mapping_t m = kinst_fortran_mapped(f, line);
@@ -38,6 +43,7 @@ static bool note_line(kinst_fortran_t *f, const char *p, unsigned line)
     if (rest == p) return false;
     const char *open = strchr(rest, '"'), *close = open ? strchr(open + 1, '"') : NULL;
     if (close) file = kinst_text("%.*s", (int)(close - open - 1), open + 1);
+    if (file && strcmp(file, f->source->path) == 0) file = NULL;
     kinst_mapping_t *mapping = kinst_push(&f->mappings, &f->nmappings, sizeof *mapping);
     *mapping = (kinst_mapping_t){line + 1, (unsigned)number, file};
     return true;
@@ -309,17 +315,6 @@ bool kinst_fortran_included(const kinst_fortran_t *f, const char *line, kinst_li
     return text;
 }
 
-/* A directive that would have been measured? p stands behind the sentinel. */
-static bool is_measured(const char *p)
-{
-    static const char *const others[] = {"threadprivate", "declare", "simd",  "requires",
-                                         "end",           "atomic",  "flush", NULL};
-
-    for (size_t i = 0; others[i]; i++)
-        if (kinst_words(&p, others[i])) return false;
-    return isalpha((unsigned char)*kinst_skip_blanks(p));
-}
-
 void kinst_fortran_includes(kinst_fortran_t *f, const char *text)
 {
     kinst_form_t form = f->form;
@@ -336,7 +331,7 @@ void kinst_fortran_includes(kinst_fortran_t *f, const char *text)
             for (size_t k = 0; k < files.n && !known; k++) known = strcmp(files.v[k], path) == 0;
             if (!known && files.n < MAX_INCLUDES) kinst_add(&files, path);
             if (kinst_line_kind(form, lines.v[i].text, &rest) != KINST_LINE_DIRECTIVE) continue;
-            if (!kinst_directive_continues(form, rest, before) && is_measured(rest)) found = true;
+            if (!kinst_directive_continues(form, rest, before) && kinst_fortran_is_measured(rest)) found = true;
             before = rest;
         }
         if (found && next > 0) {

@@ -93,23 +93,47 @@ void kinst_fortran_unhooked(kinst_source_t *source, const char *subject, const c
     kinst_add(notes, why);
 }
 
+static bool needs_preprocessor(kinst_fortran_t *f)
+{
+    kinst_lines_t unused = {0};
+
+    kinst_fortran_prepare(f, &unused);
+    return f->needs_cpp;
+}
+
+static char *preprocessed(const kinst_command_t *c, const kinst_source_t *source)
+{
+    const char *dir = kinst_private();
+    size_t size;
+
+    return dir ? kinst_preprocessed(c, NULL, source, source->path, kinst_text("%s/preprocessed", dir), "/dev/null", &size)
+               : NULL;
+}
+
 void kinst_fortran_make(const kinst_command_t *c, kinst_source_t *source, bool opari)
 {
     static unsigned number;
     kinst_fortran_t *f = calloc(1, sizeof *f);
     const char *reason;
     size_t size;
-    char *text = kinst_file_read(source->path, &size), *absolute = realpath(source->path, NULL);
+    char *text = kinst_file_read(source->path, &size), *absolute = realpath(source->path, NULL), *other;
 
     if (!f || !text || !absolute || strlen(text) != size) return;
-    *f = (kinst_fortran_t){.source = source,
-                           .compiler = c,
-                           .absolute = absolute,
-                           .command = text_of_command(c),
-                           .form = kinst_form_of(c, source)};
+    const kinst_fortran_t empty = {.source = source,
+                                   .compiler = c,
+                                   .absolute = absolute,
+                                   .command = text_of_command(c),
+                                   .form = kinst_form_of(c, source)};
+    *f = empty;
     source->fortran = f;
     kinst_fortran_scan(f, text);
-    if (opari) kinst_fortran_includes(f, text);
+    if (opari && f->form.cpp && f->has_openmp && needs_preprocessor(f) && (other = preprocessed(c, source))) {
+        *f = empty;
+        kinst_fortran_scan(f, other);
+        if (f->has_openmp) kinst_fortran_includes(f, other);
+    } else if (opari) {
+        kinst_fortran_includes(f, text);
+    }
     f->has_openmp = opari = opari && f->has_openmp;
     bool change = opari || f->has_calls || f->ignored.n > 0;
     if ((!change && !has_notes(source)) || !kinst_private()) return;

@@ -121,6 +121,7 @@ typedef struct kinst_fortran {
     const char *unsearched;  /* why not all of its include files were searched, NULL = they were */
     kinst_list_t texts;      /* descriptions of OPARI2's regions, and of the user's behind them */
     bool has_openmp, has_calls;
+    bool needs_cpp;    /* the preprocessor decides what directives are */
     bool uses_ompp;    /* use ompp */
     bool has_omp_inst; /* pragmas that look like OpenMP's: gfortran refuses them */
     bool instrumented; /* OPARI2 did its part */
@@ -160,8 +161,13 @@ void kinst_fortran_plain(const kinst_fortran_t *f, const char *text, FILE *out);
 /** \brief File and line that a physical line of the source stands for. */
 kinst_mapping_t kinst_fortran_mapped(const kinst_fortran_t *f, unsigned line);
 
+bool kinst_fortran_same_file(kinst_mapping_t a, kinst_mapping_t b);
+
 /** \brief Writes '# 12 "file"' for a line of the source. */
 void kinst_fortran_marker(const kinst_fortran_t *f, FILE *out, unsigned line);
+
+/** \brief Does the text behind a sentinel begin with a directive that would be measured? */
+bool kinst_fortran_is_measured(const char *p);
 
 /** \brief Notes include files with OpenMP directives in f->unseen. */
 void kinst_fortran_includes(kinst_fortran_t *f, const char *text);
