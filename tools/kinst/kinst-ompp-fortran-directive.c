@@ -349,12 +349,73 @@ static size_t prepare(kinst_fortran_t *f, size_t i, kinst_lines_t *out)
     return last;
 }
 
-void kinst_fortran_prepare(kinst_fortran_t *f, kinst_lines_t *out)
+/* ---- Loops ------------------------------------------------------------------------------------------------------- */
+
+/* A statement over several lines that begins or ends a loop: OPARI2 reads such words in one line alone. */
+typedef struct {
+    size_t first, last; /* lines */
+    char *text;
+} bound_t;
+
+typedef struct {
+    bound_t *v;
+    size_t n;
+} bounds_t;
+
+static void find_bound(void *context, const kinst_statement_t *s)
 {
+    bounds_t *bounds = context;
+    const char *text = NULL;
+    long label;
+
+    if (s->first == s->last) return;
+    if (kinst_fortran_is_do(s->text, &label)) text = label ? kinst_text("do %ld i = 1, 2", label) : "do i = 1, 2";
+    else if (strncmp(s->text, "enddo", 5) == 0) text = "end do";
+    else if (s->label && strcmp(s->text, "continue") == 0) text = "continue";
+    if (!text) return;
+    char *line = s->label ? kinst_text("%5ld %s", s->label, text) : kinst_text("      %s", text);
+    *(bound_t *)kinst_push(&bounds->v, &bounds->n, sizeof *bounds->v) = (bound_t){s->first, s->last, line};
+}
+
+static bounds_t find_bounds(const kinst_fortran_t *f)
+{
+    kinst_reader_t reader = {.form = f->form};
+    bounds_t bounds = {0};
     const char *rest;
 
-    f->constants.n = 0;
+    for (size_t i = 0; i < f->lines.n; i++)
+        if (kinst_line_kind(f->form, f->lines.v[i].text, &rest) == KINST_LINE_CODE)
+            kinst_read_code(&reader, f->lines.v[i].text, i, find_bound, &bounds);
+    kinst_read_end(&reader, find_bound, &bounds);
+    return bounds;
+}
+
+/* Its words in a line of their own, and what is in the source behind a comment, in place of lines from .. last. */
+static void put_bound(kinst_fortran_t *f, const bound_t *b, size_t from, kinst_lines_t *out)
+{
+    const kinst_line_t *lines = f->lines.v, *first = &lines[from <= b->last ? from : b->last];
+
+    kinst_add(&f->hidden, from <= b->last ? original(f, from, b->last) : "");
+    kinst_lines_add(out, kinst_text("%s !" KINST_FORTRAN_HIDDEN " %zu", b->text, f->hidden.n - 1), first->line);
+    out->v[out->n - 1].last = lines[b->last].line;
+}
+
+void kinst_fortran_prepare(kinst_fortran_t *f, kinst_lines_t *out)
+{
+    const bounds_t bounds = find_bounds(f);
+    const char *rest;
+    size_t next = 0;
+
+    f->constants.n = f->hidden.n = 0;
     for (size_t i = 0; i < f->lines.n; i++) {
+        if (next < bounds.n && bounds.v[next].first == i) {
+            size_t from = i;
+            for (; next < bounds.n && bounds.v[next].first <= i; from = i + 1, next++) {
+                put_bound(f, &bounds.v[next], from, out);
+                i = bounds.v[next].last;
+            }
+            continue;
+        }
         if (kinst_line_kind(f->form, f->lines.v[i].text, &rest) == KINST_LINE_DIRECTIVE) i = prepare(f, i, out);
         else kinst_lines_add(out, f->lines.v[i].text, f->lines.v[i].line);
     }
@@ -368,7 +429,7 @@ void kinst_fortran_drop_empty(const kinst_fortran_t *f, kinst_lines_t *lines)
     for (size_t i = 0; i < lines->n; i++) {
         const char *text = lines->v[i].text;
         bool directive = kinst_line_kind(f->form, text, &rest) == KINST_LINE_DIRECTIVE;
-        if (!directive || rest[strspn(rest, " \t&")]) {
+        if (!directive || lines->v[i].original || rest[strspn(rest, " \t&")]) {
             lines->v[n++] = lines->v[i];
         } else if (!f->form.fixed && !strchr(rest, '&') && n > 0) { /* the last line of the directive */
             char *last = kinst_text("%s", lines->v[n - 1].text), *mark = strrchr(last, '&');

@@ -145,8 +145,7 @@ static bool has_bounds(const char *p)
     return *p;
 }
 
-/* DO of any kind, squeezed; *label = of its last statement, 0 = END DO ends it. */
-static bool is_do(const char *p, long *label)
+bool kinst_fortran_is_do(const char *p, long *label)
 {
     const char *colon = strchr(p, ':');
     char *rest;
@@ -166,7 +165,7 @@ static void walk_loop(void *context, const kinst_statement_t *s)
     long label;
 
     if (l->ended || l->other) return;
-    if (is_do(s->text, &label) && l->depth < 64) {
+    if (kinst_fortran_is_do(s->text, &label) && l->depth < 64) {
         l->labels[l->depth++] = label;
         l->begun = true;
     } else if (!l->begun) {
@@ -470,7 +469,7 @@ const char *kinst_fortran_hide(kinst_fortran_t *f, kinst_lines_t *out)
 {
     work_t w = {.f = f};
 
-    f->hidden.n = f->unmeasured.n = 0;
+    f->unmeasured.n = 0;
     f->nregions = f->nuser;
     kinst_fortran_prepare(f, &w.in);
     for (size_t i = 0; i < w.in.n && !w.why; i++) i = transform(&w, i);

@@ -102,6 +102,7 @@ typedef struct {
     size_t nopari;           /* regions of OPARI2; the user's have the numbers behind them */
     char *block;             /* name of the common block with the handles */
     char quote;              /* of a text constant that goes on in the next line of code; 0 = none */
+    char before;             /* last character of the line of code before */
     bool undescribed;        /* there is a handle without a description */
 } work_t;
 
@@ -209,12 +210,13 @@ static void replace_lock(char *p)
     }
 }
 
-/* Does a name begin at p? Not if it is that of a component. */
-static bool is_name(const char *line, const char *p)
+/* Does a name begin at p? Not if it is that of a component. before: last character of the line that goes on here. */
+static bool is_name(const char *line, const char *p, char before)
 {
     if (p > line && (isalnum((unsigned char)p[-1]) || p[-1] == '_')) return false;
-    while (p > line && isspace((unsigned char)p[-1])) p--;
-    return p == line || p[-1] != '%';
+    if (p > line && p[-1] == '&' && (isalnum((unsigned char)before) || before == '_')) return false;
+    while (p > line && (isspace((unsigned char)p[-1]) || p[-1] == '&')) p--;
+    return p == line ? before != '%' : p[-1] != '%';
 }
 
 /*
@@ -225,19 +227,22 @@ static void with_locks(work_t *w, char *line)
 {
     size_t size = strlen(line);
     kinst_form_t form = w->f->form;
-    char *p = line, *end = form.fixed && form.width && size > form.width ? line + form.width : line + size;
+    char *p = line, *end = form.fixed && form.width && size > form.width ? line + form.width : line + size, before = 0;
 
     bool continues = form.fixed && kinst_fixed_continues(line);
-    if (form.fixed && !continues) w->quote = 0;
+    if (form.fixed && !continues) w->quote = w->before = 0;
     if (continues && end > line + 6) p += 6;
     if (!w->quote && *kinst_skip_blanks(p) == '!') p = strchr(p, '!') + 1; /* conditional compilation */
-    for (; p < end && (w->quote || *p != '!'); p++) {
+    for (const char *begin = p; p < end && (w->quote || *p != '!'); p++) {
         if (w->quote) w->quote = *p == w->quote ? 0 : w->quote;
         else if (*p == '\'' || *p == '"') w->quote = *p;
-        else if (strncasecmp(p, "omp_", 4) == 0 && is_name(line, p)) replace_lock(p);
+        else if (strncasecmp(p, "omp_", 4) == 0 && is_name(begin, p, w->before)) replace_lock(p);
+        if (*p != '&' && (!isspace((unsigned char)*p) || (!form.fixed && before != '%'))) before = *p;
     }
     while (end > line && isspace((unsigned char)end[-1])) end--;
-    if (!form.fixed && (end == line || end[-1] != '&')) w->quote = 0;
+    bool more = form.fixed || (end > line && end[-1] == '&');
+    if (!more) w->quote = 0;
+    w->before = more ? before : 0;
 }
 
 static char *with_block(const work_t *w, char *line)
@@ -375,16 +380,18 @@ static char *without_include(char *line)
     return line[strspn(line, " ")] ? line : NULL;
 }
 
-/* Adds the lines that are hidden from OPARI2 here, if there are any. */
+/* Adds the lines that are hidden from OPARI2 in this one, if there are any. */
 static bool add_hidden(work_t *w, const char *line, unsigned place)
 {
-    const char *at;
-    size_t length, number = line[0] == '!' ? numbered(line, KINST_FORTRAN_HIDDEN " ", &at, &length) : 0;
+    const char *at = strstr(line, "!" KINST_FORTRAN_HIDDEN " ");
+    size_t number = at ? strtoul(at + sizeof KINST_FORTRAN_HIDDEN + 1, NULL, 10) : 0;
 
-    if (line[0] != '!' || strncmp(line + 1, KINST_FORTRAN_HIDDEN, strlen(KINST_FORTRAN_HIDDEN)) != 0) return false;
-    if (number >= w->f->hidden.n) return false;
+    if (!at || number >= w->f->hidden.n) return false;
     kinst_lines_t lines = kinst_lines_of(w->f->hidden.v[number]);
-    for (size_t i = 0; i < lines.n; i++) kinst_lines_add(&w->lines, lines.v[i].text, place ? place++ : 0);
+    for (size_t i = 0; i < lines.n; i++) {
+        kinst_lines_add(&w->lines, lines.v[i].text, place ? place++ : 0);
+        w->lines.v[w->lines.n - 1].original = lines.v[i].text;
+    }
     return true;
 }
 

@@ -29,7 +29,8 @@ kinst_form_t kinst_form_of(const kinst_command_t *command, const kinst_source_t 
 typedef struct {
     char *text;
     unsigned line, last; /* physical lines of the source that it stands for; 0 = of none */
-    /* First line of a directive: as it is in the source, newlines included; else NULL. Further ones have none. */
+    /* First line of a directive: as it is in the source, newlines included; else NULL. Of the text for the compiler: the
+     * line is the source's, whatever OPARI2 has made of others. */
     char *original;
     const char *why; /* why OPARI2 must not see the directive that begins here; NULL = it may */
 } kinst_line_t;
@@ -142,9 +143,13 @@ const char *kinst_fortran_hide(kinst_fortran_t *f, kinst_lines_t *out);
 
 /**
  * \brief f->lines with directives that OPARI2 can read: no text constants (f->constants), comments, and words over
- *        several lines; of those that it must not see, a line with their name.
+ *        several lines; of those that it must not see, a line with their name. The same for bounds of loops: what is in
+ *        the source is behind a comment "!ompp_hidden N" (f->hidden).
  */
 void kinst_fortran_prepare(kinst_fortran_t *f, kinst_lines_t *out);
+
+/** \brief Is a statement DO, of any kind? *label = of its last statement, 0 = END DO ends it. */
+bool kinst_fortran_is_do(const char *text, long *label);
 
 /** \brief Does a line include a file of Fortran? Of one that is found, *lines gets the lines. */
 bool kinst_fortran_included(const kinst_fortran_t *f, const char *line, kinst_lines_t *lines);
