@@ -141,42 +141,16 @@ static part_t add_line(directive_t *d, const char *line, int depth)
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
 
-/* Length of the longest word of directives and names of clauses that stands at p. */
-static size_t word_at(const char *p, size_t length)
-{
-    static const char *const words[] = {
-        /* of directives */
-        "atomic", "barrier", "cancel", "cancellation", "capture", "critical", "data", "distribute", "do", "end",
-        "enter", "exit", "flush", "loop", "masked", "master", "ordered", "parallel", "point", "read", "scope",
-        "section", "sections", "simd", "single", "target", "task", "taskgroup", "taskloop", "taskwait", "taskyield",
-        "teams", "threadprivate", "update", "workshare", "write", "assume", "declare", "dispatch", "error", "interop",
-        "metadirective", "nothing", "requires", "scan", "tile", "unroll",
-        /* clauses */
-        "acq_rel", "acquire", "affinity", "aligned", "allocate", "bind", "collapse", "compare", "copyin", "copyprivate",
-        "default", "defaultmap", "depend", "detach", "device", "dist_schedule", "doacross", "fail", "filter", "final",
-        "firstprivate", "from", "grainsize", "has_device_addr", "hint", "if", "in_reduction", "inbranch",
-        "is_device_ptr", "lastprivate", "linear", "map", "mergeable", "nogroup", "nontemporal", "notinbranch", "nowait",
-        "num_tasks", "num_teams", "num_threads", "order", "priority", "private", "proc_bind", "reduction", "relaxed",
-        "release", "safelen", "schedule", "seq_cst", "shared", "simdlen", "task_reduction", "thread_limit", "threads",
-        "to", "uniform", "untied", "use_device_addr", "use_device_ptr", "weak"};
-    size_t longest = 0;
-
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        size_t n = strlen(words[i]);
-        if (n > longest && n <= length && strncasecmp(p, words[i], n) == 0) longest = n;
-    }
-    return longest;
-}
-
 /* Writes the name with blanks between its words, "paralleldo" as "parallel do"; false = it is not made of such words. */
 static bool put_words(FILE *out, const char *name, size_t length)
 {
+    bool clause;
     size_t n;
 
     for (size_t i = 0; i < length; i += n)
-        if (!(n = word_at(name + i, length - i))) return false;
+        if (!(n = kinst_fortran_word(name + i, length - i, &clause))) return false;
     for (size_t i = 0; i < length; i += n) {
-        n = word_at(name + i, length - i);
+        n = kinst_fortran_word(name + i, length - i, &clause);
         fprintf(out, "%s%.*s", i ? " " : "", (int)n, name + i);
     }
     return true;
@@ -351,28 +325,49 @@ static size_t prepare(kinst_fortran_t *f, size_t i, kinst_lines_t *out)
 
 /* ---- Loops ------------------------------------------------------------------------------------------------------- */
 
-/* A statement over several lines that begins or ends a loop: OPARI2 reads such words in one line alone. */
+/*
+ * A statement that OPARI2 does not read as it is: one that begins or ends a loop and does not have its words in one
+ * line, or one of several lines behind a directive, for in fixed form it takes the first line for the whole.
+ */
 typedef struct {
     size_t first, last; /* lines */
-    char *text;
+    char *text;         /* what it reads */
 } bound_t;
 
 typedef struct {
+    const kinst_fortran_t *f;
+    bool behind_directive;
     bound_t *v;
     size_t n;
 } bounds_t;
 
+/* Does the line begin with these words as they are usually written? */
+static bool is_plain(const bounds_t *b, size_t line, const char *words)
+{
+    const char *p = b->f->lines.v[line].text;
+
+    if (!b->f->form.fixed) return true; /* blanks mean something */
+    p += strspn(p, " \t0123456789");
+    return kinst_words(&p, words);
+}
+
 static void find_bound(void *context, const kinst_statement_t *s)
 {
     bounds_t *bounds = context;
-    const char *text = NULL;
+    const char *text = NULL, *words = "continue";
+    bool behind = bounds->behind_directive && bounds->f->form.fixed && s->first < s->last;
     long label;
 
-    if (s->first == s->last) return;
-    if (kinst_fortran_is_do(s->text, &label)) text = label ? kinst_text("do %ld i = 1, 2", label) : "do i = 1, 2";
-    else if (strncmp(s->text, "enddo", 5) == 0) text = "end do";
-    else if (s->label && strcmp(s->text, "continue") == 0) text = "continue";
-    if (!text) return;
+    bounds->behind_directive = false;
+    if (kinst_fortran_is_do(s->text, &label)) {
+        words = "do";
+        text = label ? kinst_text("do %ld i = 1, 2", label) : "do i = 1, 2";
+    } else if (strncmp(s->text, "enddo", 5) == 0) {
+        text = words = "end do";
+    } else if (behind || (s->label && strcmp(s->text, words) == 0)) {
+        text = words;
+    }
+    if (!text || (s->first == s->last && is_plain(bounds, s->first, words))) return;
     char *line = s->label ? kinst_text("%5ld %s", s->label, text) : kinst_text("      %s", text);
     *(bound_t *)kinst_push(&bounds->v, &bounds->n, sizeof *bounds->v) = (bound_t){s->first, s->last, line};
 }
@@ -380,12 +375,16 @@ static void find_bound(void *context, const kinst_statement_t *s)
 static bounds_t find_bounds(const kinst_fortran_t *f)
 {
     kinst_reader_t reader = {.form = f->form};
-    bounds_t bounds = {0};
+    bounds_t bounds = {.f = f};
     const char *rest;
 
-    for (size_t i = 0; i < f->lines.n; i++)
-        if (kinst_line_kind(f->form, f->lines.v[i].text, &rest) == KINST_LINE_CODE)
-            kinst_read_code(&reader, f->lines.v[i].text, i, find_bound, &bounds);
+    for (size_t i = 0; i < f->lines.n; i++) {
+        kinst_line_kind_t kind = kinst_line_kind(f->form, f->lines.v[i].text, &rest);
+        if (kind == KINST_LINE_CODE) kinst_read_code(&reader, f->lines.v[i].text, i, find_bound, &bounds);
+        if (kind != KINST_LINE_DIRECTIVE) continue;
+        kinst_read_end(&reader, find_bound, &bounds);
+        bounds.behind_directive = true;
+    }
     kinst_read_end(&reader, find_bound, &bounds);
     return bounds;
 }

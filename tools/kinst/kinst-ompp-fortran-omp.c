@@ -107,16 +107,6 @@ static bool is_known(const char *p)
     return false;
 }
 
-bool kinst_fortran_is_measured(const char *p)
-{
-    static const char *const others[] = {"end", "atomic", "flush"};
-    const char *rest = p;
-
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (kinst_words(&rest, others[i])) return false;
-    return find_row(p) || is_known(p);
-}
-
 typedef struct {
     kinst_fortran_t *f;
     kinst_lines_t in, out; /* before and after */
@@ -132,32 +122,6 @@ typedef struct {
     bool begun, ended, other;
     size_t last;
 } loop_t;
-
-/* Is there a comma outside brackets? It tells the bounds of a DO from an assignment to a name that begins with "do". */
-static bool has_bounds(const char *p)
-{
-    int depth = 0;
-
-    for (; *p && (*p != ',' || depth > 0); p++) {
-        if (strchr("([", *p)) depth++;
-        if (strchr(")]", *p)) depth--;
-    }
-    return *p;
-}
-
-bool kinst_fortran_is_do(const char *p, long *label)
-{
-    const char *colon = strchr(p, ':');
-    char *rest;
-
-    if (colon && strspn(p, "abcdefghijklmnopqrstuvwxyz0123456789_") == (size_t)(colon - p)) p = colon + 1;
-    if (strncmp(p, "do", 2) != 0) return false;
-    *label = strtol(p + 2, &rest, 10);
-    if (*rest == ',') rest++;
-    if (!*rest || strncmp(rest, "while(", 6) == 0 || strncmp(rest, "concurrent(", 11) == 0) return true;
-    rest += strspn(rest, "abcdefghijklmnopqrstuvwxyz0123456789_");
-    return *rest == '=' && has_bounds(rest);
-}
 
 static void walk_loop(void *context, const kinst_statement_t *s)
 {
@@ -271,7 +235,9 @@ static void copy(work_t *w, size_t from, size_t last, bool hide)
         if (hide && is_directive(w, i)) {
             if (!line.original) continue;
             kinst_add(&w->f->hidden, line.original);
-            line.text = kinst_text("!" KINST_FORTRAN_HIDDEN " %zu", w->f->hidden.n - 1);
+            /* In fixed form OPARI2 forgets a comment behind a directive. */
+            line.text = kinst_text("%s !" KINST_FORTRAN_HIDDEN " %zu", w->f->form.fixed ? "      continue" : "",
+                                   w->f->hidden.n - 1);
         }
         *(kinst_line_t *)kinst_push(&w->out.v, &w->out.n, sizeof line) = line;
     }
@@ -367,8 +333,17 @@ static size_t hide(work_t *w, size_t i, const char *name, const char *label)
 /* A directive that OPARI2 must not see, with the construct that it begins; one that ends a construct has none. */
 static size_t leave_out(work_t *w, size_t i, const char *p)
 {
-    static const char *const others[] = {"parallel sections", "parallel workshare", "parallel", "sections", "single",
-                                         "workshare", "master", "critical", "task", "atomic", "ordered"};
+    static const char *const others[] = {"parallel sections",
+                                         "parallel workshare",
+                                         "parallel",
+                                         "sections",
+                                         "single",
+                                         "workshare",
+                                         "master",
+                                         "critical",
+                                         "task",
+                                         "atomic",
+                                         "ordered"};
     const char *name = NULL, *rest = p, *why = w->in.v[i].why;
     const row_t *row = find_row(p);
 
@@ -438,7 +413,9 @@ static size_t transform(work_t *w, size_t i)
         put_call(w, "end", id, w->in.v[i].line);
         return head;
     }
-    case SPLIT: end = construct_end(w, i, row->name); return end ? split(w, i, end, row) : hide(w, i, row->name, row->name);
+    case SPLIT:
+        end = construct_end(w, i, row->name);
+        return end ? split(w, i, end, row) : hide(w, i, row->name, row->name);
     case ORDERED:
         if (has_clause(w, i, "depend") || has_clause(w, i, "doacross")) {
             note(w, i, "ordered depend");
@@ -450,8 +427,10 @@ static size_t transform(work_t *w, size_t i)
     case PARALLEL_DO:
         if (has_clause(w, i, "ordered(") || has_clause(w, i, "ordered ("))
             return hide(w, i, row->name, "parallel do ordered(n)");
-        if (has_clause(w, i, "order(") || has_clause(w, i, "order (")) return hide(w, i, row->name, "parallel do order");
-        if (has_clause(w, i, "linear(") || has_clause(w, i, "linear (")) return hide(w, i, row->name, "parallel do linear");
+        if (has_clause(w, i, "order(") || has_clause(w, i, "order ("))
+            return hide(w, i, row->name, "parallel do order");
+        if (has_clause(w, i, "linear(") || has_clause(w, i, "linear ("))
+            return hide(w, i, row->name, "parallel do linear");
         return loop(w, i, row);
     case LOOP: return loop(w, i, row);
     case CANCEL: w->why = "it has cancel, which leaves out calls"; break;

@@ -1,6 +1,6 @@
 /**
  * \file
- * The instrumented text of a Fortran source: runs OPARI2, keeps its calls and replaces its declarations, for which each
+ * The instrumented text of a Fortran source: keeps OPARI2's calls and replaces its declarations, for which each
  * program unit gets its own, and lets every line name the user's file and line.
  */
 #include "tools/kinst/kinst-ompp-fortran.h"
@@ -12,86 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-
-/* ---- OPARI2 ------------------------------------------------------------------------------------------------------ */
-
-/* Of in/source.f90. */
-static const char *run_opari(const kinst_fortran_t *f, const char *in)
-{
-    const char *options[] = {"--f90", f->form.fixed ? "--fix-form" : "--free-form", NULL};
-
-    return kinst_run_opari(options, in, "source.f90", "out.f90");
-}
-
-/* "sscl=file:1:1*escl=file:9:9": both in the file of the begin, whose line is the last one there when the end is in
- * another. */
-static char *place_text(const kinst_fortran_t *f, unsigned begin, unsigned end)
-{
-    kinst_mapping_t first = kinst_fortran_mapped(f, begin), last = kinst_fortran_mapped(f, end);
-    char *path = first.file ? realpath(first.file, NULL) : NULL;
-    const char *file = path ? path : first.file ? first.file : f->absolute;
-
-    while (end > begin && !kinst_fortran_same_file(first, last)) last = kinst_fortran_mapped(f, --end);
-    if (last.line < first.line) last.line = first.line;
-    return kinst_text("sscl=%s:%u:%u*escl=%s:%u:%u", file, first.line, first.line, file, last.line, last.line);
-}
-
-char *kinst_fortran_description(const kinst_fortran_t *f, const kinst_user_region_t *r)
-{
-    return kinst_text("*regionType=%s*%s*userRegionName=%s**", r->type, place_text(f, r->begin, r->end), r->name);
-}
-
-/* Lines of the source that a line of OPARI2's input stands for. */
-static kinst_line_t physical(const kinst_lines_t *in, unsigned line)
-{
-    return line > 0 && line <= in->n ? in->v[line - 1] : (kinst_line_t){.line = line, .last = line};
-}
-
-/* "sscl=/private/in/source.f90:12:13": the last number of it, and what follows; NULL = it does not stand there. */
-static const char *read_lines(const char *text, const char *key, const char *own, unsigned *first, unsigned *last)
-{
-    const char *at = strstr(text, kinst_text("*%s=%s:", key, own));
-    int n = 0;
-
-    if (!at) return NULL;
-    at += strlen(key) + strlen(own) + 3;
-    return sscanf(at, "%u:%u%n", first, last, &n) == 2 ? at + n : NULL;
-}
-
-/* A description of OPARI2's with the user's file and lines in place of those of in/source.f90. */
-static char *with_places(const kinst_fortran_t *f, const kinst_lines_t *in, const char *text, const char *own)
-{
-    unsigned first = 0, last = 0, unused;
-    const char *behind = read_lines(text, "sscl", own, &first, &last), *at = strstr(text, "*sscl="),
-               *end = read_lines(text, "escl", own, &unused, &last);
-
-    if (!behind || !at) return kinst_text("%s", text);
-    return kinst_text("%.*s*%s%s", (int)(at - text), text,
-                      place_text(f, physical(in, first).line, physical(in, last).last), end ? end : behind);
-}
-
-/* The texts opari2_ctc_N of OPARI2's declarations: constants in pieces, "..."// over several lines. */
-static void read_descriptions(kinst_fortran_t *f, const kinst_lines_t *in, const char *inc, const char *own)
-{
-    for (const char *p = inc; (p = strstr(p, "opari2_ctc_"));) {
-        char *rest, *text = kinst_text("%s", "");
-        size_t number = strtoul(p + 11, &rest, 10);
-        p = rest;
-        rest += strspn(rest, " ");
-        if (*rest != '=') continue; /* fixed form names it once before */
-        const char *end = strstr(rest, "**\"");
-        if (!end) return;
-        for (const char *q = strchr(rest, '"'); q && q < end + 2; q = strchr(q + 1, '"')) {
-            size_t length = strcspn(q + 1, "\"");
-            text = kinst_text("%s%.*s", text, (int)length, q + 1);
-            q += 1 + length;
-        }
-        while (f->texts.n < number) kinst_add(&f->texts, "");
-        f->texts.v[number - 1] = with_places(f, in, text, own);
-        p = end;
-    }
-}
 
 /* ---- Lines of OPARI2's output ------------------------------------------------------------------------------------ */
 
@@ -381,14 +301,17 @@ static char *without_include(char *line)
 }
 
 /* Adds the lines that are hidden from OPARI2 in this one, if there are any. */
-static bool add_hidden(work_t *w, const char *line, unsigned place)
+static bool add_hidden(work_t *w, const char *line, unsigned place, bool locks)
 {
+    const char *rest;
     const char *at = strstr(line, "!" KINST_FORTRAN_HIDDEN " ");
     size_t number = at ? strtoul(at + sizeof KINST_FORTRAN_HIDDEN + 1, NULL, 10) : 0;
 
     if (!at || number >= w->f->hidden.n) return false;
     kinst_lines_t lines = kinst_lines_of(w->f->hidden.v[number]);
     for (size_t i = 0; i < lines.n; i++) {
+        if (locks && kinst_line_kind(w->f->form, lines.v[i].text, &rest) == KINST_LINE_CODE)
+            with_locks(w, lines.v[i].text);
         kinst_lines_add(&w->lines, lines.v[i].text, place ? place++ : 0);
         w->lines.v[w->lines.n - 1].original = lines.v[i].text;
     }
@@ -414,8 +337,8 @@ static void read_output(work_t *w, const kinst_lines_t *in, const char *out, con
         if (i == 0 && !*line) continue;
         line = without_include(line);
         if (!line) continue;
-        unsigned place = physical(in, number).line;
-        if (add_hidden(w, line, place)) {
+        unsigned place = kinst_fortran_physical(in, number).line;
+        if (add_hidden(w, line, place, locks)) {
             number += number > 0;
             continue;
         }
@@ -563,29 +486,16 @@ static char *block_name(const kinst_fortran_t *f)
 
 static const char *instrument(work_t *w)
 {
-    kinst_fortran_t *f = w->f;
-    char *in = kinst_text("%s/in", f->source->dir), *own = kinst_text("%s/source.f90", in), *out, *inc;
-    kinst_lines_t lines;
-    const char *reason = kinst_fortran_hide(f, &lines);
-    size_t size;
-    FILE *source;
+    kinst_opari_text_t text = {0};
+    const char *reason = kinst_fortran_opari(w->f, &text);
 
     if (reason) return reason;
-    if (mkdir(in, 0700) != 0 || !(source = fopen(own, "w"))) return "no space for temporary files";
-    for (size_t i = 0; i < lines.n; i++) fprintf(source, "%s\n", lines.v[i].text);
-    if (fclose(source) != 0) return "no space for temporary files";
-    reason = run_opari(f, in);
-    if (reason) return reason;
-    out = kinst_file_read(kinst_text("%s/out.f90", in), &size);
-    inc = kinst_file_read(kinst_text("%s/source.f90.opari.inc", in), &size);
-    if (!out || !inc) return "OPARI2 wrote nothing";
-    read_descriptions(f, &lines, inc, own);
-    w->nopari = f->texts.n;
-    w->in = &lines;
-    read_output(w, &lines, out, own);
+    w->nopari = w->f->texts.n;
+    w->in = &text.in;
+    read_output(w, &text.in, text.out, text.own);
     if (w->undescribed) return "OPARI2 did not describe a construct";
-    kinst_fortran_drop_empty(f, &w->lines);
-    f->instrumented = true;
+    kinst_fortran_drop_empty(w->f, &w->lines);
+    w->f->instrumented = true;
     return NULL;
 }
 

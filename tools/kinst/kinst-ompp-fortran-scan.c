@@ -315,6 +315,19 @@ bool kinst_fortran_included(const kinst_fortran_t *f, const char *line, kinst_li
     return text;
 }
 
+/* A directive that would have been measured? p stands behind the sentinel. */
+static bool is_measured(const char *p)
+{
+    static const char *const others[] = {"threadprivate", "declare", "simd",  "requires",
+                                         "end",           "atomic",  "flush", NULL};
+    bool clause = false;
+
+    for (size_t i = 0; others[i]; i++)
+        if (kinst_words(&p, others[i])) return false;
+    p = kinst_skip_blanks(p);
+    return kinst_fortran_word(p, strlen(p), &clause) > 0 && !clause;
+}
+
 void kinst_fortran_includes(kinst_fortran_t *f, const char *text)
 {
     kinst_form_t form = f->form;
@@ -331,7 +344,7 @@ void kinst_fortran_includes(kinst_fortran_t *f, const char *text)
             for (size_t k = 0; k < files.n && !known; k++) known = strcmp(files.v[k], path) == 0;
             if (!known && files.n < MAX_INCLUDES) kinst_add(&files, path);
             if (kinst_line_kind(form, lines.v[i].text, &rest) != KINST_LINE_DIRECTIVE) continue;
-            if (!kinst_directive_continues(form, rest, before) && kinst_fortran_is_measured(rest)) found = true;
+            if (!kinst_directive_continues(form, rest, before) && is_measured(rest)) found = true;
             before = rest;
         }
         if (found && next > 0) {

@@ -245,3 +245,29 @@ void kinst_read_code(kinst_reader_t *r, const char *line, size_t number, kinst_s
     if (!r->form.fixed && !r->more) kinst_read_end(r, fn, context);
     free(blank);
 }
+
+/* Is there a comma outside brackets? It tells the bounds of a DO from an assignment to a name that begins with "do". */
+static bool has_bounds(const char *p)
+{
+    int depth = 0;
+
+    for (; *p && (*p != ',' || depth > 0); p++) {
+        if (strchr("([", *p)) depth++;
+        if (strchr(")]", *p)) depth--;
+    }
+    return *p;
+}
+
+bool kinst_fortran_is_do(const char *p, long *label)
+{
+    const char *colon = strchr(p, ':');
+    char *rest;
+
+    if (colon && strspn(p, "abcdefghijklmnopqrstuvwxyz0123456789_") == (size_t)(colon - p)) p = colon + 1;
+    if (strncmp(p, "do", 2) != 0) return false;
+    *label = strtol(p + 2, &rest, 10);
+    if (*rest == ',') rest++;
+    if (!*rest || strncmp(rest, "while(", 6) == 0 || strncmp(rest, "concurrent(", 11) == 0) return true;
+    rest += strspn(rest, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    return *rest == '=' && has_bounds(rest);
+}

@@ -106,7 +106,8 @@ static char *preprocessed(const kinst_command_t *c, const kinst_source_t *source
     const char *dir = kinst_private();
     size_t size;
 
-    return dir ? kinst_preprocessed(c, NULL, source, source->path, kinst_text("%s/preprocessed", dir), "/dev/null", &size)
+    return dir ? kinst_preprocessed(c, NULL, source, source->path, kinst_text("%s/preprocessed", dir), "/dev/null",
+                                    &size)
                : NULL;
 }
 

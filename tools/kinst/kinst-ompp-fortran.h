@@ -1,9 +1,9 @@
 /**
  * \file
- * kinst-ompp: Fortran. Parts: -fortran-text.c (lines, statements), -fortran-scan.c (what is in a source: ompp's own
- * pragmas, include files), -fortran-directive.c and -fortran-omp.c (directives on their way to OPARI2),
- * -fortran-units.c (program units: where declarations go), -fortran-rewrite.c (the instrumented text), -fortran.c (what
- * the object tells the run).
+ * kinst-ompp: Fortran. Parts: -fortran-text.c (lines, statements), -fortran-words.c (words of directives),
+ * -fortran-scan.c (what is in a source: ompp's own pragmas, include files), -fortran-directive.c and -fortran-omp.c
+ * (directives on their way to OPARI2), -fortran-opari.c (runs it), -fortran-units.c (program units: where declarations
+ * go), -fortran-rewrite.c (the instrumented text), -fortran.c (what the object tells the run).
  *
  * OPARI2 puts an include line into program units, not into all that need it, and one set of variables for all
  * constructs of a unit. Here its calls are kept and its declarations are not: each unit gets declarations of what it
@@ -62,6 +62,12 @@ bool kinst_fixed_continues(const char *line);
 
 /** \brief Words at *p, blanks between them optional, in any case; moves behind them. Words end where the name ends. */
 bool kinst_words(const char **p, const char *words);
+
+/**
+ * \brief Length of the longest word of directives or name of a clause that stands at p, in any case; 0 = none.
+ * \param[out] clause  it is the name of a clause alone.
+ */
+size_t kinst_fortran_word(const char *p, size_t length, bool *clause);
 
 /** A statement: lower case, without blanks, comments and labels; texts are "". */
 typedef struct {
@@ -171,14 +177,27 @@ bool kinst_fortran_same_file(kinst_mapping_t a, kinst_mapping_t b);
 /** \brief Writes '# 12 "file"' for a line of the source. */
 void kinst_fortran_marker(const kinst_fortran_t *f, FILE *out, unsigned line);
 
-/** \brief Does the text behind a sentinel begin with a directive that would be measured? */
-bool kinst_fortran_is_measured(const char *p);
-
 /** \brief Notes include files with OpenMP directives in f->unseen. */
 void kinst_fortran_includes(kinst_fortran_t *f, const char *text);
 
 /** \brief Does a line include a file with USE, IMPORT or IMPLICIT statements? Declarations must come behind it. */
 bool kinst_fortran_includes_head(const kinst_fortran_t *f, const char *line);
+
+/** What OPARI2 was given, and gave. */
+typedef struct {
+    kinst_lines_t in;
+    char *out;
+    const char *own; /* path by which it names the source */
+} kinst_opari_text_t;
+
+/** \brief Lines of the source that a line of OPARI2's input stands for. */
+kinst_line_t kinst_fortran_physical(const kinst_lines_t *in, unsigned line);
+
+/**
+ * \brief Runs OPARI2, without the directives that it refuses; reads its descriptions into f->texts.
+ * \return NULL, or why there is no text.
+ */
+const char *kinst_fortran_opari(kinst_fortran_t *f, kinst_opari_text_t *text);
 
 /* ---- Program units ----------------------------------------------------------------------------------------------- */
 
