@@ -83,6 +83,110 @@ FREE_STATEMENTS = {
     "loop": ["s = 0; d&", "&o k = 1, &", "10; s = s &", "+ k; end &", "do"],
 }
 
+# Statements that belong to directives, with the lines of all constructs.
+FIXED_BOUND = ("""\
+      PROGRAM P
+      INTEGER I, S, N
+      S = 0
+C$OMP PARALLEL NUM_THREADS(2)
+C     a comment
+C$OMP DO
+      D
+     1O 10 I = 1, 10
+C$OMP ATOMIC
+      S = S
+C     a comment
+     &+ I
+   10 CONTI
+     &NUE
+C$OMP MASTER TASKLOOP REDUCTION(+:S)
+      DO I = 1, 5
+      S = S + I
+      E N D D O
+C$OMP DO
+      DO 20 I = 1, 10
+C$OMP ATOMIC
+      S =
+     & S + I
+   20 C O N T I N U E
+C$OMP END PARALLEL
+      PRINT *, S
+      END
+""", [(4, 25), (6, 14), (9, 12), (19, 24), (21, 23)])
+FREE_BOUND = ("""\
+program p
+  use omp_lib
+  integer :: i, s
+  integer(omp_lock_kind) :: l
+  type t
+    integer, dimension(2) :: omp_set_lock
+  end type
+  type(t) :: h
+  s = 0; call omp_init_lock(l)
+  !$omp parallel num_threads(2)
+  !$omp do
+  d&
+  &o i = 1, 10
+    !$omp atomic
+    s = s & ! a comment
+
+    + i
+  en&
+  ! a comment
+  &d do
+  !$omp end parallel
+  h % &
+  omp_set_lock(2) = s
+  print *, h % omp_set_lock(2)
+end program
+""", [(10, 21), (11, 20), (14, 17)])
+ALTERNATIVES = ("""\
+program p
+  integer :: i, s
+  s = 0
+#ifdef NUMBER
+  !$omp parallel do reduction(+:s)
+#else
+  !$omp parallel do
+#endif
+  do i = 1, 10
+    s = s + i
+  end do
+#ifndef NUMBER
+  !$omp parallel
+#else
+  !$omp parallel num_threads(2)
+#endif
+  !$omp end parallel
+  print *, s
+end program
+""", [(5, 11), (15, 17)])
+# What cannot be read: the include file ends the directive and goes on with the loop.
+LEFT_OUT = """\
+program p
+  integer :: i, s
+  s = 0
+  !$omp parallel do &
+  include 'loop.inc'
+  !$omp parallel num_threads(2)
+  !$omp end parallel
+  !$omp parallel num_threads(7)
+  !$omp master
+  s = s + 1
+  !$omp end master
+  !$omp end parallel
+  print *, s
+end program
+"""
+LOOP = "!$omp reduction(+:s)\n  do i = 1, 10\n    s = s + i\n  end do\n"
+# An OPARI2 that does not like 7 threads.
+FUSSY = """#!/bin/sh
+line=$(grep -n 'num_threads(7)' source.f90 | cut -d: -f1)
+[ "$line" ] || exec opari2 "$@"
+echo "$PWD/source.f90:$line: ERROR: seven" >&2
+exit 1
+"""
+
 
 def program(form, loops, statements):
     """\\return the text, and the lines of its constructs."""
@@ -127,6 +231,24 @@ def check(verdict, scratch, title, suffix, options, text, regions):
     verdict.equal([c for c in profile.coverage if c.get("kind") == "uninstrumented"], [], title + ": all is measured")
 
 
+def check_left_out(verdict, scratch):
+    """Directives that cannot be read are left out alone, with a line for each in Coverage."""
+    source, opari = scratch.file("left", "a.f90"), scratch.file("left", "opari")
+    folder, output = os.path.dirname(source), source + ".made"
+    for path, text in ((source, LEFT_OUT), (os.path.join(folder, "loop.inc"), LOOP), (opari, FUSSY)):
+        open(path, "w").write(text)
+    os.chmod(opari, 0o755)
+    words = [harness.command("kinst-ompp"), "--opari=" + opari, COMPILER, "-g", "-fopenmp", source, "-o", output]
+    verdict.equal(harness.execute(words, folder).status, 0, "left out: build")
+    outcome = harness.run(output, os.path.join(folder, "run"), 2)
+    verdict.equal((outcome.status, outcome.out), (0, plain(source, [])), "left out: result")
+    profile = outcome.profile()
+    verdict.equal([(r.type, r.begin, r.end) for r in profile.regions], [("PARALLEL", 6, 7)], "left out: the rest is measured")
+    said = sorted(c.get("reason") for c in profile.coverage if c.get("kind") == "invisible")
+    places = ("OpenMP parallel (OPARI2 refuses it) (%s:8)" % source, "OpenMP parallel do (an include file has its end, and more) (%s:4)" % source)
+    verdict.equal(said, list(places), "left out: what is said")
+
+
 def main():
     if not shutil.which(COMPILER) or not shutil.which(os.environ.get("OPARI2", "opari2")):
         harness.skip("no gfortran or no opari2 (Debian packages: gfortran, opari2)")
@@ -140,6 +262,11 @@ def main():
             ("free f", ".f", ["-ffree-form"], FREE, {}), ("free cut", ".F90", [number], FREE_CUT, FREE_STATEMENTS)):
         text, regions = program(title.split()[0], loops.values(), statements.values())
         check(verdict, scratch, title, suffix, options, text, regions)
+    for title, suffix, options, (text, regions) in (
+            ("fixed bound", ".f", [], FIXED_BOUND), ("fixed bound F", ".F", [], FIXED_BOUND), ("free bound", ".f90", [], FREE_BOUND),
+            ("free alternatives", ".F90", [number], ALTERNATIVES)):
+        check(verdict, scratch, title, suffix, options, text, regions)
+    check_left_out(verdict, scratch)
     verdict.finish(scratch)
 
 

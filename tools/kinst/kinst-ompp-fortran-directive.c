@@ -327,7 +327,7 @@ static size_t prepare(kinst_fortran_t *f, size_t i, kinst_lines_t *out)
 
 /*
  * A statement that OPARI2 does not read as it is: one that begins or ends a loop and does not have its words in one
- * line, or one of several lines behind a directive, for in fixed form it takes the first line for the whole.
+ * line, or one of several lines behind a directive, of which it may take the first for the whole.
  */
 typedef struct {
     size_t first, last; /* lines */
@@ -355,7 +355,7 @@ static void find_bound(void *context, const kinst_statement_t *s)
 {
     bounds_t *bounds = context;
     const char *text = NULL, *words = "continue";
-    bool behind = bounds->behind_directive && bounds->f->form.fixed && s->first < s->last;
+    bool behind = bounds->behind_directive && s->first < s->last;
     long label;
 
     bounds->behind_directive = false;

@@ -344,12 +344,11 @@ static size_t leave_out(work_t *w, size_t i, const char *p)
                                          "task",
                                          "atomic",
                                          "ordered"};
-    const char *name = NULL, *rest = p, *why = w->in.v[i].why;
     const row_t *row = find_row(p);
+    const char *name = row ? row->name : NULL, *rest = p, *why = w->in.v[i].why;
 
     for (size_t k = 0; k < sizeof others / sizeof others[0] && !name; k++)
         if (kinst_words(&rest, others[k])) name = others[k];
-    if (!name && row) name = row->name;
     if (name) return hide(w, i, name, kinst_text("%s (%s)", name, why));
     note(w, i, kinst_text("directive (%s)", why));
     copy(w, i, i, true);
@@ -364,7 +363,7 @@ static size_t loop(work_t *w, size_t i, const row_t *row)
     copy(w, i, head, false);
     if (end == 0 || is_directive(w, end)) return head;
     inside(w, head + 1, end, false);
-    put(w, kinst_text("!$omp end %s", row->name), w->in.v[end].line);
+    put(w, kinst_text("!$omp end %s", row->name), w->in.v[end].last);
     return end;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "tools/kinst/kinst-ompp-fortran.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -115,12 +116,13 @@ const char *kinst_fortran_opari(kinst_fortran_t *f, kinst_opari_text_t *text)
     size_t out, inc;
 
     text->own = kinst_text("%s/source.f90", in);
-    if (mkdir(in, 0700) != 0) return "no space for temporary files";
+    if (mkdir(in, 0700) != 0 && errno != EEXIST) return "no space for temporary files";
     do {
+        text->in = (kinst_lines_t){0};
         reason = kinst_fortran_hide(f, &text->in);
         if (reason) return reason;
         reason = run(f, in, text->own, &text->in);
-    } while (reason && leave_out(f, &text->in, in, text->own));
+    } while (reason && (f->preprocessed || !f->form.cpp) && leave_out(f, &text->in, in, text->own));
     if (reason) return reason;
     text->out = kinst_file_read(kinst_text("%s/out.f90", in), &out);
     char *declarations = kinst_file_read(kinst_text("%s/source.f90.opari.inc", in), &inc);

@@ -128,6 +128,7 @@ typedef struct kinst_fortran {
     const char *unsearched;  /* why not all of its include files were searched, NULL = they were */
     kinst_list_t texts;      /* descriptions of OPARI2's regions, and of the user's behind them */
     bool has_openmp, has_calls;
+    bool preprocessed; /* lines are those of the preprocessed source */
     bool needs_cpp;    /* the preprocessor decides what directives are */
     bool uses_ompp;    /* use ompp */
     bool has_omp_inst; /* pragmas that look like OpenMP's: gfortran refuses them */
