@@ -70,15 +70,22 @@ static void climb(kinst_place_t *a, kinst_place_t *b)
     for (; a->from != b->from; *b = *b->from) *a = *a->from;
 }
 
+/* Puts begin and end of lines first to last of the translated text into one file. */
+static void into_one_file(const kinst_scan_t *s, kinst_place_t *begin, unsigned first, kinst_place_t *end,
+                          unsigned last)
+{
+    climb(begin, end);
+    while (!same_file(begin, end) && last > first) {
+        kinst_place_t before = kinst_scan_place(s, --last);
+        if (depth_of(&before) >= depth_of(begin)) *end = before;
+        climb(begin, end);
+    }
+    if (end->line < begin->line || !same_file(begin, end)) *end = *begin;
+}
+
 char *kinst_scan_span(const kinst_scan_t *s, kinst_place_t begin, unsigned first, kinst_place_t end, unsigned last)
 {
-    climb(&begin, &end);
-    while (!same_file(&begin, &end) && last > first) {
-        kinst_place_t before = kinst_scan_place(s, --last);
-        if (depth_of(&before) >= depth_of(&begin)) end = before;
-        climb(&begin, &end);
-    }
-    if (end.line < begin.line || !same_file(&begin, &end)) end = begin;
+    into_one_file(s, &begin, first, &end, last);
     const char *file = kinst_escaped(kinst_scan_path(s, &begin));
     return kinst_text("sscl=%s:%u:%u*escl=%s:%u:%u", file, begin.line, begin.line, file, end.line, end.line);
 }
@@ -201,10 +208,11 @@ static void translate_data(kinst_scan_t *s, const char *p, const char *end, bool
 
 void kinst_scan_end_quiet(kinst_scan_t *s)
 {
-    const char *file = s->quiet_from.file ? s->quiet_from.file : s->absolute;
+    kinst_place_t begin = s->quiet_from, end = s->place;
 
     if (!s->noinstrument) return;
-    kinst_addf(&s->quiet, "%s:%u:%u", file, s->quiet_from.line, s->place.line);
+    into_one_file(s, &begin, s->quiet_line, &end, s->line);
+    kinst_addf(&s->quiet, "%s:%u:%u", begin.file ? begin.file : s->absolute, begin.line, end.line);
     kinst_add(&s->quiet, "");
 }
 
@@ -227,6 +235,7 @@ static void translate(kinst_scan_t *s, const char *p, const char *end, bool stat
         kinst_scan_end_quiet(s);
         s->noinstrument = without;
         s->quiet_from = s->place;
+        s->quiet_line = s->line;
         kinst_scan_put(s, without ? "#pragma pomp noinstrument" : "#pragma pomp instrument");
         return;
     }

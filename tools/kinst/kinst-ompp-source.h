@@ -50,6 +50,7 @@ typedef struct {
     bool preprocessed;        /* for OPARI2: OpenMP directives are rewritten, strings that it cannot read are hidden */
     bool noinstrument;        /* between the pragmas of that name */
     kinst_place_t quiet_from; /* where noinstrument stands */
+    unsigned quiet_line;      /* the same in the translated text */
     kinst_list_t quiet;       /* "file:first:last" of those parts, and "" behind each: OMPT sees what is in them */
     unsigned opaque;          /* inside constructs in which calls are not possible (simd, target) */
 
