@@ -116,7 +116,7 @@ static bool goes_on(const directive_t *d, const char *rest)
 
 typedef enum { BELONGS, BETWEEN, OTHER, BROKEN } part_t;
 
-/* A line behind those of the directive: belongs to it, may stand in between, or does not; an include file may do both. */
+/* A line behind those of the directive: it belongs to it, may stand in between, or does not. Of an include file all. */
 static part_t add_line(directive_t *d, const char *line, int depth)
 {
     const char *rest;
@@ -141,7 +141,7 @@ static part_t add_line(directive_t *d, const char *line, int depth)
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
 
-/* Writes the name with blanks between its words, "paralleldo" as "parallel do"; false = it is not made of such words. */
+/* Writes a name with blanks between its words, "paralleldo" as "parallel do"; false = it is not made of such words. */
 static bool put_words(FILE *out, const char *name, size_t length)
 {
     bool clause;

@@ -29,8 +29,8 @@ kinst_form_t kinst_form_of(const kinst_command_t *command, const kinst_source_t 
 typedef struct {
     char *text;
     unsigned line, last; /* physical lines of the source that it stands for; 0 = of none */
-    /* First line of a directive: as it is in the source, newlines included; else NULL. Of the text for the compiler: the
-     * line is the source's, whatever OPARI2 has made of others. */
+    /* First line of a directive: as it is in the source, newlines included; else NULL. In the text for the compiler:
+     * the line is the source's. */
     char *original;
     const char *why; /* why OPARI2 must not see the directive that begins here; NULL = it may */
 } kinst_line_t;
