@@ -11,11 +11,16 @@ enum { MAX_INCLUDES = 500 };
 
 kinst_mapping_t kinst_fortran_mapped(const kinst_fortran_t *f, unsigned line)
 {
-    kinst_mapping_t m = {0, line, NULL};
+    size_t low = 0, high = f->nmappings; /* the last mapping not behind the line is below high */
 
-    for (size_t i = 0; i < f->nmappings && f->mappings[i].at <= line; i++)
-        m = (kinst_mapping_t){line, f->mappings[i].line + line - f->mappings[i].at, f->mappings[i].file};
-    return m;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (f->mappings[middle].at <= line) low = middle + 1;
+        else high = middle;
+    }
+    if (low == 0) return (kinst_mapping_t){0, line, NULL};
+    const kinst_mapping_t *m = &f->mappings[low - 1];
+    return (kinst_mapping_t){line, m->line + line - m->at, m->file};
 }
 
 bool kinst_fortran_same_file(kinst_mapping_t a, kinst_mapping_t b)
