@@ -87,12 +87,13 @@ ompp_a_module_t *ompp_module_add(const ompp_module_search_t *search)
     ompp_a_module_t *known = ompp_module_known(search->address);
 
     if (known || !search->found) return known;
-    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_module_t));
+    ompp_described_t described = {sizeof(ompp_a_module_t), {search->path, search->id}, {0}};
+    ompp_off_t off = ompp_described_take(&described, ompp_arena_take);
     if (!off) return NULL;
     ompp_a_module_t *m = at(off);
     *m = (ompp_a_module_t){.next = first,
-                           .path = ompp_string_take(search->path),
-                           .id = ompp_string_take(search->id),
+                           .path = described.copies[0],
+                           .id = described.copies[1],
                            .index = first ? ((ompp_a_module_t *)at(first))->index + 1 : 0,
                            .base = search->base,
                            .low = search->low,
