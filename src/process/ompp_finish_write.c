@@ -98,10 +98,10 @@ static void warn_of_losses(const ompp_profile_t *profile)
 
     for (size_t i = 0; i < profile->ncoverage; i++) {
         const ompp_coverage_t *c = &profile->coverage[i];
+        const char *subject = ompp_profile_text(profile, c->subject);
         if (c->kind != OMPP_COVERAGE_DROPPED || !strstr(ompp_profile_text(profile, c->reason), "OMPP_MEMORY")) continue;
-        const int n =
-            snprintf(text + used, sizeof text - used, "%s%llu %.*s", used ? ", " : "", (unsigned long long)c->count,
-                     (int)strcspn(ompp_profile_text(profile, c->subject), "("), ompp_profile_text(profile, c->subject));
+        const int n = snprintf(text + used, sizeof text - used, "%s%llu %s", used ? ", " : "",
+                               (unsigned long long)c->count, subject);
         if (n >= (int)sizeof text - used) break;
         used += n;
     }
