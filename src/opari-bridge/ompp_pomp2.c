@@ -23,11 +23,12 @@ enum { RETRY_NS = 1000000 };
 
 /*
  * One OpenMP source per process: every object that kinst-ompp instruments with OPARI2 defines the symbol
- * `ompp_opari_linked` (weak, default visibility). libompp.so refers to it weakly, so the linker exports it from the
- * program by itself; another source asks dlsym(RTLD_DEFAULT, "ompp_opari_linked") and declines when it is there.
+ * `ompp_opari_linked` (weak, default visibility). libompp.so names it, so the linker exports it from the program by
+ * itself; another source asks dlsym(RTLD_DEFAULT, "ompp_opari_linked") and declines when it is there. The
+ * reference lies in a section that is not loaded: a plug-in whose symbol the loader had given to us could never be
+ * unloaded.
  */
-extern const char ompp_opari_linked __attribute__((weak));
-__attribute__((used)) static const char *const linked = &ompp_opari_linked;
+__asm__(".pushsection .ompp.linked,\"\",@progbits\n.weak ompp_opari_linked\n.8byte ompp_opari_linked\n.popsection");
 
 /* ---- OpenMP's functions ------------------------------------------------------------------------------------------ */
 

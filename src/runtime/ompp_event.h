@@ -84,12 +84,6 @@ ompp_region_ref_t ompp_region_lock(const void *lock);
 /** \brief The TASKEXEC (UTASKEXEC) region that belongs to a TASK (UTASK) region; cached in the region. */
 ompp_region_ref_t ompp_region_exec_of(ompp_region_ref_t task_region);
 
-/**
- * \brief A library may have been unloaded: addresses in those that are gone are not taken for theirs any more.
- * \param[in] gone  called for each with its addresses [low, high), with the process's lock held.
- */
-void ompp_region_unloaded(void (*gone)(uintptr_t low, uintptr_t high));
-
 /** \brief Whether regions of this construct are measured: false when the user has disabled them. */
 bool ompp_region_wanted(ompp_construct_t construct);
 

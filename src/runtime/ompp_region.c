@@ -197,7 +197,9 @@ static void define(void *definition)
     definition_t *d = definition;
     ompp_thread_t *thread = ompp_thread_get();
     bool unknown;
+    uintptr_t low, high;
 
+    while (address_of(d->def) && ompp_module_is_gone(&low, &high)) ompp_region_unloaded(low, high);
     if (!thread || thread == &ompp_thread_none || d->def->construct >= OMPP_CONSTRUCT_NUM ||
         ompp_process.disabled[d->def->construct] || !ompp_guard_enter(thread))
         return;
@@ -386,18 +388,12 @@ static void forget(uintptr_t low, uintptr_t high)
     forget_locks(low, high);
 }
 
-/* The regions of a library that is gone stay; one that is loaded where it was is another module. */
-void ompp_region_unloaded(void (*gone)(uintptr_t low, uintptr_t high))
+void ompp_region_unloaded(uintptr_t low, uintptr_t high)
 {
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
-    ompp_off_t first = atomic_load_explicit(&ompp_process.header->modules, memory_order_acquire);
-    for (ompp_off_t off = first; off; off = ((ompp_a_module_t *)at(off))->next) {
-        ompp_a_module_t *m = at(off);
-        if (!m->low || ompp_module_is_loaded(m)) continue;
-        const ompp_locked_t locked = ompp_lock();
-        if (m->low) gone(m->low, m->high);
-        if (m->low) forget(m->low, m->high);
-        m->low = m->high = 0;
-        ompp_unlock(locked);
-    }
+    const ompp_locked_t locked = ompp_lock();
+    ompp_module_unloaded(low, high);
+    forget(low, high);
+    ompp_unlock(locked);
+    ompp_runtime_hooks.unloaded(low, high);
 }

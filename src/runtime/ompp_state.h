@@ -21,6 +21,9 @@ typedef enum { OMPP_STATE_NEW, OMPP_STATE_RUNNING, OMPP_STATE_DEAD } ompp_state_
 #define OMPP_ON_ENTER 1u
 #define OMPP_ON_COPY 2u
 
+/** \brief A library is gone. Its regions stay; what is loaded at its addresses [low, high) next is another module. */
+void ompp_region_unloaded(uintptr_t low, uintptr_t high);
+
 typedef struct {
     _Atomic int state;    /* ompp_state_t */
     _Atomic unsigned on;  /* OMPP_ON_ENTER: regions are entered; OMPP_ON_COPY: a thread is asked to copy itself */
@@ -86,6 +89,8 @@ typedef struct {
     void (*thread_ends)(void);
     /** The calling thread was asked to copy itself (OMPP_ON_COPY), and is between two events. */
     void (*copy)(ompp_thread_t *thread);
+    /** A library is gone: what is known of its addresses [low, high) is true no longer. Without the process's lock. */
+    void (*unloaded)(uintptr_t low, uintptr_t high);
 } ompp_runtime_hooks_t;
 
 extern const ompp_runtime_hooks_t ompp_runtime_hooks __attribute__((visibility("hidden")));
