@@ -87,7 +87,7 @@ OMP_FUNCTIONS(WEAK_ROW)
 OMP_LOCKS(WEAK_ROW)
 OMP_LOCKS(WEAK_FORTRAN)
 
-/* A library that came with a plug-in is not in the search order. It stays from now on, because its functions are kept. */
+/* A library that came with a plug-in is not in the search order. It stays from now on: its functions are kept. */
 static void *library_of_plugin(void)
 {
     static const char *const names[] = {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"};
