@@ -2,7 +2,6 @@
  * Joins the parts of libompp that must not know each other.
  */
 #include "causal/ompp_causal.h"
-#include "data/ompp_data.h"
 #include "function/ompp_function.h"
 #include "ompt/ompp_ompt_code.h"
 #include "process/ompp_cpu_wait.h"
@@ -17,7 +16,6 @@ static void unloaded(uintptr_t low, uintptr_t high)
 {
     ompp_function_unloaded(low, high);
     ompp_code_unloaded(low, high);
-    ompp_data_forget((const void *)low, high - low, NULL, 0);
 }
 
 const ompp_runtime_hooks_t ompp_runtime_hooks = {

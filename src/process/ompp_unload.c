@@ -3,6 +3,7 @@
  * learn of it. In a program that was built without us, and whose library brings us, the calls are taken over.
  */
 #define _GNU_SOURCE
+#include "data/ompp_data.h"
 #include "image/ompp_intercept.h"
 #include "process/ompp_openmp.h"
 #include "runtime/ompp_state.h"
@@ -67,13 +68,19 @@ static bool has(const places_t *all, uintptr_t low)
     return false;
 }
 
+static void gone(place_t place)
+{
+    ompp_region_unloaded(place.low, place.high);
+    ompp_data_forget((const void *)place.low, place.high - place.low, NULL, 0);
+}
+
 static void tell_gone(const places_t *before)
 {
     places_t now;
 
     look(&now);
     for (size_t i = 0; i < before->n && now.unloads != before->unloads && now.room; i++)
-        if (!has(&now, before->places[i].low)) ompp_region_unloaded(before->places[i].low, before->places[i].high);
+        if (!has(&now, before->places[i].low)) gone(before->places[i]);
     forget(&now);
 }
 
