@@ -8,7 +8,7 @@
 #include "model/ompp_profile.h"
 
 #define CACHE_LINE 64u
-#define NO_NODE 1u /* offset of no record: no worker knows a place for it */
+#define NO_NODE 1u                      /* offset of no record: no worker knows a place for it */
 #define MOST_NODES (2 * OMPP_MAX_DEPTH) /* on the path to a team, of all threads that lead to it */
 
 _Static_assert(sizeof(ompp_a_team_t) <= CACHE_LINE, "a team is one line");
