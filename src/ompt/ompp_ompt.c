@@ -260,7 +260,7 @@ static __attribute__((noinline)) void end_single_slow(ompp_time_t t)
 {
     ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_SINGLE);
 
-    if (region <= OMPP_REGION_SKIPPED) return;
+    if (!ompp_region_is_kept(region)) return;
     self.singles--;
     ompp_event_unwind(region, t);
     ompp_event_phase(region, OMPP_PHASE_MGMT, t);

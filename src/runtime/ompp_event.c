@@ -20,7 +20,7 @@ void ompp_event_unwind(ompp_region_ref_t region, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
-    if (!thread || region <= OMPP_REGION_SKIPPED || thread->skipped || !ompp_guard_enter(thread)) return;
+    if (!thread || !ompp_region_is_kept(region) || thread->skipped || !ompp_guard_enter(thread)) return;
     ompp_settled_top(thread, t);
     uint32_t index = ompp_frame_find(thread, region);
     if (index && index < thread->stack->top) ompp_frames_close(thread, index + 1, t);

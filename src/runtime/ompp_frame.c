@@ -83,15 +83,40 @@ void ompp_settle_slow(ompp_thread_t *thread, ompp_time_t t)
     while (thread->stack->top > 0 && ompp_top(thread)->flags & OMPP_FRAME_F_PENDING) close_top(thread, t);
 }
 
-bool ompp_may_push_slow(ompp_thread_t *thread)
+/* Below the deepest frame that there is room for: in the tables, with the time of that frame. */
+static bool count_untimed(ompp_thread_t *thread, ompp_region_ref_t region)
+{
+    ompp_off_t node = ompp_top(thread)->node;
+
+    if (ompp_node(thread, node)->region != region) node = ompp_child(thread, node, region, 0);
+    if (!node) return false;
+    ompp_node(thread, node)->visits++;
+    ompp_node(thread, node)->slot[0].count++;
+    return true;
+}
+
+void ompp_lose_slow(ompp_thread_t *thread, ompp_region_ref_t region)
+{
+    ompp_loss_t why = region ? thread->lost : OMPP_LOSS_NONE;
+
+    if (why == OMPP_LOSS_DEEP && !count_untimed(thread, region)) why = OMPP_LOSS_ENTRIES;
+    if (why) thread->record->lost[why]++;
+}
+
+void ompp_skip_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_loss_t why)
+{
+    if (!thread->skipped) thread->lost = why;
+    thread->skipped++;
+    ompp_lose_slow(thread, region);
+}
+
+bool ompp_may_push_slow(ompp_thread_t *thread, ompp_region_ref_t region)
 {
     unsigned on = atomic_load_explicit(&ompp_process.on, memory_order_acquire);
 
     if (on & OMPP_ON_COPY) ompp_runtime_hooks.copy(thread);
     if (!thread->skipped && on & OMPP_ON_ENTER) return true;
-    if (!thread->skipped) thread->lost = NULL;
-    if (thread->lost) ++*thread->lost;
-    thread->skipped++;
+    ompp_skip_slow(thread, region, OMPP_LOSS_NONE);
     return false;
 }
 
@@ -110,18 +135,13 @@ void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
         return;
     }
     if (thread->top == thread->last && !ompp_stack_grow_slow(thread)) {
-        thread->lost = &thread->record->deep;
-        ++*thread->lost;
-        thread->skipped++;
+        const bool deep = thread->stack->explicit_task || thread->stack->capacity >= OMPP_MAX_DEPTH;
+        ompp_skip_slow(thread, region, deep ? OMPP_LOSS_DEEP : OMPP_LOSS_ENTRIES);
         return;
     }
     node = ompp_child(thread, parent, region, t);
-    if (!node) {
-        thread->lost = &thread->record->dropped; /* which has counted this one */
-        thread->skipped++;
-        return;
-    }
-    ompp_push_node(thread, node, 0, t);
+    if (node) ompp_push_node(thread, node, 0, t);
+    else ompp_skip_slow(thread, region, OMPP_LOSS_ENTRIES);
 }
 
 /* Only below a function that works above the address: else it lies on another stack (of a signal handler, of a
@@ -201,10 +221,11 @@ void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
         else close_top(thread, t);
         return;
     }
+    if (region == OMPP_REGION_LOST) return;
     uint32_t index = ompp_frame_find(thread, region);
     if (!index) {
         thread->record->unopened++;
-        if (!thread->record->first_unopened && region > OMPP_REGION_SKIPPED) thread->record->first_unopened = region;
+        if (!thread->record->first_unopened && ompp_region_is_kept(region)) thread->record->first_unopened = region;
         return;
     }
     ompp_note_unclosed_slow(thread, index);

@@ -8,6 +8,8 @@
 #include "model/ompp_profile.h"
 
 #define CACHE_LINE 64u
+#define NO_NODE 1u                      /* offset of no record: no worker knows a place for it */
+#define MOST_NODES (2 * OMPP_MAX_DEPTH) /* on the path to a team, of all threads that lead to it */
 
 _Static_assert(sizeof(ompp_a_team_t) <= CACHE_LINE, "a team is one line");
 
@@ -30,21 +32,30 @@ static ompp_team_t *team_new(ompp_thread_t *thread)
     return (ompp_team_t *)team;
 }
 
+/* In the place of teams that are not measured for want of room: why. Their members count what they lose. */
+static ompp_team_t lost_teams[OMPP_LOSS_NUM] = {[0 ... OMPP_LOSS_NUM - 1] = {.a = {.fork_node = NO_NODE}}};
+
+static bool is_lost(const ompp_team_t *team) { return team >= lost_teams && team < lost_teams + OMPP_LOSS_NUM; }
+
+static ompp_loss_t lost_by(const ompp_team_t *team)
+{
+    const ompp_loss_t why = is_lost(team) ? (ompp_loss_t)(team - lost_teams) : OMPP_LOSS_NONE;
+
+    return why == OMPP_LOSS_DEEP ? OMPP_LOSS_TEAMS : why; /* a worker has no frame around it to count below */
+}
+
 ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
     ompp_team_t *team = NULL;
 
     if (!thread || !ompp_guard_enter(thread)) return NULL;
-    if (region) team = team_new(thread);
+    if (ompp_region_is_kept(region) && !thread->skipped) team = team_new(thread);
     ompp_a_frame_t *frame = team ? ompp_push(thread, region, t) : NULL;
-    if (!team) {
-        /* No room: nothing inside is measured until the join. */
-        thread->lost = &thread->record->dropped;
-        ++*thread->lost;
-        thread->skipped++;
-    } else if (!frame) {
-        team = NULL; /* skipped by the push */
+    if (!frame) {
+        /* Nothing inside is measured until the join; if there was a record of the team, the push has seen to it. */
+        if (!team) ompp_skip_slow(thread, region, region ? OMPP_LOSS_ENTRIES : OMPP_LOSS_NONE);
+        team = region && thread->lost ? &lost_teams[thread->lost] : NULL;
     } else {
         frame->flags |= OMPP_FRAME_F_TEAM;
         frame->outer_base = thread->base_node;
@@ -71,10 +82,26 @@ static ompp_off_t map_path(ompp_thread_t *thread, ompp_off_t foreign, ompp_time_
 
     if (path->fork_node == foreign) return path->node;
     if (node->region == 0) return thread->record->root;
-    ompp_off_t parent = depth < 2 * OMPP_MAX_DEPTH ? map_path(thread, node->parent, t, depth + 1) : 0;
+    ompp_off_t parent = depth < MOST_NODES ? map_path(thread, node->parent, t, depth + 1) : 0;
     ompp_off_t own = parent ? ompp_child(thread, parent, node->region, t) : 0;
     if (own) *path = (ompp_path_t){foreign, own};
     return own;
+}
+
+static bool is_too_deep(const ompp_thread_t *thread, ompp_off_t node)
+{
+    unsigned depth = 0;
+
+    for (; node && depth <= MOST_NODES; node = ompp_node(thread, node)->parent) depth++;
+    return depth > MOST_NODES;
+}
+
+/* The part of a worker that is not measured: its entry is counted, and what it enters. */
+static void skip_part(ompp_thread_t *thread, ompp_loss_t why)
+{
+    thread->lost = why;
+    thread->skipped = 1;
+    if (why) thread->record->lost[why]++;
 }
 
 static void worker_begin(ompp_thread_t *thread, ompp_team_t *team, ompp_time_t t)
@@ -83,8 +110,7 @@ static void worker_begin(ompp_thread_t *thread, ompp_team_t *team, ompp_time_t t
 
     if (thread->top == thread->last && !ompp_stack_grow_slow(thread)) node = 0;
     if (!node) {
-        thread->lost = NULL;
-        thread->skipped++;
+        skip_part(thread, is_too_deep(thread, team->a.fork_node) ? OMPP_LOSS_TEAMS : OMPP_LOSS_ENTRIES);
         return;
     }
     ompp_worker_push(thread, &team->a, node, t);
@@ -152,13 +178,13 @@ void ompp_member_begin_slow(ompp_team_t *team, unsigned index, bool nested, ompp
         /* A worker starts afresh: what it has left open or skipped belongs to an earlier team. */
         thread->skipped = 0;
         for (uint32_t i; (i = find_team(thread)) > 0;) ompp_frames_close(thread, i, t);
-        if (team) worker_begin(thread, team, t);
-        else thread->skipped = 1, thread->lost = NULL;
+        if (team && !is_lost(team)) worker_begin(thread, team, t);
+        else skip_part(thread, lost_by(team));
         thread->skipped_team = thread->skipped;
     }
     ompp_a_frame_t *frame = ompp_top(thread);
     if (!thread->skipped && frame->flags & OMPP_FRAME_F_TEAM && frame->slot == 0) {
-        if (team) ompp_sync_resume(OMPP_SYNC_FORK, ompp_team_number(&team->a), t);
+        if (team && !is_lost(team)) ompp_sync_resume(OMPP_SYNC_FORK, ompp_team_number(&team->a), t);
         ompp_member_body(thread, frame, t);
     }
     ompp_guard_leave(thread);
@@ -228,10 +254,11 @@ void ompp_join_slow(ompp_team_t *team, ompp_time_t t)
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || !ompp_guard_enter(thread)) return;
-    if (thread->skipped) {
-        thread->skipped--;
+    if (!team || is_lost(team)) {
+        if (thread->skipped) thread->skipped--;
     } else {
-        ompp_a_frame_t *frame = team ? team_frame_on_top(thread, t) : NULL;
+        thread->skipped = 0; /* what is skipped still began in the region, and its end was not told */
+        ompp_a_frame_t *frame = team_frame_on_top(thread, t);
         if (frame && frame->team == ompp_off(thread, team)) {
             if (!atomic_load_explicit(&team->a.release, memory_order_relaxed))
                 atomic_store_explicit(&team->a.release, t, memory_order_release);
