@@ -1,0 +1,312 @@
+/**
+ * \file
+ * The program's own PMPI layer: functions MPI_x of the program, or of a library that it brings, which call PMPI_x. They
+ * are called as without us, and ours measure below them. Whoever would reach the program's function without us must not
+ * reach ours, which may stand in front of it; whoever calls PMPI_x reaches ours. Both is done by the slots through which
+ * modules call each other, at load: the wrappers know nothing of it.
+ *
+ * A layer may also ask the loader for the function behind it: see follow_dlsym(). Calls of PMPI_x are measured wherever
+ * they come from but MPI itself, so that the time in MPI is complete; those that MPI makes belong to a call of MPI.
+ */
+#define _GNU_SOURCE
+#include "mpi-wrap/mpi_wrap_priv.h"
+
+#include "base/ompp_jump.h"
+#include "base/ompp_path.h"
+#include "model/ompp_profile.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* A function that we wrap. */
+typedef struct {
+    const char *name;
+    uint32_t hash;
+    bool settled;  /* the first module that defines it is known, not counting ours */
+    bool replaced; /* that is one of the program's */
+    void *mpis;    /* that is one of MPI's */
+    void *wrapper; /* ours */
+    void *instead; /* what ours must not stand in front of; NULL = nothing */
+} function_t;
+
+static function_t *functions; /* ascending by name */
+static size_t nfunctions;
+
+/* Modules by name, as many as the report has room for. */
+typedef struct {
+    char names[150];
+    unsigned n;
+} list_t;
+
+static list_t layers, callers; /* that define functions of MPI; that call PMPI_x */
+static unsigned nreplaced;
+
+static bool is_ours(const ompp_dso_t *module) { return ompp_dso_has(module, &functions); }
+
+static void add(list_t *list, const ompp_dso_t *module)
+{
+    const char *name = *module->path ? ompp_path_last(module->path) : "the program";
+    const size_t used = strlen(list->names);
+
+    if (list->n++) snprintf(list->names + used, sizeof list->names - used, ", %s", name);
+    else snprintf(list->names, sizeof list->names, "%s", name);
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const function_t *)a)->name, ((const function_t *)b)->name);
+}
+
+static bool make_functions(const ompp_mpi_names_t wrapped[2])
+{
+    for (int i = 0; i < 2; i++)
+        for (ompp_mpi_names_t name = wrapped[i]; *name; name++) nfunctions++;
+    functions = calloc(nfunctions, sizeof *functions);
+    if (!functions) return false;
+    nfunctions = 0;
+    for (int i = 0; i < 2; i++)
+        for (ompp_mpi_names_t name = wrapped[i]; *name; name++)
+            functions[nfunctions++] = (function_t){.name = *name, .hash = ompp_dso_hash(*name)};
+    qsort(functions, nfunctions, sizeof *functions, by_name);
+    return true;
+}
+
+/* PMPI_x, pmpi_x_, PMPI_X */
+static bool is_profiling(const char *name)
+{
+    return (*name == 'P' || *name == 'p') && strncasecmp(name + 1, "mpi_", 4) == 0;
+}
+
+static const function_t *function_of(const char *name)
+{
+    const function_t key = {.name = name + is_profiling(name)};
+
+    if (strncasecmp(key.name, "mpi_", 4) != 0) return NULL;
+    return bsearch(&key, functions, nfunctions, sizeof key, by_name);
+}
+
+/* Does the Fortran binding call the C function under its MPI_ name? Those of MPICH do, but for its mpi_x_f08_. */
+static bool calls(const char *fortran, const char *c)
+{
+    static const char *const ends[] = {"", "_", "__", "_f08ts_"};
+    const size_t length = strlen(c), large = length > 2 && strcmp(c + length - 2, "_c") == 0 ? 2 : 0;
+
+    if (strncasecmp(fortran, c, length - large) != 0) return false;
+    fortran += length - large;
+    if (large) return strcmp(fortran, "_f08ts_large_") == 0;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (strcmp(fortran, ends[i]) == 0) return true;
+    return false;
+}
+
+/* ---- Who defines what -------------------------------------------------------------------------------------------- */
+
+static int see_definitions(struct dl_phdr_info *info, size_t size, void *data)
+{
+    bool *passed = data; /* ours is in front of what comes now */
+    ompp_dso_t module;
+    unsigned replaces = 0;
+
+    (void)size;
+    if (!ompp_dso_read(info, &module)) return 0;
+    const bool ours = is_ours(&module), mpis = !ours && ompp_mpi_is_library(&module);
+    for (function_t *f = functions; f < functions + nfunctions; f++) {
+        void *found = ours || !f->settled ? ompp_dso_find(&module, f->name, f->hash) : NULL;
+        if (!found) continue;
+        if (ours) {
+            f->wrapper = found;
+            continue;
+        }
+        f->settled = true;
+        if (mpis) {
+            f->mpis = found;
+            continue;
+        }
+        f->replaced = true;
+        f->instead = *passed ? found : NULL;
+        replaces++;
+    }
+    if (replaces) add(&layers, &module);
+    nreplaced += replaces;
+    *passed |= ours;
+    return 0;
+}
+
+/* A Fortran binding whose work the program's own C function does is measured below that, too. */
+static void pass_fortran(void)
+{
+    for (const function_t *c = functions; c < functions + nfunctions; c++)
+        for (function_t *f = functions; c->replaced && f < functions + nfunctions; f++)
+            if (f != c && f->mpis && !f->instead && calls(f->name, c->name)) f->instead = f->mpis;
+}
+
+/* ---- What layers ask the loader for ------------------------------------------------------------------------------ */
+
+typedef struct {
+    const function_t *function;
+    const char *name;
+    uint32_t hash;
+    const void *caller;
+    bool passed; /* the caller's module */
+    void *found;
+} search_t;
+
+/* As RTLD_NEXT searches; ours is not there. */
+static int see_next(struct dl_phdr_info *info, size_t size, void *data)
+{
+    search_t *search = data;
+    ompp_dso_t module;
+
+    (void)size;
+    if (!ompp_dso_read(info, &module)) return 0;
+    if (search->passed && !is_ours(&module)) search->found = ompp_dso_find(&module, search->name, search->hash);
+    search->passed |= ompp_dso_has(&module, search->caller);
+    if (search->found && ompp_mpi_is_library(&module)) search->found = search->function->wrapper;
+    return search->found != NULL;
+}
+
+/* In the module that has the function found: one of MPI's is given as ours, and ours as the program's own. */
+static int see_found(struct dl_phdr_info *info, size_t size, void *data)
+{
+    search_t *search = data;
+    const function_t *f = search->function;
+    ompp_dso_t module;
+
+    (void)size;
+    if (!ompp_dso_read(info, &module) || !ompp_dso_has(&module, search->found)) return 0;
+    if (is_ours(&module)) search->found = f->instead ? f->instead : search->found;
+    else if (ompp_mpi_is_library(&module)) search->found = f->wrapper;
+    return 1;
+}
+
+static void *find(void *library, const char *name, const void *caller)
+{
+    const int saved = errno;
+    search_t search = {.function = function_of(name), .name = name, .hash = ompp_dso_hash(name), .caller = caller};
+
+    if (!search.function || !search.function->wrapper) return NULL;
+    if (library == RTLD_NEXT) {
+        dl_iterate_phdr(see_next, &search);
+    } else {
+        search.found = dlsym(library, name);
+        if (search.found) dl_iterate_phdr(see_found, &search);
+    }
+    errno = saved;
+    return search.found;
+}
+
+OMPP_JUMPS static void *follow_dlsym(void *library, const char *name)
+{
+    void *found = name ? find(library, name, __builtin_return_address(0)) : NULL;
+
+    if (found) return found;
+    OMPP_JUMP return dlsym(library, name);
+}
+
+/* ---- Slots ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    bool mpis;
+    unsigned calls; /* slots of PMPI_x that lead to us now */
+} seen_t;
+
+static void see_import(const ompp_dso_t *module, const char *name, void **slot, void *data)
+{
+    const function_t *f = slot && *slot ? function_of(name) : NULL;
+    seen_t *seen = data;
+    void *value = NULL;
+
+    if (!f || !f->wrapper) return;
+    if (is_profiling(name)) {
+        value = seen->mpis ? NULL : f->wrapper;
+    } else {
+        value = f->instead;
+    }
+    if (value && *slot != value && ompp_dso_replace(module, slot, value)) seen->calls += value == f->wrapper;
+}
+
+static void see_dlsym(const ompp_dso_t *module, const char *name, void **slot, void *data)
+{
+    (void)data;
+    if (slot && *slot && strcmp(name, "dlsym") == 0 && *slot != (void *)follow_dlsym)
+        ompp_dso_replace(module, slot, (void *)follow_dlsym);
+}
+
+static bool is_layer(const ompp_dso_t *module)
+{
+    for (const function_t *f = functions; layers.n && f < functions + nfunctions; f++)
+        if (f->replaced && ompp_dso_find(module, f->name, f->hash)) return true;
+    return false;
+}
+
+static int see_imports(struct dl_phdr_info *info, size_t size, void *data)
+{
+    ompp_dso_t module;
+
+    (void)size;
+    (void)data;
+    if (!ompp_dso_read(info, &module) || is_ours(&module)) return 0;
+    seen_t seen = {.mpis = ompp_mpi_is_library(&module)};
+    if (seen.mpis && !layers.n) return 0;
+    ompp_dso_imports(&module, see_import, &seen);
+    if (seen.calls) add(&callers, &module);
+    if (!seen.mpis && (seen.calls || is_layer(&module))) ompp_dso_imports(&module, see_dlsym, NULL);
+    return 0;
+}
+
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
+
+static void tell(void)
+{
+    char reason[100];
+
+    if (layers.n) {
+        snprintf(reason, sizeof reason, "%u, called as without ompp", nreplaced);
+        ompp_event_coverage(OMPP_COVERAGE_MPI_LAYER, layers.names, reason);
+    } else if (callers.n) {
+        ompp_event_coverage(OMPP_COVERAGE_NOTE, "calls of PMPI functions are measured as those of MPI", callers.names);
+    }
+}
+
+/* How many modules have been loaded, ever; the loader tells it with the first module. */
+static int count_loads(struct dl_phdr_info *info, size_t size, void *loads)
+{
+    (void)size;
+    *(unsigned long long *)loads = info->dlpi_adds;
+    return 1;
+}
+
+void ompp_mpi_layer_follow(void)
+{
+    static unsigned long long seen;
+    unsigned long long loads = seen;
+    const bool told = layers.n || callers.n;
+    const int saved = errno;
+
+    dl_iterate_phdr(count_loads, &loads);
+    if (functions && loads != seen) {
+        dl_iterate_phdr(see_imports, NULL);
+        if (!seen || !told) tell();
+    }
+    seen = loads;
+    errno = saved;
+}
+
+void ompp_mpi_layer_start(const ompp_mpi_names_t wrapped[2])
+{
+    const int saved = errno;
+    bool passed = false;
+
+    if (make_functions(wrapped)) {
+        dl_iterate_phdr(see_definitions, &passed);
+        if (OMPP_MPI_FORTRAN_CALLS_C) pass_fortran();
+        ompp_mpi_layer_follow();
+    }
+    errno = saved;
+}
