@@ -132,7 +132,7 @@ void *ompp_dso_find(const ompp_dso_t *m, const char *name, uint32_t hash)
     return m->hash ? find_by_hash(m, name) : NULL;
 }
 
-/* ---- What it takes from others ----------------------------------------------------------------------------------- */
+/* ---- What the loader looks up for it ----------------------------------------------------------------------------------- */
 
 static bool is_slot(uint32_t type)
 {
@@ -147,11 +147,11 @@ void ompp_dso_imports(const ompp_dso_t *m, ompp_dso_visit_t visit, void *data)
         for (size_t i = 0; m->relocations[part] && i < m->count[part]; i++) {
             const ElfW(Rela) *r = &m->relocations[part][i];
             const ElfW(Sym) *s = &m->symbols[ELF64_R_SYM(r->r_info)];
-            if (s->st_shndx != SHN_UNDEF || !s->st_name) continue; /* the module's own */
-            visit(m, m->strings + s->st_name,
-                  is_slot((uint32_t)ELF64_R_TYPE(r->r_info)) && !(part == 0 && r->r_addend)
-                      ? (void **)(m->base + r->r_offset)
-                      : NULL,
+            const bool slot = is_slot((uint32_t)ELF64_R_TYPE(r->r_info)) && !(part == 0 && r->r_addend);
+            if (!s->st_name) continue;
+            visit(m,
+                  &(ompp_dso_import_t){m->strings + s->st_name, s->st_shndx != SHN_UNDEF,
+                                       slot ? (void **)(m->base + r->r_offset) : NULL},
                   data);
         }
 }

@@ -41,10 +41,15 @@ uint32_t ompp_dso_hash(const char *name);
 /** \return address of a function that the module defines for others; NULL = none of this name. */
 void *ompp_dso_find(const ompp_dso_t *module, const char *name, uint32_t hash);
 
-/** \param[in,out] slot  NULL: the relocation is of a kind that is not replaced. */
-typedef void ompp_dso_visit_t(const ompp_dso_t *module, const char *name, void **slot, void *data);
+/** A name that the loader has looked up for a module, for one slot. */
+typedef struct {
+    const char *name;
+    bool own;    /* the module defines it, too; another one may stand in front */
+    void **slot; /* NULL: the relocation is of a kind that is not replaced */
+} ompp_dso_import_t;
 
-/** \brief Visits each name that the module takes from others, once for each slot. */
+typedef void ompp_dso_visit_t(const ompp_dso_t *module, const ompp_dso_import_t *import, void *data);
+
 void ompp_dso_imports(const ompp_dso_t *module, ompp_dso_visit_t visit, void *data);
 
 /** \return whether the slot has the value now. */

@@ -43,10 +43,12 @@ static bool is_left_alone(const char *path)
 
 static int by_name(const void *name, const void *row) { return strcmp(name, ((const ompp_intercept_t *)row)->name); }
 
-static void look_at(const ompp_dso_t *module, const char *name, void **slot, void *data)
+static void look_at(const ompp_dso_t *module, const ompp_dso_import_t *import, void *data)
 {
     wanted_t *wanted = data;
-    const ompp_intercept_t *row = slot ? bsearch(name, wanted->rows, wanted->n, sizeof *wanted->rows, by_name) : NULL;
+    void **slot = import->own ? NULL : import->slot; /* the module's own function of that name is left alone */
+    const ompp_intercept_t *row =
+        slot ? bsearch(import->name, wanted->rows, wanted->n, sizeof *wanted->rows, by_name) : NULL;
 
     /* A weak reference that is empty asks whether the function is there at all. */
     if (!row || !*slot || *slot == row->replacement || (row->real && !*row->real)) return;

@@ -7,8 +7,6 @@
 
 #include <stdbool.h>
 
-#pragma GCC visibility push(default)
-
 /** \brief Is it a shell: what is of interest is not what it does, but what it starts? */
 bool ompp_known_shell(const char *path);
 
@@ -19,11 +17,9 @@ const char *ompp_known_mpi(const char *path);
  * \brief Does the file belong to an MPI, by its name: libmpi.so, libmpi_mpifh.so.40, mca_btl_tcp.so? Not libraries that
  *        only have MPI in their names.
  */
-bool ompp_known_mpi_part(const char *path);
+__attribute__((visibility("default"))) bool ompp_known_mpi_part(const char *path);
 
 /** \return a family as users call it: Open MPI, MPICH, another MPI. */
 const char *ompp_known_family(const char *family);
-
-#pragma GCC visibility pop
 
 #endif

@@ -216,14 +216,15 @@ typedef struct {
     unsigned calls; /* slots of PMPI_x that lead to us now */
 } seen_t;
 
-static void see_import(const ompp_dso_t *module, const char *name, void **slot, void *data)
+static void see_import(const ompp_dso_t *module, const ompp_dso_import_t *import, void *data)
 {
-    const function_t *f = slot && *slot ? function_of(name) : NULL;
+    void **slot = import->slot;
+    const function_t *f = slot && *slot ? function_of(import->name) : NULL;
     seen_t *seen = data;
     void *value = NULL;
 
     if (!f || !f->wrapper) return;
-    if (is_profiling(name)) {
+    if (is_profiling(import->name)) {
         value = seen->mpis ? NULL : f->wrapper;
     } else {
         value = f->instead;
@@ -231,11 +232,11 @@ static void see_import(const ompp_dso_t *module, const char *name, void **slot, 
     if (value && *slot != value && ompp_dso_replace(module, slot, value)) seen->calls += value == f->wrapper;
 }
 
-static void see_dlsym(const ompp_dso_t *module, const char *name, void **slot, void *data)
+static void see_dlsym(const ompp_dso_t *module, const ompp_dso_import_t *import, void *data)
 {
     (void)data;
-    if (slot && *slot && strcmp(name, "dlsym") == 0 && *slot != (void *)follow_dlsym)
-        ompp_dso_replace(module, slot, (void *)follow_dlsym);
+    if (import->slot && *import->slot && strcmp(import->name, "dlsym") == 0)
+        ompp_dso_replace(module, import->slot, (void *)follow_dlsym);
 }
 
 static bool is_layer(const ompp_dso_t *module)

@@ -61,11 +61,10 @@ static void note(found_t *found, const char *name)
     found->names[found->count++] = name;
 }
 
-static void see_import(const ompp_dso_t *module, const char *name, void **slot, void *found)
+static void see_import(const ompp_dso_t *module, const ompp_dso_import_t *import, void *found)
 {
     (void)module;
-    (void)slot;
-    note(found, name);
+    if (!import->own) note(found, import->name);
 }
 
 /* MPI's own libraries call each other, and ours call them; only the program and its libraries are of interest. */
