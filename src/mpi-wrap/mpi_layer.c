@@ -107,33 +107,33 @@ static bool calls(const char *fortran, const char *c)
 
 /* ---- Who defines what -------------------------------------------------------------------------------------------- */
 
+/* \return whether the function is one of the program's. */
+static bool settle(function_t *f, void *found, bool mpis, bool behind)
+{
+    if (!f->settled) {
+        f->settled = true;
+        f->replaced = !mpis;
+        f->mpis = mpis ? found : NULL;
+        f->instead = !mpis && behind ? found : NULL;
+        nreplaced += f->replaced;
+    }
+    return f->replaced && !mpis;
+}
+
 static int see_definitions(struct dl_phdr_info *info, size_t size, void *data)
 {
-    bool *passed = data; /* ours is in front of what comes now */
+    bool *passed = data, layer = false; /* ours is in front of what comes now */
     ompp_dso_t module;
-    unsigned replaces = 0;
 
     (void)size;
     if (!ompp_dso_read(info, &module)) return 0;
     const bool ours = is_ours(&module), mpis = !ours && ompp_mpi_is_library(&module);
     for (function_t *f = functions; f < functions + nfunctions; f++) {
-        void *found = ours || !f->settled ? ompp_dso_find(&module, f->name, f->hash) : NULL;
-        if (!found) continue;
-        if (ours) {
-            f->wrapper = found;
-            continue;
-        }
-        f->settled = true;
-        if (mpis) {
-            f->mpis = found;
-            continue;
-        }
-        f->replaced = true;
-        f->instead = *passed ? found : NULL;
-        replaces++;
+        void *found = ompp_dso_find(&module, f->name, f->hash);
+        if (found && ours) f->wrapper = found;
+        else if (found) layer |= settle(f, found, mpis, *passed);
     }
-    if (replaces) add(&layers, &module);
-    nreplaced += replaces;
+    if (layer) add(&layers, &module);
     *passed |= ours;
     return 0;
 }

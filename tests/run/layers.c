@@ -23,7 +23,7 @@ int main(int argc, char **argv)
     MPI_Pcontrol(0);
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Pcontrol(1);
-    for (int i = 0; i < 4; i++) PMPI_Barrier(MPI_COMM_WORLD); /* nobody's layer is asked */
+    for (int i = 0; i < 4; i++) PMPI_Barrier(MPI_COMM_SELF); /* nobody's layer is asked */
     printf("rank %d: %d\n", rank, all);
     fflush(stdout);
     MPI_Finalize();

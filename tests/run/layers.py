@@ -16,7 +16,8 @@ COMPILERS = {"gcc": ("gcc", "g++"), "clang": (harness.COMPILERS["ompt"], harness
 FIND = {"": (), "next": ("-DNEXT=\"\"", "-DHANDLE=RTLD_NEXT"), "next-profiling": ("-DNEXT=\"P\"", "-DHANDLE=RTLD_NEXT"),
         "default-profiling": ("-DNEXT=\"P\"", "-DHANDLE=RTLD_DEFAULT")}
 # The layer calls MPI_Ibarrier and MPI_Wait in MPI_Barrier; the program calls PMPI_Barrier four times.
-COUNTS = {"MPI_Init": 1, "MPI_Comm_rank": 1, "MPI_Allreduce": 10, "MPI_Ibarrier": 5, "MPI_Wait": 5, "MPI_Barrier": 4, "MPI_Finalize": 1}
+COUNTS = {"MPI_Init": 1, "MPI_Comm_rank": 1, "MPI_Comm_size": 10, "MPI_Allreduce": 10, "MPI_Ibarrier": 5, "MPI_Wait": 5,
+          "MPI_Barrier": 4, "MPI_Finalize": 1}
 
 
 def launchers():
@@ -60,7 +61,8 @@ class Case:
         self.verdict.profile(profile, title)
         for name, count in counts.items():
             found = profile.total("execC", profile.find("MPI", name=name))
-            self.verdict.equal(found, {(rank, 0): count for rank in range(RANKS)} if count else {}, "%s: %s" % (title, name))
+            wanted = count if isinstance(count, dict) else {rank: count for rank in range(RANKS)}
+            self.verdict.equal({rank: n for (rank, _), n in found.items()}, wanted, "%s: %s" % (title, name))
         lines = [c["subject"] for c in profile.coverage if c["kind"] == "mpi-layer"]
         self.verdict.equal(lines, [layer] if layer else [], title + ": Coverage")
         if note:
@@ -112,6 +114,14 @@ def in_c(case):
         case.both("in a library, " + name, program, ["-L.", "-l" + name], COUNTS, own)
         case.both("in the program, " + name, program, [*flags, source("layers_own.c"), "-ldl"], COUNTS, "the program")
         case.both("preloaded, " + name, program, [], COUNTS, own, preload=os.path.join(case.folder, own))
+    # Two of them: what the first asks the loader for is in the second.
+    case.both("preloaded, next, and in a library", program, ["-L.", "-lmpi_own"], {**COUNTS, "MPI_Comm_size": 20}, "libnext.so, " + library,
+              preload=os.path.join(case.folder, "libnext.so"))
+    counts = {"MPI_Init": 1, "MPI_Comm_split": 1, "MPI_Comm_size": 1, "MPI_Finalize": 1, "MPI_Comm_rank": {0: 2, 1: 1},
+              "MPI_Allreduce": {0: 10}, "MPI_Barrier": {0: 9}}
+    case.compile(["-shared", "-fPIC", source("layers_server.c"), "-o", "libserver.so"])
+    case.both("a rank of its own, in the program", program, [source("layers_server.c")], counts, "the program")
+    case.both("a rank of its own, in a library", program, ["-L.", "-lserver"], counts, "libserver.so")
 
 
 def in_cxx(case):
@@ -129,7 +139,7 @@ def without(case):
 
 
 def in_fortran(case):
-    c_counts = {"MPI_Allreduce": 10, "MPI_Ibarrier": 5, "MPI_Wait": 5, "MPI_Finalize": 1, "MPI_Init": 1, "MPI_Comm_rank": 1}
+    c_counts = {"MPI_Allreduce": 10, "MPI_Comm_size": 10, "MPI_Ibarrier": 5, "MPI_Wait": 5, "MPI_Finalize": 1, "MPI_Init": 1, "MPI_Comm_rank": 1}
     f_counts = {"MPI_Allreduce": 10, "MPI_Barrier": 5, "MPI_Finalize": 1, "MPI_Init": 1, "MPI_Comm_rank": 1}
     case.compile(["-shared", "-fPIC", source("layers_own.c"), "-o", "libown_c.so"])
     for name, flags in (("mpif.h", []), ("f08", ["-DF08"])):
