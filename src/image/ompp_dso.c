@@ -132,7 +132,7 @@ void *ompp_dso_find(const ompp_dso_t *m, const char *name, uint32_t hash)
     return m->hash ? find_by_hash(m, name) : NULL;
 }
 
-/* ---- What the loader looks up for it ----------------------------------------------------------------------------------- */
+/* ---- What the loader looks up for it ----------------------------------------------------------------------------- */
 
 static bool is_slot(uint32_t type)
 {

@@ -2,11 +2,11 @@
  * \file
  * The program's own PMPI layer: functions MPI_x of the program, or of a library that it brings, which call PMPI_x. They
  * are called as without us, and ours measure below them. Whoever would reach the program's function without us must not
- * reach ours, which may stand in front of it; whoever calls PMPI_x reaches ours. Both is done by the slots through which
- * modules call each other, at load: the wrappers know nothing of it.
+ * reach ours, which may stand in front of it; whoever calls PMPI_x reaches ours. Both is done at load, by the slots
+ * through which modules call each other: the wrappers know nothing of it.
  *
- * A layer may also ask the loader for the function behind it: see follow_dlsym(). Calls of PMPI_x are measured wherever
- * they come from but MPI itself, so that the time in MPI is complete; those that MPI makes belong to a call of MPI.
+ * A layer may also ask the loader for the function behind it: see follow_dlsym(). Other modules that call PMPI_x want no
+ * tool to see it: they are left alone.
  */
 #define _GNU_SOURCE
 #include "mpi-wrap/mpi_wrap_priv.h"
@@ -36,24 +36,17 @@ typedef struct {
 static function_t *functions; /* ascending by name */
 static size_t nfunctions;
 
-/* Modules by name, as many as the report has room for. */
-typedef struct {
-    char names[150];
-    unsigned n;
-} list_t;
-
-static list_t layers, callers; /* that define functions of MPI; that call PMPI_x */
+static char layers[150]; /* modules that define functions of MPI, as many as the report has room for; "" = none */
 static unsigned nreplaced;
 
 static bool is_ours(const ompp_dso_t *module) { return ompp_dso_has(module, &functions); }
 
-static void add(list_t *list, const ompp_dso_t *module)
+static void add_layer(const ompp_dso_t *module)
 {
-    const char *name = *module->path ? ompp_path_last(module->path) : "the program";
-    const size_t used = strlen(list->names);
+    const size_t used = strlen(layers);
 
-    if (list->n++) snprintf(list->names + used, sizeof list->names - used, ", %s", name);
-    else snprintf(list->names, sizeof list->names, "%s", name);
+    snprintf(layers + used, sizeof layers - used, "%s%s", used ? ", " : "",
+             *module->path ? ompp_path_last(module->path) : "the program");
 }
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
@@ -133,7 +126,7 @@ static int see_definitions(struct dl_phdr_info *info, size_t size, void *data)
         if (found && ours) f->wrapper = found;
         else if (found) layer |= settle(f, found, mpis, *passed);
     }
-    if (layer) add(&layers, &module);
+    if (layer) add_layer(&module);
     *passed |= ours;
     return 0;
 }
@@ -211,37 +204,30 @@ OMPP_JUMPS static void *follow_dlsym(void *library, const char *name)
 
 /* ---- Slots ------------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    bool mpis;
-    unsigned calls; /* slots of PMPI_x that lead to us now */
-} seen_t;
-
-static void see_import(const ompp_dso_t *module, const ompp_dso_import_t *import, void *data)
+/* Of a layer: what it calls of MPI leads to us. */
+static void see_layer(const ompp_dso_t *module, const ompp_dso_import_t *import, void *data)
 {
-    void **slot = import->slot;
-    const function_t *f = slot && *slot ? function_of(import->name) : NULL;
-    seen_t *seen = data;
-    void *value = NULL;
+    const function_t *f = is_profiling(import->name) ? function_of(import->name) : NULL;
+    void *value = f ? f->wrapper : NULL;
 
-    if (!f || !f->wrapper) return;
-    if (is_profiling(import->name)) {
-        value = seen->mpis ? NULL : f->wrapper;
-    } else {
-        value = f->instead;
-    }
-    if (value && *slot != value && ompp_dso_replace(module, slot, value)) seen->calls += value == f->wrapper;
+    (void)data;
+    if (strcmp(import->name, "dlsym") == 0) value = (void *)follow_dlsym;
+    if (value && import->slot && *import->slot && *import->slot != value) ompp_dso_replace(module, import->slot, value);
 }
 
-static void see_dlsym(const ompp_dso_t *module, const ompp_dso_import_t *import, void *data)
+/* Of any module, also MPI's: what would lead to the layer without us does so. */
+static void see_caller(const ompp_dso_t *module, const ompp_dso_import_t *import, void *data)
 {
+    const function_t *f = is_profiling(import->name) ? NULL : function_of(import->name);
+
     (void)data;
-    if (import->slot && *import->slot && strcmp(import->name, "dlsym") == 0)
-        ompp_dso_replace(module, import->slot, (void *)follow_dlsym);
+    if (f && f->instead && import->slot && *import->slot && *import->slot != f->instead)
+        ompp_dso_replace(module, import->slot, f->instead);
 }
 
 static bool is_layer(const ompp_dso_t *module)
 {
-    for (const function_t *f = functions; layers.n && f < functions + nfunctions; f++)
+    for (const function_t *f = functions; f < functions + nfunctions; f++)
         if (f->replaced && ompp_dso_find(module, f->name, f->hash)) return true;
     return false;
 }
@@ -253,27 +239,12 @@ static int see_imports(struct dl_phdr_info *info, size_t size, void *data)
     (void)size;
     (void)data;
     if (!ompp_dso_read(info, &module) || is_ours(&module)) return 0;
-    seen_t seen = {.mpis = ompp_mpi_is_library(&module)};
-    if (seen.mpis && !layers.n) return 0;
-    ompp_dso_imports(&module, see_import, &seen);
-    if (seen.calls) add(&callers, &module);
-    if (!seen.mpis && (seen.calls || is_layer(&module))) ompp_dso_imports(&module, see_dlsym, NULL);
+    ompp_dso_imports(&module, see_caller, NULL);
+    if (!ompp_mpi_is_library(&module) && is_layer(&module)) ompp_dso_imports(&module, see_layer, NULL);
     return 0;
 }
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
-
-static void tell(void)
-{
-    char reason[100];
-
-    if (layers.n) {
-        snprintf(reason, sizeof reason, "%u, called as without ompp", nreplaced);
-        ompp_event_coverage(OMPP_COVERAGE_MPI_LAYER, layers.names, reason);
-    } else if (callers.n) {
-        ompp_event_coverage(OMPP_COVERAGE_NOTE, "calls of PMPI functions are measured as those of MPI", callers.names);
-    }
-}
 
 /* How many modules have been loaded, ever; the loader tells it with the first module. */
 static int count_loads(struct dl_phdr_info *info, size_t size, void *loads)
@@ -286,15 +257,12 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *loads)
 void ompp_mpi_layer_follow(void)
 {
     static unsigned long long seen;
-    unsigned long long loads = seen;
-    const bool told = layers.n || callers.n;
+    unsigned long long loads = 0;
     const int saved = errno;
 
+    if (!*layers) return;
     dl_iterate_phdr(count_loads, &loads);
-    if (functions && loads != seen) {
-        dl_iterate_phdr(see_imports, NULL);
-        if (!seen || !told) tell();
-    }
+    if (loads != seen) dl_iterate_phdr(see_imports, NULL);
     seen = loads;
     errno = saved;
 }
@@ -303,11 +271,19 @@ void ompp_mpi_layer_start(const ompp_mpi_names_t wrapped[2])
 {
     const int saved = errno;
     bool passed = false;
+    char reason[60];
 
-    if (make_functions(wrapped)) {
-        dl_iterate_phdr(see_definitions, &passed);
+    if (!make_functions(wrapped)) return;
+    dl_iterate_phdr(see_definitions, &passed);
+    if (*layers) {
         if (OMPP_MPI_FORTRAN_CALLS_C) pass_fortran();
         ompp_mpi_layer_follow();
+        snprintf(reason, sizeof reason, "%u, called as without ompp", nreplaced);
+        ompp_event_coverage(OMPP_COVERAGE_MPI_LAYER, layers, reason);
+    } else {
+        free(functions);
+        functions = NULL;
+        nfunctions = 0;
     }
     errno = saved;
 }

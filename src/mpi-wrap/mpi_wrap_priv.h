@@ -517,7 +517,7 @@ extern const ompp_mpi_names_t ompp_mpi_wrapped[2];
  */
 void ompp_mpi_layer_start(const ompp_mpi_names_t wrapped[2]);
 
-/** \brief The same for modules that were loaded since: their calls of PMPI functions. \note By one thread at a time. */
+/** \brief The same for modules that were loaded since. \note By one thread at a time. */
 void ompp_mpi_layer_follow(void);
 
 /** \return whether a module is one of MPI's own libraries, or a part of one. */

@@ -103,7 +103,7 @@ static void look(void *data)
 {
     search_t *search = data;
     const char *list = ompp_env_foreign("OMP_TOOL_LIBRARIES");
-    char name[PATH_MAX];
+    static char name[PATH_MAX]; /* once in a process */
 
     for (; list && *list; list += *list == ':') {
         const size_t length = strcspn(list, ":");
