@@ -5,8 +5,8 @@
  * reach ours, which may stand in front of it; whoever calls PMPI_x reaches ours. Both is done at load, by the slots
  * through which modules call each other: the wrappers know nothing of it.
  *
- * A layer may also ask the loader for the function behind it: see follow_dlsym(). Other modules that call PMPI_x want no
- * tool to see it: they are left alone.
+ * A layer may also ask the loader for the function behind it: see follow_dlsym(). Other modules that call PMPI_x want
+ * no tool to see it: they are left alone.
  */
 #define _GNU_SOURCE
 #include "mpi-wrap/mpi_wrap_priv.h"
@@ -278,7 +278,7 @@ void ompp_mpi_layer_start(const ompp_mpi_names_t wrapped[2])
     if (*layers) {
         if (OMPP_MPI_FORTRAN_CALLS_C) pass_fortran();
         ompp_mpi_layer_follow();
-        snprintf(reason, sizeof reason, "%u, called as without ompp", nreplaced);
+        snprintf(reason, sizeof reason, "functions: %u", nreplaced);
         ompp_event_coverage(OMPP_COVERAGE_MPI_LAYER, layers, reason);
     } else {
         free(functions);
