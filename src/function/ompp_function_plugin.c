@@ -8,7 +8,7 @@
 
 #include "base/ompp_path.h"
 #include "image/ompp_intercept.h"
-#include "image/ompp_jump.h"
+#include "base/ompp_jump.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -23,10 +23,10 @@ static const ompp_intercept_t calls[] = {{"__cyg_profile_func_enter", (void *)om
 enum { NCALLS = sizeof calls / sizeof calls[0] };
 
 /* Who opens a library asks for something in it next. */
-JUMPS static void *follow_dlsym(void *library, const char *name)
+OMPP_JUMPS static void *follow_dlsym(void *library, const char *name)
 {
     ompp_intercept(calls, NCALLS);
-    JUMP return real_dlsym(library, name);
+    OMPP_JUMP return real_dlsym(library, name);
 }
 
 /* Not where the program has functions of its own under these names. */

@@ -1,31 +1,17 @@
 /**
  * \file
- * Replacing the slots of modules. A slot is a word that the loader fills with the address of a function: relocations of
- * the kinds JUMP_SLOT (calls) and GLOB_DAT (calls without a procedure linkage table, addresses taken). It may lie in
- * memory that the loader has made read-only since (PT_GNU_RELRO).
+ * Replacing the slots of modules (ompp_dso.h).
  */
 #define _GNU_SOURCE
 #include "image/ompp_intercept.h"
 #include "base/ompp_path.h"
+#include "image/ompp_dso.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#if defined(__x86_64__)
-#define SLOT_CALL R_X86_64_JUMP_SLOT
-#define SLOT_DATA R_X86_64_GLOB_DAT
-#elif defined(__aarch64__)
-#define SLOT_CALL R_AARCH64_JUMP_SLOT
-#define SLOT_DATA R_AARCH64_GLOB_DAT
-#endif
 
 /* Modules that are left alone, by the beginning of their file's name: they implement the functions, or synchronise on
  * their own account. */
@@ -38,20 +24,13 @@ static const char *const left_alone[] = {
     "libasan",     "libtsan",     "libomptarget",
 };
 
-#ifdef SLOT_CALL
-
 #define MAX_CALLERS 8 /* of the rows that are given */
 
-/* The module that is being looked at. */
 typedef struct {
-    const struct dl_phdr_info *info;
-    const ElfW(Sym) * symbols;
-    const char *strings;
-    uintptr_t relro_begin, relro_end; /* read-only now; 0, 0 = nothing */
     const ompp_intercept_t *rows;
     size_t n;
     unsigned replaced;
-} module_t;
+} wanted_t;
 
 static bool is_left_alone(const char *path)
 {
@@ -64,76 +43,25 @@ static bool is_left_alone(const char *path)
 
 static int by_name(const void *name, const void *row) { return strcmp(name, ((const ompp_intercept_t *)row)->name); }
 
-static bool write_slot(const module_t *m, void **slot, void *value)
+static void look_at(const ompp_dso_t *module, const ompp_dso_import_t *import, void *data)
 {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)slot & ~(page - 1);
-    bool locked = (uintptr_t)slot >= m->relro_begin && (uintptr_t)slot < m->relro_end;
+    wanted_t *wanted = data;
+    void **slot = import->own ? NULL : import->slot; /* the module's own function of that name is left alone */
+    const ompp_intercept_t *row =
+        slot ? bsearch(import->name, wanted->rows, wanted->n, sizeof *wanted->rows, by_name) : NULL;
 
-    if (locked && mprotect((void *)at, page, PROT_READ | PROT_WRITE) != 0) return false;
-    __atomic_store_n(slot, value, __ATOMIC_RELEASE);
-    if (locked) mprotect((void *)at, page, PROT_READ);
-    return true;
+    /* A weak reference that is empty asks whether the function is there at all. */
+    if (!row || !*slot || *slot == row->replacement || (row->real && !*row->real)) return;
+    wanted->replaced += ompp_dso_replace(module, slot, row->replacement);
 }
 
-static void look_at(module_t *m, const ElfW(Rela) * relocations, size_t bytes)
+static int visit(struct dl_phdr_info *info, size_t size, void *wanted)
 {
-    for (size_t i = 0; relocations && i < bytes / sizeof *relocations; i++) {
-        const ElfW(Rela) *r = &relocations[i];
-        if (ELF64_R_TYPE(r->r_info) != SLOT_CALL && ELF64_R_TYPE(r->r_info) != SLOT_DATA) continue;
-        const ElfW(Sym) *symbol = &m->symbols[ELF64_R_SYM(r->r_info)];
-        if (symbol->st_shndx != SHN_UNDEF) continue; /* the module's own function of that name */
-        const ompp_intercept_t *row = bsearch(m->strings + symbol->st_name, m->rows, m->n, sizeof *m->rows, by_name);
-        void **slot = (void **)(m->info->dlpi_addr + r->r_offset);
-        /* A weak reference that is empty asks whether the function is there at all. */
-        if (!row || !*slot || *slot == row->replacement || (row->real && !*row->real)) continue;
-        m->replaced += write_slot(m, slot, row->replacement);
-    }
-}
-
-/* Addresses in the dynamic section are relocated in place by the C library, but for some machines. */
-static const void *at(const module_t *m, ElfW(Addr) address)
-{
-    return (const void *)(address < m->info->dlpi_addr ? m->info->dlpi_addr + address : address);
-}
-
-static void take_in(module_t *m)
-{
-    const ElfW(Dyn) *dynamic = NULL;
-    const ElfW(Rela) *calls = NULL, *data = NULL;
-    size_t call_bytes = 0, data_bytes = 0;
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-
-    m->relro_begin = m->relro_end = 0;
-    for (int i = 0; i < m->info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &m->info->dlpi_phdr[i];
-        if (p->p_type == PT_DYNAMIC) dynamic = (const ElfW(Dyn) *)(m->info->dlpi_addr + p->p_vaddr);
-        if (p->p_type != PT_GNU_RELRO) continue;
-        m->relro_begin = (m->info->dlpi_addr + p->p_vaddr) & ~(page - 1);
-        m->relro_end = (m->info->dlpi_addr + p->p_vaddr + p->p_memsz) & ~(page - 1);
-    }
-    m->symbols = NULL;
-    m->strings = NULL;
-    for (; dynamic && dynamic->d_tag != DT_NULL; dynamic++) {
-        if (dynamic->d_tag == DT_SYMTAB) m->symbols = at(m, dynamic->d_un.d_ptr);
-        if (dynamic->d_tag == DT_STRTAB) m->strings = at(m, dynamic->d_un.d_ptr);
-        if (dynamic->d_tag == DT_JMPREL) calls = at(m, dynamic->d_un.d_ptr);
-        if (dynamic->d_tag == DT_PLTRELSZ) call_bytes = dynamic->d_un.d_val;
-        if (dynamic->d_tag == DT_RELA) data = at(m, dynamic->d_un.d_ptr);
-        if (dynamic->d_tag == DT_RELASZ) data_bytes = dynamic->d_un.d_val;
-    }
-    if (!m->symbols || !m->strings) return;
-    look_at(m, calls, call_bytes);
-    look_at(m, data, data_bytes);
-}
-
-static int visit(struct dl_phdr_info *info, size_t size, void *data)
-{
-    module_t *m = data;
+    ompp_dso_t module;
 
     (void)size;
-    if (is_left_alone(info->dlpi_name ? info->dlpi_name : "")) return 0;
-    m->info = info;
-    take_in(m);
+    if (!is_left_alone(info->dlpi_name ? info->dlpi_name : "") && ompp_dso_read(info, &module))
+        ompp_dso_imports(&module, look_at, wanted);
     return 0;
 }
 
@@ -171,7 +99,7 @@ unsigned ompp_intercept(const ompp_intercept_t *rows, size_t n)
 {
     static atomic_flag busy = ATOMIC_FLAG_INIT;
     unsigned long long loads = 0;
-    module_t m = {.rows = rows, .n = n};
+    wanted_t wanted = {.rows = rows, .n = n};
     int saved = errno;
 
     if (atomic_flag_test_and_set(&busy)) return 0;
@@ -179,43 +107,30 @@ unsigned ompp_intercept(const ompp_intercept_t *rows, size_t n)
     unsigned long long *seen = seen_for(rows);
     if (loads != *seen) {
         find_real(rows, n);
-        dl_iterate_phdr(visit, &m);
+        dl_iterate_phdr(visit, &wanted);
     }
     *seen = loads;
     atomic_flag_clear(&busy);
     errno = saved;
-    return m.replaced;
+    return wanted.replaced;
 }
 
 /* The program's file is the first module. */
-static int visit_first(struct dl_phdr_info *info, size_t size, void *data)
+static int visit_first(struct dl_phdr_info *info, size_t size, void *wanted)
 {
-    module_t *m = data;
+    ompp_dso_t module;
 
     (void)size;
-    m->info = info;
-    take_in(m);
+    if (ompp_dso_read(info, &module)) ompp_dso_imports(&module, look_at, wanted);
     return 1;
 }
 
 void ompp_intercept_program(const ompp_intercept_t *rows, size_t n)
 {
-    module_t m = {.rows = rows, .n = n};
+    wanted_t wanted = {.rows = rows, .n = n};
     int saved = errno;
 
     find_real(rows, n);
-    dl_iterate_phdr(visit_first, &m);
+    dl_iterate_phdr(visit_first, &wanted);
     errno = saved;
 }
-
-#else
-
-void ompp_intercept_program(const ompp_intercept_t *rows, size_t n) { (void)rows, (void)n; }
-
-unsigned ompp_intercept(const ompp_intercept_t *rows, size_t n)
-{
-    (void)rows, (void)n, (void)left_alone;
-    return 0;
-}
-
-#endif

@@ -15,6 +15,14 @@ static const struct {
     {"libmpi.so.20", "openmpi"}, {"libmpi.so", "other"},
 };
 
+/* By the beginning of the name. */
+static const char *const mpi_parts[] = {
+    "libmpi.",     "libmpi_mpifh", "libmpi_usempi", "libmpi_cxx.", "libmpi++.",  "libmpi_java.", "libmpi_mt.",
+    "libmpi_ibm.", "libmpi_gnu",   "libmpi_intel",  "libmpi_cray", "libmpi_ilp", "libmpi_dbg",   "libmpifort.",
+    "libmpich.",   "libmpichf",    "libmpichcxx.",  "libmpicxx.",  "libpmpi.",   "libpmpich.",   "libmpigc",
+    "libmpigf.",   "mca_",         "libmca_",       "libopen-",
+};
+
 bool ompp_known_shell(const char *path)
 {
     for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++)
@@ -29,6 +37,15 @@ const char *ompp_known_mpi(const char *path)
     for (size_t i = 0; i < sizeof mpi_libraries / sizeof mpi_libraries[0]; i++)
         if (strncmp(name, mpi_libraries[i].begin, strlen(mpi_libraries[i].begin)) == 0) return mpi_libraries[i].family;
     return "";
+}
+
+bool ompp_known_mpi_part(const char *path)
+{
+    const char *name = ompp_path_last(path);
+
+    for (size_t i = 0; i < sizeof mpi_parts / sizeof mpi_parts[0]; i++)
+        if (strncmp(name, mpi_parts[i], strlen(mpi_parts[i])) == 0) return true;
+    return false;
 }
 
 const char *ompp_known_family(const char *family)

@@ -13,6 +13,12 @@ bool ompp_known_shell(const char *path);
 /** \return family of an MPI library (libmpi.so.40, not libmpi_cxx.so): openmpi, mpich or other; "" = it is none. */
 const char *ompp_known_mpi(const char *path);
 
+/**
+ * \brief Does the file belong to an MPI, by its name: libmpi.so, libmpi_mpifh.so.40, mca_btl_tcp.so? Not libraries that
+ *        only have MPI in their names.
+ */
+__attribute__((visibility("default"))) bool ompp_known_mpi_part(const char *path);
+
 /** \return a family as users call it: Open MPI, MPICH, another MPI. */
 const char *ompp_known_family(const char *family);
 

@@ -99,7 +99,7 @@ static void *find_function(const char *symbol, const void *code, const char *con
 
     snprintf(profiling, sizeof profiling, "p%s", symbol);
     found = seen_from(code, profiling);
-    if (!found) found = dlsym(RTLD_NEXT, symbol);
+    if (!found) found = ompp_mpi_library_find(symbol);
     if (!found) found = in_libraries(libraries, profiling);
     if (!found) found = in_libraries(libraries, symbol);
     if (found) return found;

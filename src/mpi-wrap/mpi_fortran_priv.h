@@ -39,16 +39,6 @@ static inline void *ompp_mpi_real(void **known, const char *symbol, const void *
 
 /* ---- The guard --------------------------------------------------------------------------------------------------- */
 
-/*
- * Some libraries' Fortran calls the C functions under their MPI_ names (MPICH): what we see of that is part of the
- * Fortran call, also where the call itself has no frame. Open MPI's calls the PMPI_ names.
- */
-#if defined(OPEN_MPI)
-enum { OMPP_MPI_FORTRAN_CALLS_C = false };
-#else
-enum { OMPP_MPI_FORTRAN_CALLS_C = true };
-#endif
-
 /** \brief Takes the guard. \return false when a call of MPI has it already. */
 static inline bool ompp_mpi_hold(const void *code, uintptr_t frame)
 {

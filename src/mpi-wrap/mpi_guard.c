@@ -11,12 +11,8 @@
 #define _GNU_SOURCE
 #include "mpi-wrap/mpi_wrap_priv.h"
 
-#include "base/ompp_path.h"
-
 #include <errno.h>
-#include <link.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <unwind.h>
 
 /* ---- Code of MPI libraries --------------------------------------------------------------------------------------- */
@@ -33,23 +29,23 @@ typedef struct {
     uintptr_t address, low, high;
 } search_t;
 
-static int find_library(struct dl_phdr_info *module, size_t size, void *data)
+/* Not in the program: what is linked into it is not told apart. */
+static int find_library(struct dl_phdr_info *info, size_t size, void *data)
 {
-    static const char *const names[] = {"libmpi", "libpmpi", "mca_", "libmca_", "libopen-"};
     search_t *search = data;
-    const char *name = ompp_path_last(module->dlpi_name);
-    bool is_mpi = false;
+    ompp_dso_t module;
 
     (void)size;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) is_mpi |= !strncmp(name, names[i], strlen(names[i]));
-    for (int i = 0; is_mpi && i < module->dlpi_phnum; i++) {
-        const uintptr_t low = module->dlpi_addr + module->dlpi_phdr[i].p_vaddr,
-                        high = low + module->dlpi_phdr[i].p_memsz;
-        if (module->dlpi_phdr[i].p_type != PT_LOAD || search->address < low || search->address >= high) continue;
+    if (!ompp_dso_read(info, &module) || !*module.path || !ompp_dso_has(&module, (const void *)search->address) ||
+        !ompp_mpi_is_library(&module))
+        return 0;
+    for (unsigned i = 0; i < module.nheaders; i++) {
+        const uintptr_t low = module.base + module.headers[i].p_vaddr, high = low + module.headers[i].p_memsz;
+        if (module.headers[i].p_type != PT_LOAD || search->address < low || search->address >= high) continue;
         search->low = low;
         search->high = high;
     }
-    return search->high != 0;
+    return 1;
 }
 
 static void keep(const search_t *found)

@@ -19,6 +19,7 @@ void ompp_mpi_begin_init(void)
     if (depth++) return;
     starter = pthread_self();
     __atomic_store_n(&starts, true, __ATOMIC_RELEASE);
+    ompp_mpi_layer_follow();
     ompp_mpi_starting();
 }
 

@@ -5,6 +5,7 @@
 #ifndef OMPP_MPI_WRAP_PRIV_H
 #define OMPP_MPI_WRAP_PRIV_H
 
+#include "image/ompp_dso.h"
 #include "runtime/ompp_event.h"
 
 #include <mpi.h>
@@ -62,6 +63,16 @@ static inline bool ompp_mpi_outermost(const void *code, uintptr_t frame)
 {
     return __builtin_expect(ompp_mpi_guard.frame == 0, 1) || !ompp_mpi_nested_slow(code, frame);
 }
+
+/*
+ * Some libraries' Fortran calls the C functions under their MPI_ names (MPICH): what we see of that is part of the
+ * Fortran call, also where the call itself has no frame. Open MPI's calls the PMPI_ names.
+ */
+#if defined(OPEN_MPI)
+enum { OMPP_MPI_FORTRAN_CALLS_C = false };
+#else
+enum { OMPP_MPI_FORTRAN_CALLS_C = true };
+#endif
 
 /* ---- A measured call --------------------------------------------------------------------------------------------- */
 
@@ -498,6 +509,22 @@ typedef const char *const *ompp_mpi_names_t; /* a list of names, NULL behind the
 /** All functions that this library wraps: of C, and of Fortran's bindings. */
 extern const char *const ompp_mpi_wrapped_c[];
 extern const ompp_mpi_names_t ompp_mpi_wrapped[2];
+
+/**
+ * \brief Puts our functions below those of the program that have MPI's names (mpi_layer.c).
+ * \param[in] wrapped  ompp_mpi_wrapped.
+ * \note At load, before there are other threads.
+ */
+void ompp_mpi_layer_start(const ompp_mpi_names_t wrapped[2]);
+
+/** \brief The same for modules that were loaded since. \note By one thread at a time. */
+void ompp_mpi_layer_follow(void);
+
+/** \return whether a module is one of MPI's own libraries, or a part of one. */
+bool ompp_mpi_is_library(const ompp_dso_t *module);
+
+/** \return address of the function in MPI's own libraries; NULL = none of them has it. Takes the loader's lock. */
+void *ompp_mpi_library_find(const char *name);
 
 /** \brief Tells the report which MPI functions the program imports that are not wrapped. */
 void ompp_mpi_coverage(const ompp_mpi_names_t wrapped[2]);

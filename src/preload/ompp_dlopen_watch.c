@@ -2,8 +2,8 @@
 #include "preload/ompp_dlopen_watch.h"
 
 #include "base/ompp_env.h"
+#include "base/ompp_jump.h"
 #include "image/ompp_intercept.h"
-#include "image/ompp_jump.h"
 #include "image/ompp_known.h"
 #include "image/ompp_needed.h"
 #include "image/ompp_program.h"
@@ -191,13 +191,13 @@ static void prepare(const char *name, int flags, const void *caller)
     errno = saved;
 }
 
-JUMPS static void *follow_dlopen(const char *name, int flags)
+OMPP_JUMPS static void *follow_dlopen(const char *name, int flags)
 {
     if (name && !(flags & RTLD_NOLOAD) && (atomic_load(&state) != SETTLED || flags & RTLD_DEEPBIND)) {
         ompp_intercept(calls, NCALLS); /* libraries that were opened before open others */
         prepare(name, flags, __builtin_return_address(0));
     }
-    JUMP return real_dlopen(name, flags);
+    OMPP_JUMP return real_dlopen(name, flags);
 }
 
 static const char *module_of(const void *code)
@@ -228,13 +228,13 @@ static void *in_front(void *library, const char *name)
 }
 
 /* Who opens a library asks for something in it next: what was opened is followed from here on, too. */
-JUMPS static void *follow_dlsym(void *library, const char *name)
+OMPP_JUMPS static void *follow_dlsym(void *library, const char *name)
 {
     void *found = NULL;
 
     if (atomic_load(&state) != SETTLED) ompp_intercept(calls, NCALLS);
     if (name && strncmp(name, "MPI_", 4) == 0 && (found = in_front(library, name))) return found;
-    JUMP return real_dlsym(library, name);
+    OMPP_JUMP return real_dlsym(library, name);
 }
 
 bool ompp_dlopen_watch_is_deep(void) { return atomic_load(&deep); }

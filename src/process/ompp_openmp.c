@@ -1,10 +1,14 @@
 #define _GNU_SOURCE
+#define OMPP_LOG_DOMAIN "runtime"
 #include "process/ompp_openmp.h"
 
+#include "base/ompp_log.h"
 #include "preload/ompp_launch.h"
+#include "runtime/ompp_coverage.h"
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,9 +65,17 @@ static bool serves_gcc(void)
 
 static void no_source(ompp_profile_t *profile)
 {
-    const char *library = ompp_openmp_loaded();
-    char reason[100];
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    const char *library = ompp_openmp_loaded(), *tool = ompp_coverage_left_to();
+    char reason[160];
 
+    if (*tool) {
+        snprintf(reason, sizeof reason, "left to another OMPT tool, %s", tool);
+        ompp_profile_add_coverage(profile, OMPP_COVERAGE_SOURCE, "none", reason, 1);
+        if (!atomic_flag_test_and_set(&said))
+            ompp_warn_common("OpenMP is not measured: its events are left to another OMPT tool, %s", tool);
+        return;
+    }
     if (!library) return;
     snprintf(reason, sizeof reason, "the program has %s, and %s", library,
              ompp_is_launched() && strncmp(library, "libgomp", 7) == 0

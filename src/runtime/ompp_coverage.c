@@ -22,7 +22,7 @@ static struct {
 } early[MAX_EARLY + 1];
 static unsigned nearly;
 static uint64_t early_lost;
-static char openmp_source[64];
+static char openmp_source[64], openmp_left_to[100];
 
 static bool same(ompp_off_t off, const char *text)
 {
@@ -92,6 +92,10 @@ void ompp_event_coverage(unsigned kind, const char *subject, const char *reason)
 }
 
 const char *ompp_coverage_source(void) { return openmp_source; }
+
+const char *ompp_coverage_left_to(void) { return openmp_left_to; }
+
+void ompp_event_openmp_left_to(const char *tool) { snprintf(openmp_left_to, sizeof openmp_left_to, "%s", tool); }
 
 bool ompp_event_claim_openmp(const char *source)
 {

@@ -11,4 +11,7 @@ void ompp_coverage_start(void);
 /** \return what measures OpenMP, as ompp_event_claim_openmp() was told; "" = nothing yet. */
 const char *ompp_coverage_source(void);
 
+/** \return who has OpenMP's events, as ompp_event_openmp_left_to() was told; "" = nobody. */
+const char *ompp_coverage_left_to(void);
+
 #endif

@@ -300,6 +300,9 @@ void ompp_event_coverage(unsigned kind, const char *subject, const char *reason)
  */
 bool ompp_event_claim_openmp(const char *source);
 
+/** \brief Says who has the OpenMP events that no source of ours gets. \param[in] tool  copied; a file's name. */
+void ompp_event_openmp_left_to(const char *tool);
+
 #pragma GCC visibility pop
 
 /** \brief Whether there was a region that found no room: names that are not known may be those of such. */

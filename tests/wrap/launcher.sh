@@ -13,7 +13,8 @@ cp p setuid; chown nobody setuid 2>/dev/null && chmod u+s setuid || rm setuid
 LD_PRELOAD= $launch -- ./p 1 2; claim "status and arguments are the program's" same $? 3
 claim "-n prints, for a shell" sh -c "$launch -n --outdir=\"it's\" -- ./p | sed 's/LD_PRELOAD/NOTHING/' >env && . ./env && test \"\$OMPP_OUTDIR\" = \"it's\""
 claim "libompp is preloaded" sh -c "$launch -n -- ./p | grep -q '^export LD_PRELOAD=.*/libompp.so'"
-claim "what was preloaded stays" sh -c "LD_PRELOAD=libm.so.6 $launch -n -- ./p | grep -q 'libompp.so:libm.so.6'"
+claim "what was preloaded stays in front" sh -c "LD_PRELOAD=libm.so.6 $launch -n -- ./p | grep -q \"='libm.so.6:.*libompp.so'\""
+claim "what is measured stays behind" sh -c "LD_PRELOAD=libgomp.so.1:libm.so.6 $launch -n -- ./p | grep -q \"='libm.so.6:.*libompp.so:libgomp.so.1'\""
 claim "libompp-gomp is not without libgomp" sh -c "! $launch -n -- ./p | grep -q libompp-gomp"
 claim "--omp-runtime=gomp has it" sh -c "$launch -n --omp-runtime=gomp -- ./p | grep -q libompp-gomp"
 # What cannot be measured runs all the same, and one line says why.

@@ -7,8 +7,10 @@
 #include "tools/kinst/kinst-ompp.h"
 
 #include "base/ompp_env.h"
+#include "image/ompp_known.h"
 #include "tools/common/ompp-place.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,14 +71,44 @@ static const char *mpi_library(const kinst_command_t *c)
     return *c->mpi_family ? kinst_text("libompp-mpi-%s.so", c->mpi_family) : "libompp-mpi.so";
 }
 
-/* libompp-mpi comes before any MPI library and before libompp; both stay although nothing may refer to them. */
-static void add_libraries(kinst_list_t *argv, const kinst_command_t *c)
+/* Of the MPI that the command names: -lmpi, libmpi.so */
+static bool is_mpi_library(const char *word)
+{
+    if (strncmp(word, "-l", 2) == 0) word = word[2] == ':' ? word + 3 : kinst_text("lib%s.so", word + 2);
+    return *word != '-' && ompp_known_mpi_part(word);
+}
+
+/* The word that libompp-mpi comes before: the first library of MPI; the end where the compiler adds those. */
+static size_t mpi_place(const kinst_command_t *c)
+{
+    size_t i = c->ncompiler;
+
+    while (i < c->words.n && !is_mpi_library(c->words.v[i]) &&
+           !(strcmp(c->words.v[i], "-l") == 0 && i + 1 < c->words.n &&
+             is_mpi_library(kinst_text("-l%s", c->words.v[i + 1]))))
+        i++;
+    return i;
+}
+
+/*
+ * libompp-mpi comes last before any MPI library: a PMPI layer of the program's own, in objects, archives or libraries,
+ * stands in front of it. It stays although nothing may refer to it. An option for the linker, since a file could be
+ * taken for one in the language of "-x".
+ */
+static void add_mpi_library(kinst_list_t *argv, const kinst_command_t *c)
+{
+    const char *lib = ompp_place_find()->lib, *mpi = mpi_library(c);
+
+    if (c->mpi && readable(lib, mpi))
+        kinst_addf(argv, "-Wl,--push-state,-Bdynamic,--no-as-needed,%s/%s,--pop-state", lib, mpi);
+}
+
+/* libompp stays although nothing may refer to it. */
+static void add_libraries(kinst_list_t *argv)
 {
     const char *lib = ompp_place_find()->lib;
-    const char *mpi = mpi_library(c);
 
     kinst_add(argv, "-Wl,--push-state,--no-as-needed");
-    if (c->mpi && readable(lib, mpi)) kinst_addf(argv, "%s/%s", lib, mpi);
     kinst_addf(argv, "%s/libompp.so", lib);
     if (kinst_own.memory) kinst_memory_link(argv);
     kinst_add(argv, "-Wl,--pop-state");
@@ -104,6 +136,7 @@ static void add_text(kinst_list_t *argv, const kinst_command_t *c, const kinst_s
 static int run_with_hooks(const kinst_command_t *c, const how_t *how, const kinst_list_t *before)
 {
     kinst_list_t argv = {0};
+    const size_t place = mpi_place(c);
     size_t source = 0;
     int status = kinst_private() ? 0 : 1 << 8;
 
@@ -116,11 +149,13 @@ static int run_with_hooks(const kinst_command_t *c, const how_t *how, const kins
     }
     if (!ok(status)) return status;
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
-    add_libraries(&argv, c);
+    add_libraries(&argv);
     for (size_t i = c->ncompiler; i < c->words.n; i++) {
+        if (i == place) add_mpi_library(&argv, c);
         if (c->kinds[i] == KINST_WORD_SOURCE) kinst_memory_add_object(&argv, source++);
         else if (c->kinds[i] != KINST_WORD_DEPENDENCY) kinst_add(&argv, c->words.v[i]);
     }
+    if (place == c->words.n) add_mpi_library(&argv, c);
     return kinst_memory_run(&argv, NULL, how->err);
 }
 
@@ -194,7 +229,9 @@ static int run(const kinst_command_t *c, const how_t *how)
     /* A parallel region at a function's end would be a jump into the OpenMP library, and known by the place of the
      * function's call. */
     if (c->clang && c->openmp) kinst_add(&argv, "-fno-optimize-sibling-calls");
-    if (c->step == KINST_STEP_LINK && how->link == LINK_OMPP && !hooks) add_libraries(&argv, c);
+    const bool links = c->step == KINST_STEP_LINK && how->link == LINK_OMPP && !hooks;
+    const size_t place = links ? mpi_place(c) : SIZE_MAX;
+    if (links) add_libraries(&argv);
     for (size_t i = 0; i < c->nsources; i++) {
         add_place(&argv, &c->sources[i], how->originals ? original_of(&c->sources[i]) : text_of(&c->sources[i]));
         if (c->sources[i].level != KINST_TEXT_ORIGINAL && !how->originals) replaced = true;
@@ -211,6 +248,7 @@ static int run(const kinst_command_t *c, const how_t *how)
     for (size_t i = c->ncompiler; i < c->words.n; i++) {
         const bool keeps = kinst_keeps_temporaries(c->words.v[i]),
                    dropped = c->kinds[i] == KINST_WORD_DEPENDENCY || keeps;
+        if (i == place) add_mpi_library(&argv, c);
         /* the user's own command has written them */
         if (compiles && (keeps || (dropped && names_our_header(c)))) continue;
         if (c->kinds[i] == KINST_WORD_SOURCE || c->kinds[i] == KINST_WORD_INPUT) inputs--;
@@ -220,6 +258,7 @@ static int run(const kinst_command_t *c, const how_t *how)
             continue; /* the assembler would read the notes or the hooks alone */
         else if (!dropped || !replaced) kinst_add(&argv, c->words.v[i]);
     }
+    if (place == c->words.n) add_mpi_library(&argv, c);
     if (c->step == KINST_STEP_LINK && how->link == LINK_NULL)
         kinst_addf(&argv, "%s/libompp-null.a", ompp_place_find()->lib);
     if (compiles) kinst_memory_compile(&argv, c, &c->sources[0]);

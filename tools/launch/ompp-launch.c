@@ -4,6 +4,7 @@
  * Replaces itself by the program, so process id and signals are the program's. See docs/launcher.md.
  */
 #include "base/ompp_env.h"
+#include "base/ompp_path.h"
 #include "image/ompp_known.h"
 #include "tools/common/ompp-option.h"
 #include "tools/common/ompp-place.h"
@@ -246,15 +247,33 @@ static void say_what(const ompp_needs_t *needs)
                                                : " (also libgomp, behind it)");
 }
 
-/* Behind what is preloaded now, what was before; but for ours, chosen for the program that has started this one. */
+/* Libraries of MPI and OpenMP would stand in front of ours. */
+static bool is_measured(const char *path)
+{
+    static const char *const openmp[] = {"libgomp.", "libomp.", "libomp-", "libiomp5."};
+    const char *name = ompp_path_last(path);
+    bool is = ompp_known_mpi_part(path);
+
+    for (size_t i = 0; i < sizeof openmp / sizeof openmp[0]; i++)
+        is |= strncmp(name, openmp[i], strlen(openmp[i])) == 0;
+    return is;
+}
+
+/*
+ * What was preloaded before stands in front, as a PMPI layer or an OMPT tool has to, and behind it what is measured
+ * now; but for ours, chosen for the program that has started this one.
+ */
 static char *with_others(char *preload, const char *dir, const char *libomp)
 {
     const char *before = ompp_env_foreign("LD_PRELOAD");
-    char *rest = strdup(before ? before : ""), *ours = joined(dir, "/", "libompp");
+    char *rest = strdup(before ? before : ""), *ours = joined(dir, "/", "libompp"), *front = NULL;
 
-    for (char *path = strtok(rest, ": "); path; path = strtok(NULL, ": "))
-        if (strncmp(path, ours, strlen(ours)) != 0 && strcmp(path, libomp) != 0) preload = joined(preload, ":", path);
-    return preload;
+    for (char *path = strtok(rest, ": "); path; path = strtok(NULL, ": ")) {
+        if (strncmp(path, ours, strlen(ours)) == 0 || strcmp(path, libomp) == 0) continue;
+        if (is_measured(path)) preload = joined(preload, ":", path);
+        else front = joined(front, ":", path);
+    }
+    return joined(front, ":", preload);
 }
 
 static void set_up(const char *program)
@@ -275,14 +294,14 @@ static void set_up(const char *program)
     }
     ompp_program_needs(program, &needs);
     if (only_print) say_what(&needs);
-    if (*needs.sanitizer) preload = joined(NULL, ":", needs.sanitizer);
     preload = add_mpi(preload, dir, &needs);
     runtime = find_runtime(libomp);
     if (use_gomp(runtime, &needs)) preload = joined(preload, ":", joined(dir, "/", "libompp-gomp.so"));
     preload = joined(preload, ":", library);
     if (*libomp) preload = joined(preload, ":", libomp);
     keep_command();
-    set("LD_PRELOAD", with_others(preload, dir, libomp));
+    preload = with_others(preload, dir, libomp);
+    set("LD_PRELOAD", *needs.sanitizer ? joined(needs.sanitizer, ":", preload) : preload);
     if (is_set("OMPP_CHILDREN")) keep_for_children(program);
 }
 

@@ -10,8 +10,6 @@
 #include "model/ompp_profile.h"
 
 #include <ctype.h>
-#include <elf.h>
-#include <link.h>
 #include <string.h>
 
 #define MAX_NAMES 64 /* said one by one */
@@ -63,66 +61,21 @@ static void note(found_t *found, const char *name)
     found->names[found->count++] = name;
 }
 
-/* Entries of the dynamic section are addresses, made absolute by glibc but not in every module. */
-static const void *address(const struct dl_phdr_info *module, ElfW(Addr) value)
+static void see_import(const ompp_dso_t *module, const ompp_dso_import_t *import, void *found)
 {
-    return (const void *)(value < module->dlpi_addr ? value + module->dlpi_addr : value);
+    (void)module;
+    if (!import->own) note(found, import->name);
 }
 
-typedef struct {
-    const ElfW(Sym) * symbols;
-    const char *strings;
-    const ElfW(Rela) * relocations[2]; /* data and GOT, PLT */
-    size_t count[2];
-} imports_t;
-
-static void read_dynamic(const struct dl_phdr_info *module, const ElfW(Dyn) * d, imports_t *im)
+/* MPI's own libraries call each other, and ours call them; only the program and its libraries are of interest. */
+static int visit_module(struct dl_phdr_info *info, size_t size, void *found)
 {
-    for (; d->d_tag != DT_NULL; d++) {
-        switch (d->d_tag) {
-        case DT_SYMTAB: im->symbols = address(module, d->d_un.d_ptr); break;
-        case DT_STRTAB: im->strings = address(module, d->d_un.d_ptr); break;
-        case DT_RELA: im->relocations[0] = address(module, d->d_un.d_ptr); break;
-        case DT_RELASZ: im->count[0] = d->d_un.d_val / sizeof(ElfW(Rela)); break;
-        case DT_JMPREL: im->relocations[1] = address(module, d->d_un.d_ptr); break;
-        case DT_PLTRELSZ: im->count[1] = d->d_un.d_val / sizeof(ElfW(Rela)); break;
-        default: break;
-        }
-    }
-}
+    ompp_dso_t module;
 
-static void note_imports(const imports_t *im, found_t *found)
-{
-    if (!im->symbols || !im->strings) return;
-    for (int part = 0; part < 2; part++) {
-        for (size_t i = 0; im->relocations[part] && i < im->count[part]; i++) {
-            const ElfW(Sym) *s = &im->symbols[ELF64_R_SYM(im->relocations[part][i].r_info)];
-            if (s->st_shndx == SHN_UNDEF) note(found, im->strings + s->st_name);
-        }
-    }
-}
-
-/* MPI's own libraries call each other; only the program and its libraries are of interest. */
-static bool belongs_to_mpi(const char *path)
-{
-    static const char *const prefixes[] = {"libmpi", "libpmpi", "libompp", "mca_", "libopen-", "linux-vdso"};
-    const char *name = ompp_path_last(path);
-
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) return true;
-    return false;
-}
-
-static int visit_module(struct dl_phdr_info *module, size_t size, void *data)
-{
     (void)size;
-    if (belongs_to_mpi(module->dlpi_name)) return 0;
-    for (int i = 0; i < module->dlpi_phnum; i++) {
-        if (module->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-        imports_t im = {0};
-        read_dynamic(module, (const void *)(module->dlpi_addr + module->dlpi_phdr[i].p_vaddr), &im);
-        note_imports(&im, data);
-    }
+    if (ompp_dso_read(info, &module) && strncmp(ompp_path_last(module.path), "libompp", strlen("libompp")) != 0 &&
+        !ompp_mpi_is_library(&module))
+        ompp_dso_imports(&module, see_import, found);
     return 0;
 }
 
