@@ -6,9 +6,9 @@
 #define _GNU_SOURCE
 #include "function/ompp_function_priv.h"
 
+#include "base/ompp_jump.h"
 #include "base/ompp_path.h"
 #include "image/ompp_intercept.h"
-#include "base/ompp_jump.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
