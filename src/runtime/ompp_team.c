@@ -94,7 +94,7 @@ static void worker_begin(ompp_thread_t *thread, ompp_team_t *team, ompp_time_t t
         ompp_push_node(thread, node, OMPP_FRAME_F_TEAM, t > thread->busy_until ? t : thread->busy_until);
     frame->team = ompp_off(thread, team);
     frame->outer_base = thread->base_node;
-    atomic_fetch_add_explicit(&team->a.refs, 1, memory_order_relaxed);
+    atomic_fetch_add(&team->a.refs, 1); /* and the frame is seen before what follows is read */
 }
 
 /* The phase after STARTUP: the one in slot 1, BODY or MGMT. */
@@ -153,16 +153,17 @@ void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, omp
     ompp_a_thread_t *record = thread->record;
     bool forked_it = team && team->a.fork_thread == ompp_off(thread, record);
     if (!forked_it && index > 0) {
-        if (atomic_load_explicit(&thread->replaced, memory_order_relaxed)) {
-            atomic_store(&thread->replaced, false);
-            atomic_store(&record->beside, 1);
-        }
         /* A worker starts afresh: what it has left open or skipped belongs to an earlier team. */
         thread->skipped = 0;
         for (uint32_t i; (i = find_team(thread)) > 0;) ompp_frames_close(thread, i, t);
         if (team) worker_begin(thread, team, t);
         else thread->skipped = 1, thread->lost = NULL;
         thread->skipped_team = thread->skipped;
+        /* another thread has come for its place, before now or just now (replace_others) */
+        if (atomic_load(&thread->replaced)) {
+            atomic_store(&thread->replaced, false);
+            atomic_store(&record->beside, 1);
+        }
     }
     ompp_a_frame_t *frame = ompp_top(thread);
     if (!thread->skipped && frame->flags & OMPP_FRAME_F_TEAM && frame->slot == 0) {
