@@ -7,7 +7,6 @@
 
 #include "structure/ompp_fortran.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +25,6 @@ static int compare_calls(const void *a, const void *b)
 
     if (names) return names;
     return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
-static bool is_fixed(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-
-    return dot && (!dot[2] || tolower((unsigned char)dot[2]) == 'o' || tolower((unsigned char)dot[2]) == 't' ||
-                   !strcmp(dot + 2, "77"));
 }
 
 static window_t between(const ompp_fortran_t *source, const ompp_call_t *call)
@@ -107,7 +98,7 @@ static void mend(const ompp_fortran_t *source, ompp_call_t *const calls[], size_
 
 void ompp_calls_mend(const ompp_source_t *source, const char *path, ompp_call_t *calls[], size_t n)
 {
-    const ompp_fortran_t fortran = {source, is_fixed(path)};
+    const ompp_fortran_t fortran = {source, ompp_fortran_is_fixed(path)};
 
     if (!ompp_fortran_is(path)) return;
     qsort(calls, n, sizeof *calls, compare_calls);

@@ -153,16 +153,20 @@ static void prefault_own(ompp_arena_t *arena)
     arena->ready = end;
 }
 
-ompp_off_t ompp_arena_take(ompp_arena_t *arena, size_t size)
+static ompp_off_t take(ompp_arena_t *arena, size_t size, uint64_t kept)
 {
     uint64_t start = arena->used, end = start + (size + ALIGN - 1) / ALIGN * ALIGN;
 
-    while (end > arena->mapped)
+    while (end + kept > arena->mapped)
         if (!grow(arena)) return 0;
     arena->used = end;
     if (end > arena->ready) prefault_own(arena);
     return (ompp_off_t)start;
 }
+
+ompp_off_t ompp_arena_take(ompp_arena_t *arena, size_t size) { return take(arena, size, arena->kept); }
+
+ompp_off_t ompp_arena_take_kept(ompp_arena_t *arena, size_t size) { return take(arena, size, 0); }
 
 void ompp_arena_detach(ompp_arena_t *arena)
 {

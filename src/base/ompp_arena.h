@@ -22,6 +22,7 @@ typedef struct {
     uint64_t reserved;      /* bytes of them = cap of the arena */
     uint64_t mapped;        /* bytes backed so far */
     uint64_t used;          /* bytes handed out */
+    uint64_t kept;          /* bytes behind them that ompp_arena_take() leaves for ompp_arena_take_kept(); 0 at first */
     uint64_t ready;         /* bytes whose pages were asked for, ahead of used */
     uint64_t device, inode; /* of the file, to know it again */
     bool full;              /* the file cannot grow; further chunks are anonymous memory */
@@ -47,6 +48,9 @@ int ompp_arena_open(ompp_arena_t *arena, const char *const *dirs, const char *na
  * \note Threads: not safe; the caller serialises (slow paths only).
  */
 ompp_off_t ompp_arena_take(ompp_arena_t *arena, size_t size);
+
+/** \brief The same of all there is, for the few records that say what found no room. */
+ompp_off_t ompp_arena_take_kept(ompp_arena_t *arena, size_t size);
 
 /**
  * \brief In a forked child: replaces the shared mapping by private memory; contents are lost, the file is left alone.

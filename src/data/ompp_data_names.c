@@ -207,7 +207,8 @@ static void take_line(name_t *name, const ompp_locate_t *answer, const modules_t
         name->once = true;
         for (size_t i = 0; i < answer->found; i++) {
             name->module = modules->items[answer->code[i].module].bias;
-            ompp_data_site_add(name->text, name->module, answer->code[i].begin, answer->code[i].end);
+            ompp_data_site_add(name->text, name->module, answer->code[i].begin, answer->code[i].end,
+                               answer->code[i].other);
         }
     } else if (!name->once && (!*name->why || *answer->text)) {
         say(name, why, false);
@@ -295,7 +296,8 @@ static void note_missing(void)
     if (!*ompp_env.data || atomic_flag_test_and_set(&busy)) return;
     for (size_t i = 0; i < nnames; i++)
         if (names[i].is_line && names[i].once && !ompp_data_site_was_used(names[i].text))
-            say(&names[i], "no block was allocated there, or by what is called there", true);
+            say(&names[i],
+                "no block was allocated there, or by what is called there, but for those of other named lines", true);
     for (size_t i = 0; i < nnames; i++)
         if (names[i].state == MISSING && !names[i].once) say(&names[i], names[i].why, true);
     atomic_flag_clear(&busy);

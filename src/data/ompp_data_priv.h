@@ -33,8 +33,9 @@ bool ompp_data_hooks_are_refused(void);
  * \brief Blocks that are allocated by code between begin and end, or by what that calls, are named so from now on.
  * \param[in] name    borrowed for ever.
  * \param[in] module  the bias of the module that the code is in.
+ * \param[in] other   of another line of the statement: only for blocks that no other name has.
  */
-void ompp_data_site_add(const char *name, uintptr_t module, uintptr_t begin, uintptr_t end);
+void ompp_data_site_add(const char *name, uintptr_t module, uintptr_t begin, uintptr_t end, bool other);
 
 /** \brief The module is closed. */
 void ompp_data_site_forget(const char *name, uintptr_t module);

@@ -18,6 +18,7 @@
 typedef struct {
     uintptr_t begin, end, module;
     const char *name;
+    bool other; /* of another line of the statement than the one that is named */
 } site_t;
 
 typedef struct {
@@ -71,7 +72,7 @@ static void add_name(const char *name)
     atomic_store(&names, u);
 }
 
-void ompp_data_site_add(const char *name, uintptr_t module, uintptr_t begin, uintptr_t end)
+void ompp_data_site_add(const char *name, uintptr_t module, uintptr_t begin, uintptr_t end, bool other)
 {
     table_t *bigger = copy_without(NULL, 0, 1);
     void *first[1];
@@ -79,7 +80,7 @@ void ompp_data_site_add(const char *name, uintptr_t module, uintptr_t begin, uin
     if (!bigger) return;
     add_name(name);
     if (!ompp_data_has_sites()) backtrace(first, 1); /* loads what it needs, now and not inside an allocation */
-    bigger->sites[bigger->n++] = (site_t){begin, end, module, name};
+    bigger->sites[bigger->n++] = (site_t){begin, end, module, name, other};
     atomic_store_explicit(&table, bigger, memory_order_release);
 }
 
@@ -106,7 +107,14 @@ static void note_used(const char *name)
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
-/* Of ranges inside each other (a line of a header inlined into one of the source) the smallest is meant. */
+/* Is it the one that is meant? Of ranges inside each other (a line of a header inlined into one of the source) the
+ * smallest is. */
+static bool fits_better(const site_t *site, const site_t *best)
+{
+    if (!best || site->other != best->other) return !best || best->other;
+    return site->end - site->begin < best->end - best->begin;
+}
+
 static const char *name_at(const table_t *t, const void *returns)
 {
     const uintptr_t call = (uintptr_t)returns - 1;
@@ -114,8 +122,7 @@ static const char *name_at(const table_t *t, const void *returns)
 
     for (size_t i = 0; i < t->n; i++) {
         const site_t *site = &t->sites[i];
-        if (site->begin <= call && call < site->end && (!best || site->end - site->begin < best->end - best->begin))
-            best = site;
+        if (site->begin <= call && call < site->end && fits_better(site, best)) best = site;
     }
     return best ? best->name : NULL;
 }

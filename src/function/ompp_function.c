@@ -1,6 +1,7 @@
 /*
  * What happens when an instrumented function is met first: it becomes a region, unless the user has left it out.
  */
+#include "function/ompp_function.h"
 #include "function/ompp_function_priv.h"
 
 #include "model/ompp_profile.h"
@@ -63,4 +64,13 @@ ompp_region_ref_t ompp_function_meet_slow(const void *code)
     meeting = false;
     errno = saved;
     return ref;
+}
+
+void ompp_function_unloaded(uintptr_t low, uintptr_t high)
+{
+    for (uint32_t i = 0; i < OMPP_FUNCTIONS_NUM; i++) {
+        const void *code = __atomic_load_n(&ompp_functions[i].code, __ATOMIC_ACQUIRE);
+        if ((uintptr_t)code >= low && (uintptr_t)code < high)
+            __atomic_store_n(&ompp_functions[i].code, OMPP_FUNCTION_GONE, __ATOMIC_RELEASE);
+    }
 }

@@ -10,9 +10,6 @@
 
 #define OMPP_HOOK __attribute__((visibility("default"), no_instrument_function))
 
-void __cyg_profile_func_enter(void *code, void *site);
-void __cyg_profile_func_exit(void *code, void *site);
-
 static inline ompp_region_ref_t region_of(const void *code)
 {
     for (uint32_t i = ompp_function_hash(code), n = 0; n < OMPP_FUNCTION_PROBES; i++, n++) {
@@ -24,7 +21,7 @@ static inline ompp_region_ref_t region_of(const void *code)
     return ompp_function_meet_slow(code);
 }
 
-OMPP_HOOK void __cyg_profile_func_enter(void *code, void *site)
+__attribute__((no_instrument_function)) void ompp_function_enter(void *code, void *site)
 {
     ompp_region_ref_t region = region_of(code);
 
@@ -32,7 +29,7 @@ OMPP_HOOK void __cyg_profile_func_enter(void *code, void *site)
     if (region) ompp_event_enter_function(region, OMPP_CALLERS_STACK, __builtin_return_address(0), ompp_event_now());
 }
 
-OMPP_HOOK void __cyg_profile_func_exit(void *code, void *site)
+__attribute__((no_instrument_function)) void ompp_function_exit(void *code, void *site)
 {
     ompp_time_t t = ompp_event_now();
     ompp_region_ref_t region = region_of(code);
@@ -41,3 +38,6 @@ OMPP_HOOK void __cyg_profile_func_exit(void *code, void *site)
 
     if (region) ompp_event_exit_function(region, (const char *)OMPP_CALLERS_STACK - is_jump, t);
 }
+
+OMPP_HOOK void __cyg_profile_func_enter(void *code, void *site) __attribute__((alias("ompp_function_enter")));
+OMPP_HOOK void __cyg_profile_func_exit(void *code, void *site) __attribute__((alias("ompp_function_exit")));

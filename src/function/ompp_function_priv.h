@@ -34,6 +34,10 @@ static inline uint32_t ompp_function_hash(const void *code)
     return (uint32_t)ompp_hash_place((uintptr_t)code, OMPP_FUNCTIONS_SHIFT);
 }
 
+/** \brief What compilers call at entry and exit, by our own names. */
+void ompp_function_enter(void *code, void *site);
+void ompp_function_exit(void *code, void *site);
+
 /**
  * \brief Region of a function that is not in the table; puts it there when that can be said for good.
  * \return 0 when it is not measured, also when called again from within (an allocator that is instrumented).

@@ -8,7 +8,7 @@ void ompp_gomp_end_single(ompp_time_t t)
 {
     ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_SINGLE);
 
-    if (region <= OMPP_REGION_SKIPPED) return;
+    if (!ompp_region_is_kept(region)) return;
     ompp_event_unwind(region, t);
     ompp_event_phase(region, OMPP_PHASE_MGMT, t);
     ompp_event_exit_or_barrier(region, t);

@@ -110,13 +110,20 @@ static int by_role(const void *a, const void *b)
     return x->ordinal < y->ordinal ? -1 : x->ordinal > y->ordinal;
 }
 
+static const struct {
+    unsigned kind;
+    const char *subject, *reason;
+} losses[OMPP_LOSS_NUM] = {
+#define OMPP_LOSS(id, kind, subject, reason) [OMPP_LOSS_##id] = {OMPP_COVERAGE_##kind, subject, reason},
+#include "model/ompp_loss.def"
+#undef OMPP_LOSS
+};
+
 static void note_losses(ompp_collecting_t *c, const ompp_a_thread_t *t)
 {
-    if (t->dropped)
-        ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_DROPPED, "region entries",
-                                  "memory for the profile is full: OMPP_MEMORY", t->dropped);
-    if (t->deep)
-        ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_DROPPED, "region entries", "nested too deeply", t->deep);
+    for (unsigned i = OMPP_LOSS_NONE + 1; i < OMPP_LOSS_NUM; i++)
+        if (t->lost[i])
+            ompp_profile_add_coverage(c->profile, losses[i].kind, losses[i].subject, losses[i].reason, t->lost[i]);
     if (t->unclosed)
         ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_MISMATCH, "regions ended by the end of an outer one",
                                   ompp_collect_name(c, t->first_unclosed), t->unclosed);

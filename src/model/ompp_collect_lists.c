@@ -144,6 +144,13 @@ static void copy_coverage(ompp_collecting_t *c, ompp_off_t first)
                                       ompp_collect_text(c, v->reason), v->count);
 }
 
+static void note_unnoted(ompp_collecting_t *c, const ompp_a_header_t *header)
+{
+    if (header->unnoted)
+        ompp_profile_add_coverage(c->profile, OMPP_COVERAGE_DROPPED, "lines of this section",
+                                  "memory for the profile is full: OMPP_MEMORY", header->unnoted);
+}
+
 /* The list is newest first. */
 static void copy_settings(ompp_collecting_t *c, ompp_off_t first)
 {
@@ -303,5 +310,6 @@ bool ompp_collect_definitions(ompp_collecting_t *c, const ompp_a_header_t *heade
 void ompp_collect_notes(ompp_collecting_t *c, const ompp_a_header_t *header, uint64_t duration_ns)
 {
     copy_coverage(c, ompp_collect_follow(&header->coverage));
+    note_unnoted(c, header);
     copy_whatif(c, ompp_collect_follow(&header->whatif), duration_ns);
 }

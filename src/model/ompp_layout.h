@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 16u
+#define OMPP_LAYOUT_VERSION 17u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -50,6 +50,7 @@ typedef struct {
     ompp_link_t job;       /* name of this run that the ranks have agreed upon; 0 = not yet */
     ompp_link_t why;       /* how it ended, when it did not end well */
     _Atomic uint32_t noff; /* times measurement was switched off */
+    uint32_t unnoted;      /* coverage notes that found no room */
     ompp_link_t modules, regions, threads, coverage, metrics, objects, settings;
     ompp_link_t whatif;       /* causal profile; 0 = none */
     ompp_link_t pending;      /* counts that are not handed over */
@@ -154,7 +155,9 @@ typedef struct {
     uint32_t top;     /* index of the innermost open frame */
     uint32_t capacity;
     uint32_t explicit_task;
+    uint32_t depth;             /* how many tasks lie below it */
     uint32_t skipped;           /* explicit, suspended: open regions that are not measured */
+    uint32_t lost;              /* and how they are counted: ompp_loss_t */
     uint64_t begin;             /* explicit: start of the current run */
     _Atomic uint64_t suspended; /* explicit: since when; 0 = running */
     /* explicit: another thread said that it ended then, while it lay on this one; 0 = not, 1 = and it is being
@@ -177,6 +180,15 @@ typedef struct {
 #define OMPP_A_PATH_LEVELS 6u
 #define OMPP_A_PATH_NUMBERS 1024u
 
+/** What threads count that they could not keep: rows of ompp_loss.def. */
+typedef enum {
+    OMPP_LOSS_NONE,
+#define OMPP_LOSS(id, kind, subject, reason) OMPP_LOSS_##id,
+#include "model/ompp_loss.def"
+#undef OMPP_LOSS
+    OMPP_LOSS_NUM
+} ompp_loss_t;
+
 #define OMPP_A_THREAD_UNUSED 0xffffffffu /* kind of a record that waits for a thread */
 
 typedef struct {
@@ -190,8 +202,7 @@ typedef struct {
     ompp_off_t root;
     ompp_link_t nodes;
     ompp_link_t stack;                         /* innermost */
-    uint64_t dropped;                          /* region entries that found no room */
-    uint64_t deep;                             /* region entries below the largest depth */
+    uint64_t lost[OMPP_LOSS_NUM];              /* [ompp_loss_t] */
     uint64_t unclosed, unopened;               /* frames closed by an outer exit; exits of regions that were not open */
     uint64_t left;                             /* of functions, closed by an outer exit (longjmp) */
     ompp_off_t first_unclosed, first_unopened; /* regions; 0 = none */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OMPP_LOCATE_FUNCTION "ompp_locate_2" /* the number changes with what stands here */
+#define OMPP_LOCATE_FUNCTION "ompp_locate_3" /* the number changes with what stands here */
 
 /** A module of the process. */
 typedef struct {
@@ -33,6 +33,7 @@ typedef struct {
     struct {
         uintptr_t begin, end; /* begin <= address < end */
         size_t module;
+        bool other; /* of another line of the same statement */
     } code[OMPP_LOCATE_CODES];
     int no_part;    /* found 0: the variable is there, but not the part of it, or it is a function: text says why */
     char text[600]; /* found > 1: how to name each of them; 0: the nearest names; 1: a remark; may be "" */

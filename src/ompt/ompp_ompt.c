@@ -53,7 +53,13 @@ typedef struct {
     const void *taskloop_code; /* where the taskloop it is in begins */
     bool dynamic_loop;         /* it is in a loop whose iterations are handed out as it goes */
     bool work_cancelled;       /* the worksharing construct it was in has been left already */
-    ompp_region_ref_t lock;    /* lock it tries to acquire; 0 = none */
+    union {
+        struct {
+            ompp_region_ref_t lock; /* lock it tries to acquire; 0 = none */
+            unsigned singles;       /* single constructs it executes, as far as their ends have been told */
+        };
+        uint64_t untold; /* both: 0 = it is in nothing whose end may not be told */
+    };
     ompp_time_t lock_since;
     bool has_role;      /* its place among the threads is known */
     bool serves_nested; /* that was in a nested team, and may be in another one each time */
@@ -85,13 +91,17 @@ static ompp_team_t *team_of(const ompt_data_t *parallel) { return parallel ? par
 static bool is_own_team(const ompp_team_t *team) { return (const char *)team == &own_team; }
 
 /* The lock that was tried last was not acquired: counted, without time. */
-static void flush_failed_lock(void)
+static __attribute__((noinline)) void flush_failed_lock_slow(void)
 {
-    if (!self.lock) return;
     ompp_event_enter(self.lock, self.lock_since);
     ompp_event_exit(self.lock, self.lock_since);
     ompp_sync_flag(OMPP_WHATIF_F_POLLING, true);
     self.lock = 0;
+}
+
+static inline void flush_failed_lock(void)
+{
+    if (__builtin_expect(self.lock != 0, 0)) flush_failed_lock_slow();
 }
 
 /*
@@ -113,10 +123,13 @@ static const void *fork_code(const ompt_frame_t *frame, const void *code)
 
 static ompp_task_t handle_of(const ompt_data_t *task) { return task && task->value != UNMEASURED ? task->value : 0; }
 
+static bool has_untied; /* an untied task has been created */
+
 /* A part of an untied task ends without an event when another thread has the task already: what the thread runs now
  * tells. */
-static void runs_now(const ompt_data_t *task, ompp_time_t t)
+static inline void runs_now(const ompt_data_t *task, ompp_time_t t)
 {
+    if (__builtin_expect(!__atomic_load_n(&has_untied, __ATOMIC_RELAXED), 1)) return;
     if (task && task->value != UNMEASURED && !(task->value & 1)) ompp_event_task_current(task->value, t);
 }
 
@@ -163,6 +176,12 @@ static bool is_nested(void)
     return false;
 }
 
+/*
+ * A worker leaves the barrier at a team's end, and its implicit task, as it begins in its next team: that closes what it
+ * has open, as does the end of measurement. In a region that it has forked itself the thread is no worker.
+ */
+static inline bool is_told_by_next_begin(void) { return self.nforks == 0 && !ompp_sync_follower(); }
+
 static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
                              unsigned team_size, unsigned index, int flags)
 {
@@ -185,7 +204,7 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parall
         bool own = self.own_teams & 1;
         self.own_teams >>= 1;
         flush_failed_lock();
-        if (!own) ompp_event_member_end(ompp_event_now());
+        if (!own && !is_told_by_next_begin()) ompp_event_member_end(ompp_event_now());
     }
 }
 
@@ -237,14 +256,20 @@ static unsigned sections_here(uint64_t count)
  * Of a single construct that gcc has compiled, libomp does not tell the end. No barrier and no other worksharing
  * construct can be inside of it: it has ended when one of these comes.
  */
-static void end_single(ompp_time_t t)
+static __attribute__((noinline)) void end_single_slow(ompp_time_t t)
 {
     ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_SINGLE);
 
-    if (region <= OMPP_REGION_SKIPPED) return;
+    if (!ompp_region_is_kept(region)) return;
+    self.singles--;
     ompp_event_unwind(region, t);
     ompp_event_phase(region, OMPP_PHASE_MGMT, t);
     ompp_event_exit_or_barrier(region, t);
+}
+
+static inline void end_single(ompp_time_t t)
+{
+    if (__builtin_expect(self.singles != 0, 0)) end_single_slow(t);
 }
 
 static void work_begin(ompp_construct_t construct, work_style_t style, uint64_t count, const void *code, ompp_time_t t)
@@ -259,7 +284,10 @@ static void work_begin(ompp_construct_t construct, work_style_t style, uint64_t 
     self.work_cancelled = false;
     if (style != WORK_PLAIN) end_single(t);
     ompp_event_enter(region, t);
-    if (style == WORK_SINGLE) ompp_event_phase(region, OMPP_PHASE_SINGLE, t);
+    if (style == WORK_SINGLE) {
+        self.singles++;
+        ompp_event_phase(region, OMPP_PHASE_SINGLE, t);
+    }
     for (unsigned n = style == WORK_SECTIONS ? sections_here(count) : 0; n > 0; n--)
         ompp_event_phase(region, OMPP_PHASE_SECTION, t);
 }
@@ -272,7 +300,10 @@ static void work_end(ompp_construct_t construct, work_style_t style, const void 
         self.work_cancelled = false;
         return;
     }
-    if (style == WORK_SINGLE) ends_at(region, code);
+    if (style == WORK_SINGLE) {
+        self.singles -= self.singles > 0;
+        ends_at(region, code);
+    }
     if (style == WORK_SECTIONS || style == WORK_SINGLE) ompp_event_phase(region, OMPP_PHASE_MGMT, t);
     if (style == WORK_PLAIN) ompp_event_exit(region, t);
     else ompp_event_exit_or_barrier(region, t);
@@ -341,8 +372,9 @@ static void plain_sync(ompp_construct_t construct, bool begin, const void *code,
  * address of the parallel region on the thread that forked it, and none on the others.
  */
 /* All threads of the team wait for one another. That of the team's end is told by ompp_event_member_barrier(). */
-static void wait_for_team(bool begin, ompp_time_t t)
+static inline void wait_for_team(bool begin, ompp_time_t t)
 {
+    if (__builtin_expect(!ompp_sync_follower(), 1)) return;
     const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
 
     if (!team) return;
@@ -350,9 +382,16 @@ static void wait_for_team(bool begin, ompp_time_t t)
     else ompp_sync_resume(OMPP_SYNC_BARRIER, team, t);
 }
 
-static void work_barrier(bool begin, ompp_time_t t)
+static void explicit_barrier(bool begin, const void *code, ompp_time_t t)
 {
     if (!begin) wait_for_team(begin, t); /* inside of the region: it is what is waited in */
+    plain_sync(OMPP_CONSTRUCT_BARRIER, begin, code, t);
+    if (begin) wait_for_team(begin, t);
+}
+
+static void work_barrier(bool begin, ompp_time_t t)
+{
+    if (!begin) wait_for_team(begin, t);
     ompp_event_barrier_phase(begin, t);
     if (begin) wait_for_team(begin, t);
 }
@@ -365,13 +404,11 @@ static void implicit_barrier(bool begin, const void *code, ompp_time_t t)
     else work_barrier(begin, t);
 }
 
-static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
-                           ompt_data_t *task, const void *code)
+static __attribute__((noinline)) void sync_region(ompt_sync_region_t kind, bool begin, const ompt_data_t *task,
+                                                  const void *code)
 {
-    bool begin = endpoint == ompt_scope_begin;
-    ompp_time_t t = ompp_event_now();
+    const ompp_time_t t = ompp_event_now();
 
-    (void)parallel;
     flush_failed_lock();
     runs_now(task, t);
     if (begin && kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup &&
@@ -384,11 +421,7 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
     case ompt_sync_region_barrier_implementation: work_barrier(begin, t); break;
     case ompt_sync_region_barrier_implicit: implicit_barrier(begin, code, t); break;
     case ompt_sync_region_barrier:
-    case ompt_sync_region_barrier_explicit:
-        if (!begin) wait_for_team(begin, t);
-        plain_sync(OMPP_CONSTRUCT_BARRIER, begin, code, t);
-        if (begin) wait_for_team(begin, t);
-        break;
+    case ompt_sync_region_barrier_explicit: explicit_barrier(begin, code, t); break;
     case ompt_sync_region_taskwait:
         plain_sync(OMPP_CONSTRUCT_TASKWAIT, begin, code, t);
         ompp_sync_task(begin ? OMPP_SYNC_TASK_WAIT : OMPP_SYNC_TASK_WAITED, 0, 0, t);
@@ -401,6 +434,24 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
         break;
     default: break;
     }
+}
+
+/*
+ * Barriers, while the thread is in nothing whose end the library does not tell. Workers are told that they leave the
+ * one at a team's end when the region is over.
+ */
+static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
+                           ompt_data_t *task, const void *code)
+{
+    const bool begin = endpoint == ompt_scope_begin;
+
+    (void)parallel;
+    if (__builtin_expect(self.untold || __atomic_load_n(&has_untied, __ATOMIC_RELAXED), 0))
+        sync_region(kind, begin, task, code);
+    else if (kind == ompt_sync_region_barrier_explicit) explicit_barrier(begin, code, ompp_event_now());
+    else if (kind == ompt_sync_region_barrier_implicit_workshare) work_barrier(begin, ompp_event_now());
+    else if (kind != ompt_sync_region_barrier_implicit_parallel) sync_region(kind, begin, task, code);
+    else if (begin || !is_told_by_next_begin()) member_barrier(begin, ompp_event_now());
 }
 
 /* The wait inside such a region. Told only to those who follow waiting. */
@@ -471,9 +522,10 @@ static void on_mutex_acquire(ompt_mutex_t kind, unsigned hint, unsigned impl, om
          * others wait for it. */
         if (waits_for_lock(kind)) ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
     } else {
-        ompp_region_ref_t region = region_at(construct, code);
-        ompp_event_enter(region, ompp_event_now());
-        ompp_sync_wait(mutex_kind(kind), wait, ompp_event_now());
+        const ompp_region_ref_t region = region_at(construct, code);
+        const ompp_time_t t = ompp_event_now();
+        ompp_event_enter(region, t);
+        ompp_sync_wait(mutex_kind(kind), wait, t);
     }
 }
 
@@ -486,12 +538,14 @@ static void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void
         ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
         ompp_sync_flag(OMPP_WHATIF_F_POLLING, false);
     }
-    ompp_sync_resume(mutex_kind(kind), wait, ompp_event_now());
+    ompp_time_t t = ompp_event_now(); /* once: others wait for the lock, which this thread has by now */
+    ompp_sync_resume(mutex_kind(kind), wait, t);
+    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) t = ompp_event_now(); /* who follows may delay it */
     if (construct != OMPP_CONSTRUCT_LOCK) {
-        ompp_event_phase(ompp_event_innermost(construct), OMPP_PHASE_BODY, ompp_event_now());
+        ompp_event_phase(ompp_event_innermost(construct), OMPP_PHASE_BODY, t);
     } else if (self.lock) {
         ompp_event_enter(self.lock, self.lock_since);
-        ompp_event_phase(self.lock, OMPP_PHASE_BODY, ompp_event_now());
+        ompp_event_phase(self.lock, OMPP_PHASE_BODY, t);
         self.lock = 0;
     }
 }
@@ -528,6 +582,7 @@ static ompp_region_ref_t task_region(int flags, const void *code)
 {
     /* libomp's tasks of target constructs are untied */
     bool untied = flags & ompt_task_untied && flags & ompt_task_explicit;
+    if (untied) __atomic_store_n(&has_untied, true, __ATOMIC_RELAXED);
     ompp_construct_t construct = untied ? OMPP_CONSTRUCT_UTASK : OMPP_CONSTRUCT_TASK;
 
     if (!ompp_code_is_runtime(code)) return region_at(construct, code);

@@ -17,6 +17,8 @@
 #include <link.h>
 #include <stdint.h>
 
+#define PLACE_CODE ((UINT64_C(1) << 56) - 1)
+
 enum { STACK_DEPTH = 24, KNOWN_BITS = 8 };
 
 typedef struct {
@@ -89,6 +91,15 @@ const void *ompp_code_by_stack(const void *code)
         else if (seen && !is_in(&our_range, stack[i])) return stack[i];
     }
     return code;
+}
+
+void ompp_code_unloaded(uintptr_t low, uintptr_t high)
+{
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        const uintptr_t code = known[i] & PLACE_CODE;
+        if (code >= low && code < high) known[i] = 0;
+    }
+    if (runtime_range.low >= low && runtime_range.high <= high) runtime_range = (range_t){0, 0};
 }
 
 static const void *first_thread_code(ompp_construct_t construct, const void *code)

@@ -5,12 +5,16 @@
 #include "model/ompp_profile.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /**
  * \brief Called once, by the thread that starts the OpenMP runtime: libomp's first thread.
  * \param[in] in_runtime  an address inside the OpenMP runtime.
  */
 void ompp_code_start(const void *in_runtime);
+
+/** \brief A library is gone: places at its addresses [low, high) are not known any more. */
+void ompp_code_unloaded(uintptr_t low, uintptr_t high);
 
 /** \brief Whether an address lies in the OpenMP runtime. */
 bool ompp_code_is_runtime(const void *code);

@@ -23,11 +23,12 @@ enum { RETRY_NS = 1000000 };
 
 /*
  * One OpenMP source per process: every object that kinst-ompp instruments with OPARI2 defines the symbol
- * `ompp_opari_linked` (weak, default visibility). libompp.so refers to it weakly, so the linker exports it from the
- * program by itself; another source asks dlsym(RTLD_DEFAULT, "ompp_opari_linked") and declines when it is there.
+ * `ompp_opari_linked` (weak, default visibility). libompp.so names it, so the linker exports it from the program by
+ * itself; another source asks dlsym(RTLD_DEFAULT, "ompp_opari_linked") and declines when it is there. The
+ * reference lies in a section that is not loaded: a plug-in whose symbol the loader had given to us could never be
+ * unloaded.
  */
-extern const char ompp_opari_linked __attribute__((weak));
-__attribute__((used)) static const char *const linked = &ompp_opari_linked;
+__asm__(".pushsection .ompp.linked,\"\",@progbits\n.weak ompp_opari_linked\n.8byte ompp_opari_linked\n.popsection");
 
 /* ---- OpenMP's functions ------------------------------------------------------------------------------------------ */
 
@@ -86,7 +87,19 @@ OMP_FUNCTIONS(WEAK_ROW)
 OMP_LOCKS(WEAK_ROW)
 OMP_LOCKS(WEAK_FORTRAN)
 
-static void find_all(void)
+/* A library that came with a plug-in is not in the search order. It stays from now on: its functions are kept. */
+static void *library_of_plugin(void)
+{
+    static const char *const names[] = {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"};
+    void *library = NULL;
+
+    for (size_t i = 0; !library && i < sizeof names / sizeof names[0]; i++)
+        library = dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD);
+    return library;
+}
+
+/* \return whether there is an OpenMP library. */
+static bool find_all(void)
 {
 #define TABLE_ROW(name) {"omp_" #name, (void **)&ompp_pomp2_omp.name, (void (*)(void))omp_##name},
 #define TABLE_LOCK(name) {"omp_" #name, (void **)&ompp_pomp2_omp.c.name, (void (*)(void))omp_##name},
@@ -97,23 +110,28 @@ static void find_all(void)
         void (*exported)(void);
     } rows[] = {OMP_FUNCTIONS(TABLE_ROW) OMP_LOCKS(TABLE_LOCK) OMP_LOCKS(TABLE_FORTRAN)};
 
+    const bool visible = dlsym(RTLD_DEFAULT, rows[0].name) || rows[0].exported;
+    void *library = visible ? NULL : library_of_plugin();
+
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        void *found = dlsym(RTLD_DEFAULT, rows[i].name);
+        void *found = dlsym(library ? library : RTLD_DEFAULT, rows[i].name);
         if (!found) memcpy(&found, &rows[i].exported, sizeof found);
         if (found) *rows[i].slot = found;
     }
+    return visible || library;
 }
 
-static int found_all;
+enum { TRIES = 64 }; /* a plug-in may bring it later */
+static unsigned tries;
 
 /* More than one thread may look: they find the same. None waits for another, which could have the loader's lock. */
 void ompp_pomp2_omp_find(void)
 {
     int saved = errno;
 
-    if (__atomic_load_n(&found_all, __ATOMIC_ACQUIRE)) return;
-    find_all();
-    __atomic_store_n(&found_all, 1, __ATOMIC_RELEASE);
+    if (__atomic_load_n(&tries, __ATOMIC_ACQUIRE) >= TRIES) return;
+    const bool found = find_all();
+    __atomic_fetch_add(&tries, found ? TRIES : 1, __ATOMIC_RELEASE);
     errno = saved;
 }
 

@@ -79,7 +79,7 @@ static ompp_region_ref_t add(ompp_named_t **bucket, ompp_named_t *seen, const ch
                              const place_t *place)
 {
     ompp_region_ref_t ref = define(name, place);
-    ompp_named_t *fresh = ref ? new_name(name, hash, ref) : NULL, *found;
+    ompp_named_t *fresh = ompp_region_is_kept(ref) ? new_name(name, hash, ref) : NULL, *found;
 
     for (; fresh; seen = fresh->next) {
         fresh->next = seen;
@@ -127,6 +127,7 @@ void ompp_named_end(const char *name, const void *code)
     ompp_time_t t = ompp_event_now();
     ompp_region_ref_t ref = find(name, NULL);
 
+    if (!ref && ompp_region_some_lost()) ref = OMPP_REGION_LOST;
     if (!ref) unknown_end(name);
     ompp_region_ends_at(ref, code);
     ompp_event_exit(ref, t);

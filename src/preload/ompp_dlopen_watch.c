@@ -3,6 +3,7 @@
 
 #include "base/ompp_env.h"
 #include "image/ompp_intercept.h"
+#include "image/ompp_jump.h"
 #include "image/ompp_known.h"
 #include "image/ompp_needed.h"
 #include "image/ompp_program.h"
@@ -21,21 +22,6 @@
 #include <strings.h>
 #include <time.h>
 #include <unistd.h>
-
-/* The C library takes the caller for the one that it returns to: ours is not to be one. */
-#if defined __has_attribute && !defined __clang_analyzer__
-#if __has_attribute(musttail)
-#define JUMP __attribute__((musttail))
-#endif
-#endif
-#ifndef JUMP
-#define JUMP
-#endif
-#if defined __GNUC__ && !defined __clang__
-#define JUMPS __attribute__((optimize("O2")))
-#else
-#define JUMPS
-#endif
 
 static void *follow_dlopen(const char *name, int flags);
 static void *follow_dlsym(void *library, const char *name);

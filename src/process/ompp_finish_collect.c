@@ -23,16 +23,18 @@ static void warn_of_mismatches(const ompp_profile_t *profile)
 {
     uint64_t n = 0;
     const char *what = NULL, *first = NULL;
+    bool complete = true;
 
     for (size_t i = 0; i < profile->ncoverage; i++) {
         const ompp_coverage_t *c = &profile->coverage[i];
+        if (c->kind == OMPP_COVERAGE_DROPPED) complete = false;
         if (c->kind != OMPP_COVERAGE_MISMATCH) continue;
         if (!what) what = ompp_profile_text(profile, c->subject), first = ompp_profile_text(profile, c->reason);
         n += c->count;
     }
     if (n)
-        ompp_warn("%s: %s%s%llu in all; times are complete, see Coverage in the report", what, first,
-                  *first ? ", " : "", (unsigned long long)n);
+        ompp_warn("%s: %s%s%llu in all; %ssee Coverage in the report", what, first, *first ? ", " : "",
+                  (unsigned long long)n, complete ? "times are complete, " : "");
 }
 
 static void add_missed(ompp_profile_t *profile, unsigned missed)

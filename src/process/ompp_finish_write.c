@@ -90,6 +90,25 @@ static const char *advice(void)
     return text;
 }
 
+/* What found no room in the memory for the profile, on all ranks that the report is of. */
+static void warn_of_losses(const ompp_profile_t *profile)
+{
+    char text[300];
+    int used = 0;
+
+    for (size_t i = 0; i < profile->ncoverage; i++) {
+        const ompp_coverage_t *c = &profile->coverage[i];
+        const char *subject = ompp_profile_text(profile, c->subject);
+        if (c->kind != OMPP_COVERAGE_DROPPED || !strstr(ompp_profile_text(profile, c->reason), "OMPP_MEMORY")) continue;
+        const int n = snprintf(text + used, sizeof text - used, "%s%llu %s", used ? ", " : "",
+                               (unsigned long long)c->count, subject);
+        if (n >= (int)sizeof text - used) break;
+        used += n;
+    }
+    text[used] = '\0';
+    if (used) ompp_warn("set a larger OMPP_MEMORY: no room for %s; see Coverage in the report", text);
+}
+
 /* \return whether there is a report now, or the compact profile. */
 static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
 {
@@ -128,6 +147,7 @@ static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
     else if (why) ompp_warn("%s; report of this process: %s%s", why, job.path, advice());
     else ompp_log_at(incremental ? OMPP_LOG_INFO : OMPP_LOG_WARN, !incremental, "report: %s", job.path);
     if (job.notice[0] && !incremental) ompp_warn("%s", job.notice);
+    if (!incremental) warn_of_losses(profile);
     return job.path[0] != '\0';
 }
 

@@ -137,6 +137,7 @@ static void open_arena(void)
         ompp_process.arena.base = NULL;
         return;
     }
+    ompp_process.arena.kept = OMPP_ARENA_KEPT;
     if (ompp_process.arena.why[0])
         ompp_warn_common(
             "%s: the profile is kept in memory only (%s), and lost if the program dies",

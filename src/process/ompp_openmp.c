@@ -32,10 +32,16 @@ static int see(struct dl_phdr_info *info, size_t size, void *loaded)
     return 0;
 }
 
+static bool noted[NLIBRARIES];
+
+void ompp_openmp_note(void) { dl_iterate_phdr(see, noted); }
+
 const char *ompp_openmp_loaded(void)
 {
     bool loaded[NLIBRARIES] = {false};
     size_t i = 0;
+
+    memcpy(loaded, noted, sizeof loaded);
 
     dl_iterate_phdr(see, loaded);
     while (i < NLIBRARIES && !loaded[i]) i++;

@@ -34,12 +34,21 @@ static void coverage_words(ompp_text_t *t, const ompp_coverage_t *c)
         fprintf(t->out, " [%" PRIu32 " of %" PRIu64 " ranks]", c->nranks, t->nranks);
 }
 
-static bool is_caution(const ompp_coverage_t *c) { return ompp_coverage_rows[c->kind].weight == OMPP_WEIGHT_TIMES; }
+/* The first line of a kind that says so. */
+static bool is_caution(const ompp_text_t *t, size_t line)
+{
+    const ompp_coverage_t *all = t->profile->coverage;
+
+    if (ompp_coverage_rows[all[line].kind].weight != OMPP_WEIGHT_TIMES) return false;
+    for (size_t i = 0; i < line; i++)
+        if (all[i].kind == all[line].kind) return false;
+    return true;
+}
 
 void ompp_text_cautions(ompp_text_t *t)
 {
     for (size_t i = 0; i < t->profile->ncoverage; i++) {
-        if (!is_caution(&t->profile->coverage[i])) continue;
+        if (!is_caution(t, i)) continue;
         fputs("Caution: ", t->out);
         coverage_words(t, &t->profile->coverage[i]);
         fputs(" (more in ompp Coverage, and in docs/report.md)\n", t->out);
@@ -51,7 +60,7 @@ void ompp_text_cautions(ompp_text_t *t)
 void ompp_text_caution_section(ompp_text_t *t)
 {
     for (size_t i = 0; i < t->profile->ncoverage; i++) {
-        if (!is_caution(&t->profile->coverage[i])) continue;
+        if (!is_caution(t, i)) continue;
         ompp_layout_title(t->out, "ompp Caution");
         ompp_text_cautions(t);
         putc('\n', t->out);

@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef enum { COUNT, COUNT32, SECONDS, MICROSECONDS, MEAN, MEAN_IF_REPORTED } style_t;
 
@@ -76,6 +77,25 @@ static void print_row(ompp_text_t *t, const ompp_task_sum_t *sum)
     putc('\n', t->out);
 }
 
+/* Executions that were counted without a time of their own, or were still open at the end. */
+static void put_missing(ompp_text_t *t, const ompp_task_sum_t *sums, size_t n)
+{
+    uint64_t missing = 0;
+
+    for (size_t i = 0; i < n; i++) missing += sums[i].started > sums[i].ended ? sums[i].started - sums[i].ended : 0;
+    if (missing)
+        fprintf(t->out,
+                "\nNot in the table: %" PRIu64 " tasks that began, and whose time is not known (ompp Coverage).\n",
+                missing);
+    for (size_t i = 0; i < t->profile->ncoverage; i++) {
+        const ompp_coverage_t *c = &t->profile->coverage[i];
+        if (c->kind != OMPP_COVERAGE_DROPPED || strncmp(ompp_profile_text(t->profile, c->subject), "task", 4) != 0)
+            continue;
+        fprintf(t->out, "\nNot in the table: %" PRIu64 " %s that found no room (ompp Coverage).\n", c->count,
+                ompp_profile_text(t->profile, c->subject));
+    }
+}
+
 int ompp_text_tasks(ompp_text_t *t)
 {
     ompp_task_sum_t *sums;
@@ -93,6 +113,7 @@ int ompp_text_tasks(ompp_text_t *t)
             ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + (columns[c].style == SECONDS ? t->extra : 0), columns[c].title);
         putc('\n', t->out);
         for (size_t i = 0; i < n; i++) print_row(t, &sums[i]);
+        put_missing(t, sums, n);
         fputs("\n", t->out);
     }
     free(sums);

@@ -44,10 +44,14 @@ static void note(unsigned kind, const char *subject, const char *reason, uint64_
         }
         off = c->next;
     }
-    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_coverage_t));
-    if (!off) return;
+    ompp_described_t line = {sizeof(ompp_a_coverage_t), {subject, reason}, {0}};
+    ompp_off_t off = ompp_described_take(&line, ompp_arena_take_kept);
+    if (!off) {
+        header->unnoted++;
+        return;
+    }
     *(ompp_a_coverage_t *)(ompp_process.arena.base + off) =
-        (ompp_a_coverage_t){first, kind, ompp_string_take(subject), ompp_string_take(reason), count};
+        (ompp_a_coverage_t){first, kind, line.copies[0], line.copies[1], count};
     atomic_store_explicit(&header->coverage, off, memory_order_release);
 }
 

@@ -20,7 +20,7 @@ void ompp_event_unwind(ompp_region_ref_t region, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
-    if (!thread || region <= OMPP_REGION_SKIPPED || thread->skipped || !ompp_guard_enter(thread)) return;
+    if (!thread || !ompp_region_is_kept(region) || thread->skipped || !ompp_guard_enter(thread)) return;
     ompp_settled_top(thread, t);
     uint32_t index = ompp_frame_find(thread, region);
     if (index && index < thread->stack->top) ompp_frames_close(thread, index + 1, t);
@@ -121,11 +121,15 @@ static void take_out(ompp_thread_t *thread, uint32_t index, ompp_time_t t)
 void ompp_event_release(ompp_region_ref_t region, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
-    uint32_t index;
 
     if (!thread || !region || !ompp_guard_enter(thread)) return;
-    ompp_settled_top(thread, t);
-    index = ompp_frame_find(thread, region); /* also below a region that is skipped */
+    ompp_a_frame_t *top = ompp_settled_top(thread, t);
+    if (!thread->skipped && !top->flags && ompp_node(thread, top->node)->region == region) {
+        ompp_pop(thread, top, t);
+        ompp_guard_leave(thread);
+        return;
+    }
+    const uint32_t index = ompp_frame_find(thread, region); /* also below a region that is skipped */
     if (!index || (index == thread->stack->top && !thread->skipped)) ompp_exit_slow(thread, region, t);
     else if (thread->stack->frames[index].flags & OMPP_FRAME_F_RECURSIVE)
         ompp_frame_leave_again(thread, &thread->stack->frames[index]);

@@ -53,11 +53,19 @@ static inline ompp_time_t ompp_event_now(void) { return ompp_clock_now(); }
 /** \brief Starts measurement if it has not been started. \return true when it runs. */
 bool ompp_runtime_start(void);
 
+/** In the place of a region: one that is left while nothing is measured (ompp_event_innermost()). */
+#define OMPP_REGION_SKIPPED 1u
+/** In the place of a region: there was no room for it. Every function accepts it, and counts what is lost. */
+#define OMPP_REGION_LOST 2u
+
+/** \return whether there is a record of the region. */
+static inline bool ompp_region_is_kept(ompp_region_ref_t region) { return region > OMPP_REGION_LOST; }
+
 /* ---- Regions ----------------------------------------------------------------------------------------------------- */
 
 /**
  * \brief The region of this definition; equal definitions give the same one.
- * \return 0 when measurement is off, the construct is disabled by the user, or memory is full.
+ * \return 0 when measurement is off, or the construct is disabled by the user; OMPP_REGION_LOST when memory is full.
  * \note Slow: takes a lock. Sources keep the result (static handle, or the cache behind ompp_region_at).
  */
 ompp_region_ref_t ompp_region_define(const ompp_region_def_t *def);
@@ -75,12 +83,6 @@ ompp_region_ref_t ompp_region_lock(const void *lock);
 
 /** \brief The TASKEXEC (UTASKEXEC) region that belongs to a TASK (UTASK) region; cached in the region. */
 ompp_region_ref_t ompp_region_exec_of(ompp_region_ref_t task_region);
-
-/**
- * \brief A library may have been unloaded: addresses in those that are gone are not taken for theirs any more.
- * \param[in] gone  called for each with its addresses [low, high), with the process's lock held.
- */
-void ompp_region_unloaded(void (*gone)(uintptr_t low, uintptr_t high));
 
 /** \brief Whether regions of this construct are measured: false when the user has disabled them. */
 bool ompp_region_wanted(ompp_construct_t construct);
@@ -164,7 +166,6 @@ void ompp_event_unwind(ompp_region_ref_t region, ompp_time_t t);
  *         above accept.
  */
 ompp_region_ref_t ompp_event_innermost(ompp_construct_t construct);
-#define OMPP_REGION_SKIPPED 1u
 
 /** \brief One execution that is counted but not timed (local MPI inquiry calls). */
 void ompp_event_count(ompp_region_ref_t region);
@@ -227,11 +228,16 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t);
  */
 void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t);
 
-/** \brief The member reaches (begin) or leaves the implicit barrier at the region's end. A worker's leaving is clamped
- *  to the moment the forking thread left it. */
+/**
+ * \brief The member reaches (begin) or leaves the implicit barrier at the region's end. A worker's leaving is clamped
+ *        to the moment the forking thread left it.
+ */
 void ompp_event_member_barrier(bool begin, ompp_time_t t);
 
-/** \brief The member's part has ended: phase SHUTDWN until the join. */
+/**
+ * \brief The member's part has ended: phase SHUTDWN until the join. Neither this nor its leaving of the barrier need be
+ *        told of a worker that begins in no other team before the join.
+ */
 void ompp_event_member_end(ompp_time_t t);
 
 /** \brief The forking thread goes on alone: leaves the region. */
@@ -295,5 +301,8 @@ void ompp_event_coverage(unsigned kind, const char *subject, const char *reason)
 bool ompp_event_claim_openmp(const char *source);
 
 #pragma GCC visibility pop
+
+/** \brief Whether there was a region that found no room: names that are not known may be those of such. */
+bool ompp_region_some_lost(void);
 
 #endif

@@ -332,14 +332,20 @@ void ompp_event_count(ompp_region_ref_t region)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
-    if (!thread || !region || thread->skipped ||
-        !(atomic_load_explicit(&ompp_process.on, memory_order_relaxed) & OMPP_ON_ENTER) || !ompp_guard_enter(thread))
+    if (!thread || !region || !(atomic_load_explicit(&ompp_process.on, memory_order_relaxed) & OMPP_ON_ENTER) ||
+        !ompp_guard_enter(thread))
         return;
+    if (thread->skipped) {
+        ompp_lose_slow(thread, region);
+        ompp_guard_leave(thread);
+        return;
+    }
     /* A frame that has ended is left for the next timed event: this call has no time stamp. */
     ompp_a_frame_t *frame = ompp_top(thread);
     ompp_off_t parent = frame->flags & OMPP_FRAME_F_PENDING && thread->stack->top ? frame[-1].node : frame->node;
     ompp_off_t node = ompp_child(thread, parent, region, 0);
     if (node) ompp_node(thread, node)->visits++;
+    else thread->record->lost[OMPP_LOSS_ENTRIES]++;
     ompp_guard_leave(thread);
 }
 
@@ -410,14 +416,14 @@ ompp_construct_t ompp_region_construct(ompp_region_ref_t region)
 {
     const ompp_a_region_t *r = (const ompp_a_region_t *)(ompp_process.arena.base + region);
 
-    return region > OMPP_REGION_SKIPPED && ompp_process.arena.base ? r->construct : OMPP_CONSTRUCT_NUM;
+    return ompp_region_is_kept(region) && ompp_process.arena.base ? r->construct : OMPP_CONSTRUCT_NUM;
 }
 
 bool ompp_region_has_end(ompp_region_ref_t region)
 {
     const ompp_a_region_t *r = (const ompp_a_region_t *)(ompp_process.arena.base + region);
 
-    return region <= OMPP_REGION_SKIPPED || !r->module || atomic_load_explicit(&r->addr_end, memory_order_relaxed);
+    return !ompp_region_is_kept(region) || !r->module || atomic_load_explicit(&r->addr_end, memory_order_relaxed);
 }
 
 void ompp_region_ends_at(ompp_region_ref_t region, const void *code)

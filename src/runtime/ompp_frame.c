@@ -36,20 +36,18 @@ static ompp_time_t end_of(const ompp_thread_t *thread, const ompp_a_frame_t *fra
     return t;
 }
 
-/* Gives up this frame's hold on its team and restores what was before it. */
-static void leave_team(ompp_thread_t *thread, const ompp_a_frame_t *frame, ompp_time_t end)
+/* The source has not told that a worker left the barrier at the team's end: it did when the forking thread did. */
+static void leave_barrier(ompp_thread_t *thread, ompp_a_frame_t *frame)
 {
-    ompp_a_team_t *team = frame->team ? ompp_at(thread, frame->team) : NULL;
+    const unsigned construct = ompp_node(thread, frame->node)->construct;
+    const ompp_a_team_t *team = ompp_at(thread, frame->team);
+    const ompp_time_t release = atomic_load_explicit(&team->release, memory_order_acquire);
 
-    if (team) atomic_fetch_sub_explicit(&team->refs, 1, memory_order_release);
-    thread->busy_until = end;
-    thread->base_node = frame->outer_base;
-    thread->team = NULL;
-    for (const ompp_a_frame_t *f = frame - 1; f > thread->stack->frames; f--)
-        if (f->flags & OMPP_FRAME_F_TEAM) {
-            thread->team = f->team ? ompp_at(thread, f->team) : NULL;
-            break;
-        }
+    if (!release || team->fork_thread == ompp_off(thread, thread->record) ||
+        frame->slot != ompp_phase_slot(construct, OMPP_PHASE_EXITBAR))
+        return;
+    ompp_frame_book(thread, frame, release);
+    ompp_frame_to(thread, frame, ompp_phase_slot(construct, OMPP_PHASE_SHUTDWN));
 }
 
 static void close_top(ompp_thread_t *thread, ompp_time_t t)
@@ -57,8 +55,9 @@ static void close_top(ompp_thread_t *thread, ompp_time_t t)
     ompp_a_frame_t *frame = ompp_top(thread);
     ompp_time_t end = end_of(thread, frame, t);
 
+    if (frame->flags & OMPP_FRAME_F_TEAM && frame->team) leave_barrier(thread, frame);
     if (end < frame->stamp) end = frame->stamp;
-    if (frame->flags & OMPP_FRAME_F_TEAM) leave_team(thread, frame, end);
+    if (frame->flags & OMPP_FRAME_F_TEAM) ompp_frame_leave_team(thread, frame, end);
     if (frame->flags & OMPP_FRAME_F_RECURSIVE) ompp_node(thread, frame->node)->visits += frame->again;
     if (thread->stack->top == 0) {
         ompp_frame_book(thread, frame, end); /* base of a task: the caller takes the stack away */
@@ -80,18 +79,44 @@ void ompp_frames_close(ompp_thread_t *thread, uint32_t index, ompp_time_t t)
 
 void ompp_settle_slow(ompp_thread_t *thread, ompp_time_t t)
 {
+    if (ompp_top(thread)->flags == OMPP_FRAME_F_ENDED) ompp_pop(thread, ompp_top(thread), ompp_top(thread)->stamp);
     while (thread->stack->top > 0 && ompp_top(thread)->flags & OMPP_FRAME_F_PENDING) close_top(thread, t);
 }
 
-bool ompp_may_push_slow(ompp_thread_t *thread)
+/* Below the deepest frame that there is room for: in the tables, with the time of that frame. */
+static bool count_untimed(ompp_thread_t *thread, ompp_region_ref_t region)
+{
+    ompp_off_t node = ompp_top(thread)->node;
+
+    if (ompp_node(thread, node)->region != region) node = ompp_child(thread, node, region, 0);
+    if (!node) return false;
+    ompp_node(thread, node)->visits++;
+    ompp_node(thread, node)->slot[0].count++;
+    return true;
+}
+
+void ompp_lose_slow(ompp_thread_t *thread, ompp_region_ref_t region)
+{
+    ompp_loss_t why = region ? thread->lost : OMPP_LOSS_NONE;
+
+    if (why == OMPP_LOSS_DEEP && !count_untimed(thread, region)) why = OMPP_LOSS_ENTRIES;
+    if (why) thread->record->lost[why]++;
+}
+
+void ompp_skip_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_loss_t why)
+{
+    if (!thread->skipped) thread->lost = why;
+    thread->skipped++;
+    ompp_lose_slow(thread, region);
+}
+
+bool ompp_may_push_slow(ompp_thread_t *thread, ompp_region_ref_t region)
 {
     unsigned on = atomic_load_explicit(&ompp_process.on, memory_order_acquire);
 
     if (on & OMPP_ON_COPY) ompp_runtime_hooks.copy(thread);
     if (!thread->skipped && on & OMPP_ON_ENTER) return true;
-    if (!thread->skipped) thread->lost = NULL;
-    if (thread->lost) ++*thread->lost;
-    thread->skipped++;
+    ompp_skip_slow(thread, region, OMPP_LOSS_NONE);
     return false;
 }
 
@@ -110,18 +135,13 @@ void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
         return;
     }
     if (thread->top == thread->last && !ompp_stack_grow_slow(thread)) {
-        thread->lost = &thread->record->deep;
-        ++*thread->lost;
-        thread->skipped++;
+        const bool deep = thread->stack->explicit_task || thread->stack->capacity >= OMPP_MAX_DEPTH;
+        ompp_skip_slow(thread, region, deep ? OMPP_LOSS_DEEP : OMPP_LOSS_ENTRIES);
         return;
     }
     node = ompp_child(thread, parent, region, t);
-    if (!node) {
-        thread->lost = &thread->record->dropped; /* which has counted this one */
-        thread->skipped++;
-        return;
-    }
-    ompp_push_node(thread, node, 0, t);
+    if (node) ompp_push_node(thread, node, 0, t);
+    else ompp_skip_slow(thread, region, OMPP_LOSS_ENTRIES);
 }
 
 /* Only below a function that works above the address: else it lies on another stack (of a signal handler, of a
@@ -201,10 +221,11 @@ void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t
         else close_top(thread, t);
         return;
     }
+    if (region == OMPP_REGION_LOST) return;
     uint32_t index = ompp_frame_find(thread, region);
     if (!index) {
         thread->record->unopened++;
-        if (!thread->record->first_unopened && region > OMPP_REGION_SKIPPED) thread->record->first_unopened = region;
+        if (!thread->record->first_unopened && ompp_region_is_kept(region)) thread->record->first_unopened = region;
         return;
     }
     ompp_note_unclosed_slow(thread, index);

@@ -47,8 +47,20 @@ void ompp_note_unclosed_slow(ompp_thread_t *thread, uint32_t index);
  */
 void ompp_unwound_slow(ompp_thread_t *thread, uint64_t stack, ompp_time_t t);
 
+/**
+ * \brief While regions are skipped: one more execution is. Counted where thread->lost says, or, where that is
+ *        OMPP_LOSS_DEEP, in the call tree without a time of its own.
+ */
+void ompp_lose_slow(ompp_thread_t *thread, ompp_region_ref_t region);
+
+/**
+ * \brief The region is skipped, and all in it, until its exit.
+ * \param[in] why  unless it lies in one that is skipped already.
+ */
+void ompp_skip_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_loss_t why);
+
 /** \brief Entry of a region when not all is as usual. \return false when it was counted as skipped instead. */
-bool ompp_may_push_slow(ompp_thread_t *thread);
+bool ompp_may_push_slow(ompp_thread_t *thread, ompp_region_ref_t region);
 
 /**
  * \brief Opens a frame when the region is not the child entered last, is the current one itself, or the stack is full.
@@ -118,7 +130,7 @@ static inline ompp_a_frame_t *ompp_push(ompp_thread_t *thread, ompp_region_ref_t
 
     if (__builtin_expect(
             thread->skipped || atomic_load_explicit(&ompp_process.on, memory_order_relaxed) != OMPP_ON_ENTER, 0) &&
-        !ompp_may_push_slow(thread))
+        !ompp_may_push_slow(thread, region))
         return NULL;
     /* The child entered last is the most likely one; a region is never its own child, but for parallel regions. */
     node = ompp_node(thread, top->node)->last;
@@ -127,6 +139,22 @@ static inline ompp_a_frame_t *ompp_push(ompp_thread_t *thread, ompp_region_ref_t
         return thread->skipped ? NULL : ompp_top(thread);
     }
     return ompp_push_node(thread, node, 0, t);
+}
+
+/** \brief Gives up the hold that a team's frame, the top one, has on its team, and restores what was before it. */
+static inline void ompp_frame_leave_team(ompp_thread_t *thread, const ompp_a_frame_t *frame, ompp_time_t end)
+{
+    ompp_a_team_t *team = frame->team ? ompp_at(thread, frame->team) : NULL;
+
+    if (team) atomic_fetch_sub_explicit(&team->refs, 1, memory_order_release);
+    thread->busy_until = end;
+    thread->base_node = frame->outer_base;
+    thread->team = NULL;
+    for (const ompp_a_frame_t *f = frame - 1; f > thread->stack->frames; f--)
+        if (f->flags & OMPP_FRAME_F_TEAM) {
+            thread->team = f->team ? ompp_at(thread, f->team) : NULL;
+            break;
+        }
 }
 
 /** \brief The frame below gets the time of this one, which is closed. */

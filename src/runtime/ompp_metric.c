@@ -18,7 +18,7 @@ uint64_t *ompp_values_slow(ompp_thread_t *thread, ompp_off_t node, unsigned set,
     ompp_off_t off = ompp_thread_take(thread, (uint32_t)(sizeof(ompp_a_block_t) + n * sizeof(uint64_t)));
 
     if (!off) {
-        thread->record->dropped++;
+        thread->record->lost[OMPP_LOSS_VALUES]++;
         return NULL;
     }
     ompp_a_block_t *block = ompp_at(thread, off);
@@ -35,11 +35,12 @@ unsigned ompp_set_size(unsigned set)
     return set < MAX_SETS ? atomic_load_explicit(&set_sizes[set], memory_order_relaxed) : 0;
 }
 
-static void add_metric(unsigned set, unsigned index, const ompp_metric_row_t *row)
+static bool add_metric(unsigned set, unsigned index, const ompp_metric_row_t *row)
 {
-    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_metric_t));
+    ompp_described_t described = {sizeof(ompp_a_metric_t), {row->name, row->source, row->meaning}, {0}};
+    ompp_off_t off = ompp_described_take(&described, ompp_arena_take_kept);
 
-    if (!off) return;
+    if (!off) return false;
     ompp_a_metric_t *m = (ompp_a_metric_t *)(ompp_process.arena.base + off);
     *m = (ompp_a_metric_t){atomic_load(&ompp_process.header->metrics),
                            set,
@@ -49,10 +50,24 @@ static void add_metric(unsigned set, unsigned index, const ompp_metric_row_t *ro
                            row->threads,
                            row->ranks,
                            row->use,
-                           ompp_string_take(row->name),
-                           ompp_string_take(row->source),
-                           ompp_string_take(row->meaning)};
+                           described.copies[0],
+                           described.copies[1],
+                           described.copies[2]};
     atomic_store_explicit(&ompp_process.header->metrics, off, memory_order_release);
+    return true;
+}
+
+/* A set that is not complete has none: nobody could read its values. */
+static bool add_metrics(unsigned set, const ompp_metric_row_t *rows, unsigned n)
+{
+    const ompp_off_t before = atomic_load(&ompp_process.header->metrics);
+
+    for (unsigned i = 0; i < n; i++)
+        if (!add_metric(set, i, &rows[i])) {
+            atomic_store(&ompp_process.header->metrics, before);
+            return false;
+        }
+    return true;
 }
 
 unsigned ompp_metric_register(const ompp_metric_row_t *rows, unsigned n)
@@ -61,11 +76,11 @@ unsigned ompp_metric_register(const ompp_metric_row_t *rows, unsigned n)
 
     if (!ompp_runtime_start() || n == 0) return 0;
     const ompp_locked_t locked = ompp_lock();
-    if (nsets < MAX_SETS) {
+    if (nsets < MAX_SETS && add_metrics(nsets, rows, n)) {
         set = nsets++;
-        for (unsigned i = 0; i < n; i++) add_metric(set, i, &rows[i]);
         atomic_store_explicit(&set_sizes[set], n, memory_order_release);
     }
     ompp_unlock(locked);
+    if (!set) ompp_event_coverage(OMPP_COVERAGE_DROPPED, "metrics", "memory for the profile is full: OMPP_MEMORY");
     return set;
 }

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "runtime/ompp_module_priv.h"
 
+#include "image/ompp_mapped.h"
 #include "image/ompp_program.h"
 #include "runtime/ompp_state.h"
 
@@ -64,7 +65,6 @@ static int match_module(struct dl_phdr_info *info, size_t size, void *argument)
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         if (p->p_type == PT_NOTE) read_build_id(search, (const char *)(info->dlpi_addr + p->p_vaddr), p->p_memsz);
     }
-    if (!search->id[0]) stat_id(search->id, sizeof search->id, search->path);
     return 1;
 }
 
@@ -87,18 +87,35 @@ ompp_a_module_t *ompp_module_add(const ompp_module_search_t *search)
     ompp_a_module_t *known = ompp_module_known(search->address);
 
     if (known || !search->found) return known;
-    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_module_t));
+    ompp_described_t described = {sizeof(ompp_a_module_t), {search->path, search->id}, {0}};
+    ompp_off_t off = ompp_described_take(&described, ompp_arena_take);
     if (!off) return NULL;
     ompp_a_module_t *m = at(off);
     *m = (ompp_a_module_t){.next = first,
-                           .path = ompp_string_take(search->path),
-                           .id = ompp_string_take(search->id),
+                           .path = described.copies[0],
+                           .id = described.copies[1],
                            .index = first ? ((ompp_a_module_t *)at(first))->index + 1 : 0,
                            .base = search->base,
                            .low = search->low,
                            .high = search->high};
     atomic_store_explicit(&header->modules, off, memory_order_release);
     return m;
+}
+
+/* A name of the program's own ("./plugin.so") may be another file's later. */
+void ompp_module_find(ompp_module_search_t *search)
+{
+    dl_iterate_phdr(match_module, search);
+    if (search->found && search->path[0] != '/') ompp_mapped_file(search->address, search->path, sizeof search->path);
+    if (search->found && !search->id[0]) stat_id(search->id, sizeof search->id, search->path);
+}
+
+void ompp_module_unloaded(uintptr_t low, uintptr_t high)
+{
+    for (ompp_off_t off = atomic_load(&ompp_process.header->modules); off; off = ((ompp_a_module_t *)at(off))->next) {
+        ompp_a_module_t *m = at(off);
+        if (m->low >= low && m->high <= high) m->low = m->high = 0;
+    }
 }
 
 typedef struct {
@@ -118,12 +135,28 @@ static int match_low(struct dl_phdr_info *info, size_t size, void *argument)
     return search->loaded;
 }
 
-void ompp_module_find(ompp_module_search_t *search) { dl_iterate_phdr(match_module, search); }
-
-bool ompp_module_is_loaded(const ompp_a_module_t *module)
+static int count_unloads(struct dl_phdr_info *info, size_t size, void *unloads)
 {
-    loaded_search_t search = {.low = module->low};
+    (void)size;
+    *(unsigned long long *)unloads = info->dlpi_subs;
+    return 1;
+}
 
-    dl_iterate_phdr(match_low, &search);
-    return search.loaded;
+bool ompp_module_is_gone(uintptr_t *low, uintptr_t *high)
+{
+    static _Atomic unsigned long long seen;
+    unsigned long long now = 0;
+
+    dl_iterate_phdr(count_unloads, &now);
+    if (now == atomic_load(&seen) || atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return false;
+    for (ompp_off_t off = atomic_load(&ompp_process.header->modules); off; off = ((ompp_a_module_t *)at(off))->next) {
+        const ompp_a_module_t *m = at(off);
+        loaded_search_t search = {.low = m->low};
+        if (search.low) dl_iterate_phdr(match_low, &search);
+        *low = search.low;
+        *high = m->high;
+        if (search.low && !search.loaded) return true;
+    }
+    atomic_store(&seen, now);
+    return false;
 }

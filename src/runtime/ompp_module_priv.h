@@ -31,7 +31,14 @@ ompp_a_module_t *ompp_module_known(uintptr_t address);
 /** \return the module that was found, registered; NULL when there is none, or no room. The caller holds the lock. */
 ompp_a_module_t *ompp_module_add(const ompp_module_search_t *search);
 
-/** \return whether it is still where it was. */
-bool ompp_module_is_loaded(const ompp_a_module_t *module);
+/** \brief Registered modules at these addresses are there no longer. The caller holds the lock. */
+void ompp_module_unloaded(uintptr_t low, uintptr_t high);
+
+/**
+ * \brief Libraries that were unloaded without a call of dlclose() that we have seen.
+ * \param[out] low, high  addresses of one of them.
+ * \return whether there is one. Quick when nothing was unloaded since the last call.
+ */
+bool ompp_module_is_gone(uintptr_t *low, uintptr_t *high);
 
 #endif

@@ -14,11 +14,19 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Open addressing over all regions of the process by hash of their definition: offset, 0 = free. */
+/* offset: of the region, 0 = free, OMPP_REGION_LOST = there was no room for it. */
+typedef struct {
+    uint64_t hash;
+    ompp_off_t off;
+} slot_t;
+
+/* Open addressing over all regions of the process by hash of their definition. */
 static struct {
-    ompp_off_t *slots;
-    uint32_t size, used, locks;
+    slot_t *slots;
+    uint32_t size, used, locks, lost;
 } table;
+
+#define MOST_LOST 65536u /* in the table: a program may go on making names */
 
 static void *at(ompp_off_t off) { return ompp_process.arena.base + off; }
 
@@ -39,12 +47,11 @@ typedef struct {
     uint64_t addr, hash;
 } region_key_t;
 
-static uint64_t hash_parts(uint64_t construct, uint64_t addr, const ompp_a_module_t *module, const char *file,
-                           const char *name, uint64_t lines)
+static uint64_t hash_of(const ompp_region_def_t *def, uint64_t addr, const ompp_a_module_t *module)
 {
-    uint64_t h = mix(mix(mix(0, construct), addr), module ? module->index + 1 : 0);
+    uint64_t h = mix(mix(mix(0, def->construct), addr), module ? module->index + 1 : 0);
 
-    h = mix(mix_text(mix_text(h, file), name), lines);
+    h = mix(mix_text(mix_text(h, def->file), def->name), (uint64_t)def->begin << 32 | def->end);
     return h ^ h >> 32;
 }
 
@@ -64,8 +71,7 @@ static region_key_t make_key(const ompp_region_def_t *def, const ompp_module_sea
         key.module = search ? ompp_module_add(search) : ompp_module_known(address);
         key.addr = key.module ? address - key.module->base : address;
     }
-    key.hash =
-        hash_parts(def->construct, key.addr, key.module, def->file, def->name, (uint64_t)def->begin << 32 | def->end);
+    key.hash = hash_of(def, key.addr, key.module);
     return key;
 }
 
@@ -84,19 +90,14 @@ static bool same_region(const ompp_a_region_t *r, const region_key_t *key)
 static bool table_grow(void)
 {
     uint32_t size = table.size ? 2 * table.size : 1024;
-    ompp_off_t *slots = mmap(NULL, size * sizeof *slots, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    slot_t *slots = mmap(NULL, size * sizeof *slots, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (slots == MAP_FAILED) return false;
-    for (ompp_off_t off = atomic_load(&ompp_process.header->regions); off;) {
-        const ompp_a_region_t *r = at(off);
-        uint64_t h = hash_parts(r->construct, r->addr, r->module ? at(r->module) : NULL, text_at(r->file),
-                                text_at(r->name), (uint64_t)r->begin << 32 | r->end);
-        for (uint32_t i = (uint32_t)h;; i++)
-            if (!slots[i & (size - 1)]) {
-                slots[i & (size - 1)] = off;
-                break;
-            }
-        off = r->next;
+    for (uint32_t k = 0; k < table.size; k++) {
+        uint32_t i = (uint32_t)table.slots[k].hash;
+        if (!table.slots[k].off) continue;
+        while (slots[i & (size - 1)].off) i++;
+        slots[i & (size - 1)] = table.slots[k];
     }
     if (table.slots) munmap(table.slots, table.size * sizeof *slots);
     table.slots = slots;
@@ -108,17 +109,18 @@ static ompp_off_t make_region(const region_key_t *key)
 {
     const ompp_region_def_t *def = key->def;
     ompp_off_t first = atomic_load_explicit(&ompp_process.header->regions, memory_order_relaxed);
-    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_region_t));
+    ompp_described_t described = {sizeof(ompp_a_region_t), {def->file, def->name}, {0}};
+    ompp_off_t off = ompp_described_take(&described, ompp_arena_take);
 
-    if (!off) return 0;
+    if (!off) return OMPP_REGION_LOST;
     ompp_a_region_t *r = at(off);
     r->next = first;
     r->index = first ? ((ompp_a_region_t *)at(first))->index + 1 : 0;
     r->construct = (uint16_t)def->construct;
     r->flags = (uint16_t)(def->flags | (def->code ? OMPP_REGION_F_ADDRESS : 0));
     r->nphases = ompp_constructs[def->construct].nphases;
-    r->file = ompp_string_take(def->file);
-    r->name = ompp_string_take(def->name);
+    r->file = described.copies[0];
+    r->name = described.copies[1];
     r->module = key->module ? (ompp_off_t)((char *)key->module - ompp_process.arena.base) : 0;
     r->begin = def->begin;
     r->end = def->end;
@@ -130,43 +132,57 @@ static ompp_off_t make_region(const region_key_t *key)
 }
 
 /* Slot of the region with this key, or the free one where it belongs. */
-static ompp_off_t *find_slot(const region_key_t *key)
+static slot_t *find_slot(const region_key_t *key)
 {
     for (uint32_t i = (uint32_t)key->hash;; i++) {
-        ompp_off_t *slot = &table.slots[i & (table.size - 1)];
-        if (!*slot || same_region(at(*slot), key)) return slot;
+        slot_t *slot = &table.slots[i & (table.size - 1)];
+        if (!slot->off) return slot;
+        if (slot->hash == key->hash && (slot->off == OMPP_REGION_LOST || same_region(at(slot->off), key))) return slot;
     }
+}
+
+/* *lost: counts one that is lost, each once. */
+static ompp_off_t fill_slot(slot_t *slot, const region_key_t *key, bool known_place, uint64_t *lost)
+{
+    const ompp_off_t off = known_place ? make_region(key) : OMPP_REGION_LOST;
+
+    if (off == OMPP_REGION_LOST) {
+        if (table.lost >= MOST_LOST) return off;
+        table.lost++;
+        ++*lost;
+    }
+    *slot = (slot_t){key->hash, off};
+    table.used++;
+    return off;
 }
 
 /* *unknown: it is met for the first time, and in no known module: a lock on the heap, or code of a module to be
  * discovered. */
-static ompp_off_t find_or_make(const ompp_region_def_t *def, const ompp_module_search_t *search, bool *unknown)
+static ompp_off_t find_or_make(const ompp_region_def_t *def, const ompp_module_search_t *search, bool *unknown,
+                               uint64_t *lost)
 {
     region_key_t key = make_key(def, search);
-    ompp_off_t *slot;
+    slot_t *slot;
 
     *unknown = false;
-    if (table.size < 2 * (table.used + 1) && !table_grow()) return 0;
+    if (table.size < 2 * (table.used + 1) && !table_grow()) return OMPP_REGION_LOST;
     slot = find_slot(&key);
-    if (!*slot && !key.module && !search && address_of(def)) {
+    if (slot->off) return slot->off;
+    if (!key.module && !search && address_of(def)) {
         *unknown = true;
         return 0;
     }
-    if (!*slot) {
-        *slot = make_region(&key);
-        table.used += *slot != 0;
-    }
-    return *slot;
+    return fill_slot(slot, &key, !search || !search->found || key.module, lost);
 }
 
-static ompp_off_t discover_and_make(const ompp_region_def_t *def)
+static ompp_off_t discover_and_make(const ompp_region_def_t *def, uint64_t *lost)
 {
     ompp_module_search_t search = {.address = address_of(def)};
     bool unknown;
 
     ompp_module_find(&search);
     const ompp_locked_t locked = ompp_lock();
-    ompp_off_t off = find_or_make(def, &search, &unknown);
+    ompp_off_t off = find_or_make(def, &search, &unknown, lost);
     ompp_unlock(locked);
     return off;
 }
@@ -181,15 +197,16 @@ static void define(void *definition)
     definition_t *d = definition;
     ompp_thread_t *thread = ompp_thread_get();
     bool unknown;
+    uintptr_t low, high;
 
+    while (address_of(d->def) && ompp_module_is_gone(&low, &high)) ompp_region_unloaded(low, high);
     if (!thread || thread == &ompp_thread_none || d->def->construct >= OMPP_CONSTRUCT_NUM ||
         ompp_process.disabled[d->def->construct] || !ompp_guard_enter(thread))
         return;
     const ompp_locked_t locked = ompp_lock();
-    d->off = find_or_make(d->def, NULL, &unknown);
+    d->off = find_or_make(d->def, NULL, &unknown, &thread->record->lost[OMPP_LOSS_REGIONS]);
     ompp_unlock(locked);
-    if (unknown) d->off = discover_and_make(d->def);
-    if (!d->off) thread->record->dropped++;
+    if (unknown) d->off = discover_and_make(d->def, &thread->record->lost[OMPP_LOSS_REGIONS]);
     ompp_guard_leave(thread);
 }
 
@@ -204,6 +221,8 @@ ompp_region_ref_t ompp_region_define(const ompp_region_def_t *def)
     ompp_caller_run(define, &definition);
     return definition.off;
 }
+
+bool ompp_region_some_lost(void) { return __atomic_load_n(&table.lost, __ATOMIC_RELAXED) > 0; }
 
 bool ompp_region_wanted(ompp_construct_t construct)
 {
@@ -300,7 +319,7 @@ static ompp_region_ref_t lock_region(ompp_thread_t *thread, const void *lock)
 
     if (region) return region;
     region = ompp_region_define(&def);
-    if (region && ompp_guard_enter(thread)) {
+    if (ompp_region_is_kept(region) && ompp_guard_enter(thread)) {
         int saved_errno = errno;
         remember_lock(lock, region);
         errno = saved_errno;
@@ -332,7 +351,7 @@ void ompp_region_ends_at_slow(ompp_a_region_t *region, const void *code)
 
 ompp_region_ref_t ompp_region_exec_of(ompp_region_ref_t task_region)
 {
-    if (task_region <= OMPP_REGION_SKIPPED) return 0;
+    if (!ompp_region_is_kept(task_region)) return task_region;
     ompp_a_region_t *task = at(task_region);
     ompp_off_t exec = atomic_load_explicit(&task->exec, memory_order_acquire);
     if (exec) return exec;
@@ -346,7 +365,7 @@ ompp_region_ref_t ompp_region_exec_of(ompp_region_ref_t task_region)
                              .code = m ? (const void *)(uintptr_t)(m->base + task->addr + 1) : NULL,
                              .flags = task->flags};
     exec = ompp_region_define(&def);
-    if (!exec) return 0;
+    if (!ompp_region_is_kept(exec)) return exec;
     atomic_store_explicit(&((ompp_a_region_t *)at(exec))->exec, task_region, memory_order_release);
     atomic_store_explicit(&task->exec, exec, memory_order_release);
     return exec;
@@ -369,18 +388,12 @@ static void forget(uintptr_t low, uintptr_t high)
     forget_locks(low, high);
 }
 
-/* The regions of a library that is gone stay; one that is loaded where it was is another module. */
-void ompp_region_unloaded(void (*gone)(uintptr_t low, uintptr_t high))
+void ompp_region_unloaded(uintptr_t low, uintptr_t high)
 {
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
-    ompp_off_t first = atomic_load_explicit(&ompp_process.header->modules, memory_order_acquire);
-    for (ompp_off_t off = first; off; off = ((ompp_a_module_t *)at(off))->next) {
-        ompp_a_module_t *m = at(off);
-        if (!m->low || ompp_module_is_loaded(m)) continue;
-        const ompp_locked_t locked = ompp_lock();
-        if (m->low) gone(m->low, m->high);
-        if (m->low) forget(m->low, m->high);
-        m->low = m->high = 0;
-        ompp_unlock(locked);
-    }
+    const ompp_locked_t locked = ompp_lock();
+    ompp_module_unloaded(low, high);
+    forget(low, high);
+    ompp_unlock(locked);
+    ompp_runtime_hooks.unloaded(low, high);
 }

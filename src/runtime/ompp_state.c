@@ -58,17 +58,40 @@ ompp_off_t ompp_thread_take(ompp_thread_t *thread, uint32_t size)
     return off;
 }
 
-ompp_off_t ompp_string_take(const char *text)
-{
-    size_t length = text ? strlen(text) : 0;
+#define MOST_TEXT 4096u
 
-    if (length == 0) return 0;
-    if (length > 4096) length = 4096;
-    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_string_t) + length + 1);
-    if (off) {
-        ompp_a_string_t *s = (ompp_a_string_t *)(ompp_process.arena.base + off);
-        s->length = (uint32_t)length;
-        memcpy(s->text, text, length);
+static size_t aligned(size_t size) { return (size + 15u) & ~(size_t)15u; }
+
+static size_t string_size(const char *text)
+{
+    const size_t length = text ? strnlen(text, MOST_TEXT) : 0;
+
+    return length ? aligned(sizeof(ompp_a_string_t) + length + 1) : 0;
+}
+
+ompp_off_t ompp_described_take(ompp_described_t *described, ompp_off_t (*take)(ompp_arena_t *, size_t))
+{
+    enum { NTEXTS = sizeof described->texts / sizeof described->texts[0] };
+    size_t sizes[NTEXTS], all = aligned(described->size);
+
+    for (unsigned i = 0; i < NTEXTS; i++) all += sizes[i] = string_size(described->texts[i]);
+    const ompp_off_t off = take(&ompp_process.arena, all);
+    ompp_off_t at = off + (ompp_off_t)aligned(described->size);
+    for (unsigned i = 0; i < NTEXTS; i++) {
+        described->copies[i] = off && sizes[i] ? at : 0;
+        if (!described->copies[i]) continue;
+        ompp_a_string_t *s = (ompp_a_string_t *)(ompp_process.arena.base + at);
+        s->length = (uint32_t)strnlen(described->texts[i], MOST_TEXT);
+        memcpy(s->text, described->texts[i], s->length);
+        at += (ompp_off_t)sizes[i];
     }
     return off;
+}
+
+ompp_off_t ompp_string_take(const char *text)
+{
+    ompp_described_t described = {.texts = {text}};
+
+    if (text && *text) ompp_described_take(&described, ompp_arena_take_kept);
+    return described.copies[0];
 }

@@ -21,6 +21,9 @@ typedef enum { OMPP_STATE_NEW, OMPP_STATE_RUNNING, OMPP_STATE_DEAD } ompp_state_
 #define OMPP_ON_ENTER 1u
 #define OMPP_ON_COPY 2u
 
+/** \brief A library is gone. Its regions stay; what is loaded at its addresses [low, high) next is another module. */
+void ompp_region_unloaded(uintptr_t low, uintptr_t high);
+
 typedef struct {
     _Atomic int state;    /* ompp_state_t */
     _Atomic unsigned on;  /* OMPP_ON_ENTER: regions are entered; OMPP_ON_COPY: a thread is asked to copy itself */
@@ -54,8 +57,26 @@ void ompp_unlock(ompp_locked_t locked);
 /** \brief size bytes of the arena for this thread, zeroed; 0 when full. Takes the lock when its piece is used up. */
 ompp_off_t ompp_thread_take(ompp_thread_t *thread, uint32_t size);
 
+/** Bytes of the arena that are left for notes, strings and metrics when all other memory is taken. */
+#define OMPP_ARENA_KEPT (16u << 10)
+
 /** \brief Copies text into the arena. Caller holds the lock. \return 0 for NULL, "" or when full. */
 ompp_off_t ompp_string_take(const char *text);
+
+/** A record and its texts. */
+typedef struct {
+    size_t size;          /* bytes of the record */
+    const char *texts[3]; /* copied; NULL and "" = none */
+    ompp_off_t copies[3]; /* of these; 0 = none */
+} ompp_described_t;
+
+/**
+ * \brief Room for a record and its texts, or for neither: no record stands there without its name. Caller holds the
+ *        lock.
+ * \param[in] take  ompp_arena_take or ompp_arena_take_kept.
+ * \return the record, zeroed; 0 when full.
+ */
+ompp_off_t ompp_described_take(ompp_described_t *described, ompp_off_t (*take)(ompp_arena_t *, size_t));
 
 /** What the hot core has done by the rooms above it. All functions are there; src/lib joins them. */
 typedef struct {
@@ -68,6 +89,8 @@ typedef struct {
     void (*thread_ends)(void);
     /** The calling thread was asked to copy itself (OMPP_ON_COPY), and is between two events. */
     void (*copy)(ompp_thread_t *thread);
+    /** A library is gone: what is known of its addresses [low, high) is true no longer. Without the process's lock. */
+    void (*unloaded)(uintptr_t low, uintptr_t high);
 } ompp_runtime_hooks_t;
 
 extern const ompp_runtime_hooks_t ompp_runtime_hooks __attribute__((visibility("hidden")));

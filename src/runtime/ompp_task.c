@@ -16,6 +16,7 @@
 #define REGION_BITS 28u
 #define TIME_SHIFT (REGION_BITS + 1)
 #define TICK 32u
+#define LOST_TASK UINT64_C(1) /* created, and there was no room for its region */
 #define TICKS_MASK ((UINT64_C(1) << (64 - TIME_SHIFT)) - 1)
 
 static _Atomic unsigned start_set, end_set; /* metric sets; 0 = not registered */
@@ -32,6 +33,7 @@ static void register_once(void *once) { pthread_once(once, register_sets); }
 ompp_task_t ompp_event_task_create(ompp_region_ref_t exec, ompp_time_t t)
 {
     if (exec <= OMPP_REGION_SKIPPED) return 0;
+    if (exec == OMPP_REGION_LOST) return LOST_TASK;
     if (__builtin_expect(!atomic_load_explicit(&end_set, memory_order_relaxed), 0))
         ompp_caller_run(register_once, &sets_once);
     ompp_task_t task = (t / TICK & TICKS_MASK) << TIME_SHIFT | (ompp_task_t)(exec >> 4) << 1 | 1;
@@ -84,9 +86,29 @@ static ompp_a_stack_t *stack_of(const ompp_thread_t *thread, ompp_task_t task)
 static void push_stack(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t)
 {
     stack->under = ompp_off(thread, thread->stack);
+    stack->depth = thread->stack->depth + 1;
     stack->begin = t;
     atomic_store_explicit(&stack->suspended, 0, memory_order_relaxed);
     ompp_use_stack(thread, stack);
+}
+
+/* It is not measured for itself; where there is a place for it in the tables, it counts there. */
+static void lose(ompp_thread_t *thread, ompp_off_t node, ompp_task_t created, ompp_loss_t why, ompp_time_t t)
+{
+    if (node) {
+        ompp_node(thread, node)->visits++;
+        ompp_node(thread, node)->slot[0].count++;
+        book_start(thread, node, wait_of(created, t));
+    }
+    thread->record->lost[node ? why : OMPP_LOSS_TASKS]++;
+}
+
+static void lose_skipped(ompp_thread_t *thread, ompp_task_t created, ompp_time_t t)
+{
+    const ompp_region_ref_t region = thread->lost == OMPP_LOSS_DEEP ? region_of(created) : 0;
+
+    if (thread->lost)
+        lose(thread, region ? ompp_child(thread, thread->base_node, region, t) : 0, created, OMPP_LOSS_DEEP_TASKS, t);
 }
 
 void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t)
@@ -95,12 +117,18 @@ void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t)
     ompp_task_t created = *task & 1 ? *task : 0;
 
     *task = 0;
-    if (!thread || !created || thread->skipped ||
-        !(atomic_load_explicit(&ompp_process.on, memory_order_relaxed) & OMPP_ON_ENTER) || !ompp_guard_enter(thread))
+    if (!thread || !created || !(atomic_load_explicit(&ompp_process.on, memory_order_relaxed) & OMPP_ON_ENTER) ||
+        !ompp_guard_enter(thread))
         return;
+    if (thread->skipped) {
+        lose_skipped(thread, created, t);
+        ompp_guard_leave(thread);
+        return;
+    }
     ompp_settled_top(thread, t);
-    ompp_off_t node = ompp_child(thread, thread->base_node, region_of(created), t);
-    ompp_off_t off = node ? ompp_stack_new_slow(thread) : 0;
+    const bool deep = thread->stack->depth >= OMPP_MAX_TASKS;
+    ompp_off_t node = created == LOST_TASK ? 0 : ompp_child(thread, thread->base_node, region_of(created), t);
+    ompp_off_t off = node && !deep ? ompp_stack_new_slow(thread) : 0;
     if (off) {
         ompp_a_stack_t *stack = ompp_at(thread, off);
         stack->top = 0;
@@ -114,7 +142,7 @@ void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t)
         *task = off;
         ompp_sync_task(OMPP_SYNC_TASK_BEGIN, created, off, t);
     } else {
-        thread->record->dropped++;
+        lose(thread, node, created, deep ? OMPP_LOSS_DEEP_TASKS : OMPP_LOSS_PLAIN_TASKS, t);
     }
     ompp_guard_leave(thread);
 }
@@ -192,7 +220,11 @@ static bool resume(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t)
 {
     uint64_t suspended = atomic_load_explicit(&stack->suspended, memory_order_acquire);
 
-    if (!suspended || !move_here(thread, stack, t)) return false;
+    if (!suspended) return false;
+    if (!move_here(thread, stack, t)) {
+        thread->record->lost[OMPP_LOSS_TASKS]++;
+        return false;
+    }
     ompp_stack_leave_out(stack, t > suspended ? t - suspended : 0);
     ompp_settled_top(thread, t);
     push_stack(thread, stack, t);
@@ -231,6 +263,7 @@ static void suspend_top(ompp_thread_t *thread, ompp_time_t t)
     ompp_settled_top(thread, t);
     book_all(thread, stack, t);
     ompp_stack_pop(thread, t);
+    stack->lost = thread->lost;
     stack->skipped = thread->skipped; /* regions of the task alone: none begins while another's are skipped */
     thread->skipped = 0;
     ompp_sync_task(OMPP_SYNC_TASK_SUSPEND, ompp_off(thread, stack), 0, t);
@@ -276,6 +309,7 @@ void ompp_event_task_resume(ompp_task_t task, ompp_time_t t)
     ompp_a_stack_t *stack = stack_of(thread, task);
     if (stack && resume(thread, stack, t)) {
         thread->skipped = stack->skipped;
+        thread->lost = stack->lost;
         ompp_sync_task(OMPP_SYNC_TASK_CONTINUE, task, 0, t);
     }
     ompp_guard_leave(thread);

@@ -1,12 +1,15 @@
 /*
- * Teams: fork, members, join. A worker's tree repeats the path of the forking thread down to the parallel region, so
- * that what it does has its place; the mapping is cached by the forking thread's node.
+ * Teams: fork, and members that are not as usual (ompp_team_hot.c). A worker's tree repeats the path of the forking
+ * thread down to the parallel region, so that what it does has its place; the mapping is cached by the forking thread's
+ * node.
  */
-#include "runtime/ompp_frame_priv.h"
+#include "runtime/ompp_team_priv.h"
 
 #include "model/ompp_profile.h"
 
 #define CACHE_LINE 64u
+#define NO_NODE 1u                      /* offset of no record: no worker knows a place for it */
+#define MOST_NODES (2 * OMPP_MAX_DEPTH) /* on the path to a team, of all threads that lead to it */
 
 _Static_assert(sizeof(ompp_a_team_t) <= CACHE_LINE, "a team is one line");
 
@@ -29,7 +32,17 @@ static ompp_team_t *team_new(ompp_thread_t *thread)
     return (ompp_team_t *)team;
 }
 
-static uint64_t number_of(const ompp_team_t *team) { return (uint64_t)(uintptr_t)team; }
+/* In the place of teams that are not measured for want of room: why. Their members count what they lose. */
+static ompp_team_t lost_teams[OMPP_LOSS_NUM] = {[0 ... OMPP_LOSS_NUM - 1] = {.a = {.fork_node = NO_NODE}}};
+
+static bool is_lost(const ompp_team_t *team) { return team >= lost_teams && team < lost_teams + OMPP_LOSS_NUM; }
+
+static ompp_loss_t lost_by(const ompp_team_t *team)
+{
+    const ompp_loss_t why = is_lost(team) ? (ompp_loss_t)(team - lost_teams) : OMPP_LOSS_NONE;
+
+    return why == OMPP_LOSS_DEEP ? OMPP_LOSS_TEAMS : why; /* a worker has no frame around it to count below */
+}
 
 ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
 {
@@ -37,15 +50,12 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
     ompp_team_t *team = NULL;
 
     if (!thread || !ompp_guard_enter(thread)) return NULL;
-    if (region) team = team_new(thread);
+    if (ompp_region_is_kept(region) && !thread->skipped) team = team_new(thread);
     ompp_a_frame_t *frame = team ? ompp_push(thread, region, t) : NULL;
-    if (!team) {
-        /* No room: nothing inside is measured until the join. */
-        thread->lost = &thread->record->dropped;
-        ++*thread->lost;
-        thread->skipped++;
-    } else if (!frame) {
-        team = NULL; /* skipped by the push */
+    if (!frame) {
+        /* Nothing inside is measured until the join; if there was a record of the team, the push has seen to it. */
+        if (!team) ompp_skip_slow(thread, region, region ? OMPP_LOSS_ENTRIES : OMPP_LOSS_NONE);
+        team = region && thread->lost ? &lost_teams[thread->lost] : NULL;
     } else {
         frame->flags |= OMPP_FRAME_F_TEAM;
         frame->outer_base = thread->base_node;
@@ -57,7 +67,7 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
         atomic_store_explicit(&team->a.release, 0, memory_order_relaxed);
         atomic_store_explicit(&team->a.join, 0, memory_order_relaxed);
         atomic_store_explicit(&team->a.refs, 1, memory_order_release);
-        ompp_sync_publish(OMPP_SYNC_FORK, number_of(team), t);
+        ompp_sync_publish(OMPP_SYNC_FORK, ompp_team_number(&team->a), t);
     }
     ompp_guard_leave(thread);
     return team;
@@ -68,14 +78,30 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
 static ompp_off_t map_path(ompp_thread_t *thread, ompp_off_t foreign, ompp_time_t t, unsigned depth)
 {
     const ompp_a_node_t *node = ompp_node(thread, foreign);
-    ompp_path_t *path = &thread->paths[(foreign >> 4) * 0x9e3779b1u >> 26];
+    ompp_path_t *path = ompp_path_of(thread, foreign);
 
     if (path->fork_node == foreign) return path->node;
     if (node->region == 0) return thread->record->root;
-    ompp_off_t parent = depth < 2 * OMPP_MAX_DEPTH ? map_path(thread, node->parent, t, depth + 1) : 0;
+    ompp_off_t parent = depth < MOST_NODES ? map_path(thread, node->parent, t, depth + 1) : 0;
     ompp_off_t own = parent ? ompp_child(thread, parent, node->region, t) : 0;
     if (own) *path = (ompp_path_t){foreign, own};
     return own;
+}
+
+static bool is_too_deep(const ompp_thread_t *thread, ompp_off_t node)
+{
+    unsigned depth = 0;
+
+    for (; node && depth <= MOST_NODES; node = ompp_node(thread, node)->parent) depth++;
+    return depth > MOST_NODES;
+}
+
+/* The part of a worker that is not measured: its entry is counted, and what it enters. */
+static void skip_part(ompp_thread_t *thread, ompp_loss_t why)
+{
+    thread->lost = why;
+    thread->skipped = 1;
+    if (why) thread->record->lost[why]++;
 }
 
 static void worker_begin(ompp_thread_t *thread, ompp_team_t *team, ompp_time_t t)
@@ -84,28 +110,10 @@ static void worker_begin(ompp_thread_t *thread, ompp_team_t *team, ompp_time_t t
 
     if (thread->top == thread->last && !ompp_stack_grow_slow(thread)) node = 0;
     if (!node) {
-        thread->lost = NULL;
-        thread->skipped++;
+        skip_part(thread, is_too_deep(thread, team->a.fork_node) ? OMPP_LOSS_TEAMS : OMPP_LOSS_ENTRIES);
         return;
     }
-    /* It counts from the fork on, unless its row was another thread's or another team's until later. */
-    if (team->a.fork < t) t = team->a.fork;
-    ompp_a_frame_t *frame =
-        ompp_push_node(thread, node, OMPP_FRAME_F_TEAM, t > thread->busy_until ? t : thread->busy_until);
-    frame->team = ompp_off(thread, team);
-    frame->outer_base = thread->base_node;
-    atomic_fetch_add(&team->a.refs, 1); /* and the frame is seen before what follows is read */
-}
-
-/* The phase after STARTUP: the one in slot 1, BODY or MGMT. */
-static void begin_body(ompp_thread_t *thread, ompp_time_t t)
-{
-    ompp_a_frame_t *frame = ompp_top(thread);
-
-    ompp_frame_book(thread, frame, t);
-    ompp_frame_to(thread, frame, 1);
-    thread->base_node = frame->node;
-    thread->team = frame->team ? ompp_at(thread, frame->team) : NULL;
+    ompp_worker_push(thread, &team->a, node, t);
 }
 
 /* Where a member stands whose team was forked by a thread with a place of its own. */
@@ -134,6 +142,15 @@ static ompp_thread_t *to_place(ompp_thread_t *thread, const ompp_team_t *team, u
     return ompp_thread_take_place(thread, (ompp_seat_t){nested ? OMPP_THREAD_NESTED : OMPP_THREAD_TEAM, index, path});
 }
 
+/* A worker's frame whose region is over: sources need not tell (ompp_event_member_end). */
+static bool is_over(const ompp_thread_t *thread, const ompp_a_frame_t *frame)
+{
+    const ompp_a_team_t *team = frame->flags & OMPP_FRAME_F_TEAM && frame->team ? ompp_at(thread, frame->team) : NULL;
+
+    return team && team->fork_thread != ompp_off(thread, thread->record) &&
+           atomic_load_explicit(&team->join, memory_order_acquire);
+}
+
 /* Index of the innermost team frame; 0 = none. */
 static uint32_t find_team(const ompp_thread_t *thread)
 {
@@ -143,12 +160,13 @@ static uint32_t find_team(const ompp_thread_t *thread)
     return i;
 }
 
-void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t)
+void ompp_member_begin_slow(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || !ompp_guard_enter(thread)) return;
     ompp_settled_top(thread, t);
+    if (index > 0 && is_over(thread, ompp_top(thread))) ompp_frames_close(thread, thread->stack->top, t);
     thread = to_place(thread, team, index, nested);
     ompp_a_thread_t *record = thread->record;
     bool forked_it = team && team->a.fork_thread == ompp_off(thread, record);
@@ -156,19 +174,15 @@ void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, omp
         /* A worker starts afresh: what it has left open or skipped belongs to an earlier team. */
         thread->skipped = 0;
         for (uint32_t i; (i = find_team(thread)) > 0;) ompp_frames_close(thread, i, t);
-        if (team) worker_begin(thread, team, t);
-        else thread->skipped = 1, thread->lost = NULL;
+        if (team && !is_lost(team)) worker_begin(thread, team, t);
+        else skip_part(thread, lost_by(team));
         thread->skipped_team = thread->skipped;
-        /* another thread has come for its place, before now or just now (replace_others) */
-        if (atomic_load(&thread->replaced)) {
-            atomic_store(&thread->replaced, false);
-            atomic_store(&record->beside, 1);
-        }
+        ompp_worker_beside(thread);
     }
     ompp_a_frame_t *frame = ompp_top(thread);
     if (!thread->skipped && frame->flags & OMPP_FRAME_F_TEAM && frame->slot == 0) {
-        if (team) ompp_sync_resume(OMPP_SYNC_FORK, number_of(team), t);
-        begin_body(thread, t);
+        if (team && !is_lost(team)) ompp_sync_resume(OMPP_SYNC_FORK, ompp_team_number(&team->a), t);
+        ompp_member_body(thread, frame, t);
     }
     ompp_guard_leave(thread);
 }
@@ -188,7 +202,7 @@ static ompp_a_frame_t *team_frame_on_top(ompp_thread_t *thread, ompp_time_t t)
     return ompp_top(thread);
 }
 
-void ompp_event_member_barrier(bool begin, ompp_time_t t)
+void ompp_member_barrier_slow(bool begin, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
@@ -196,27 +210,17 @@ void ompp_event_member_barrier(bool begin, ompp_time_t t)
     ompp_a_frame_t *frame = team_frame_on_top(thread, t);
     if (frame && frame->team && !(frame->flags & OMPP_FRAME_F_LEFT)) {
         ompp_a_team_t *team = ompp_at(thread, frame->team);
-        ompp_a_node_t *node = ompp_node(thread, frame->node);
         bool master = team->fork_thread == ompp_off(thread, thread->record);
-        ompp_phase_t phase = begin ? OMPP_PHASE_EXITBAR : OMPP_PHASE_SHUTDWN;
-        unsigned slot = ompp_phase_slot(node->construct, phase);
         if (!begin && master) atomic_store_explicit(&team->release, t, memory_order_release);
-        if (!begin && !master) {
-            /* LLVM libomp tells a worker's leaving at its next fork. */
-            ompp_time_t release = atomic_load_explicit(&team->release, memory_order_acquire);
-            ompp_time_t join = atomic_load_explicit(&team->join, memory_order_acquire);
-            if (release && release < t) t = release;
-            if (join && join < t) t = join;
-        }
-        ompp_frame_book(thread, frame, t);
-        ompp_frame_to(thread, frame, slot);
-        if (begin) ompp_sync_arrive(number_of((ompp_team_t *)team), t);
-        else ompp_sync_resume(OMPP_SYNC_BARRIER, number_of((ompp_team_t *)team), t);
+        if (!begin && !master) t = ompp_worker_release(team, t);
+        ompp_member_phase(thread, frame, begin ? OMPP_PHASE_EXITBAR : OMPP_PHASE_SHUTDWN, t);
+        if (begin) ompp_sync_arrive(ompp_team_number(team), t);
+        else ompp_sync_resume(OMPP_SYNC_BARRIER, ompp_team_number(team), t);
     }
     ompp_guard_leave(thread);
 }
 
-void ompp_event_member_end(ompp_time_t t)
+void ompp_member_end_slow(ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
@@ -242,15 +246,16 @@ void ompp_event_member_end(ompp_time_t t)
     ompp_guard_leave(thread);
 }
 
-void ompp_event_join(ompp_team_t *team, ompp_time_t t)
+void ompp_join_slow(ompp_team_t *team, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || !ompp_guard_enter(thread)) return;
-    if (thread->skipped) {
-        thread->skipped--;
+    if (!team || is_lost(team)) {
+        if (thread->skipped) thread->skipped--;
     } else {
-        ompp_a_frame_t *frame = team ? team_frame_on_top(thread, t) : NULL;
+        thread->skipped = 0; /* what is skipped still began in the region, and its end was not told */
+        ompp_a_frame_t *frame = team_frame_on_top(thread, t);
         if (frame && frame->team == ompp_off(thread, team)) {
             if (!atomic_load_explicit(&team->a.release, memory_order_relaxed))
                 atomic_store_explicit(&team->a.release, t, memory_order_release);
@@ -259,11 +264,4 @@ void ompp_event_join(ompp_team_t *team, ompp_time_t t)
         }
     }
     ompp_guard_leave(thread);
-}
-
-ompp_team_t *ompp_event_team(void)
-{
-    ompp_thread_t *thread = ompp_thread_get();
-
-    return thread ? thread->team : NULL;
 }

@@ -106,7 +106,7 @@ static ompp_thread_t *new_state(ompp_time_t t)
     ompp_thread_t *thread = make_state();
 
     if (thread && make_record(thread, t)) return thread;
-    ompp_event_coverage(OMPP_COVERAGE_DROPPED, "threads", "memory for the profile is full");
+    ompp_event_coverage(OMPP_COVERAGE_DROPPED, "threads", "memory for the profile is full: OMPP_MEMORY");
     if (!thread) return NULL;
     ompp_tree_close(thread);
     munmap(thread, sizeof *thread);

@@ -17,6 +17,7 @@
 #define OMPP_SITES 256u /* entries of the call site cache; power of two */
 #define OMPP_PATHS 64u  /* entries of the worker path cache; power of two */
 #define OMPP_MAX_DEPTH 256u
+#define OMPP_MAX_TASKS 128u /* on one thread, begun on top of one another */
 
 struct ompp_team {
     ompp_a_team_t a;
@@ -52,7 +53,7 @@ struct ompp_thread {
     };
     /* odd: inside the runtime, further events on this thread are ignored; counts up at each end of one */
     unsigned guard;
-    uint64_t *lost;        /* while regions are skipped for want of room: counter of them; else NULL */
+    ompp_loss_t lost;      /* while regions are skipped for want of room: how they are counted; else OMPP_LOSS_NONE */
     unsigned skipped_team; /* 1: this worker skips a whole team's part */
     _Atomic bool replaced; /* another thread has come for its place: it should end, and begin in no team any more */
     ompp_off_t base_node;  /* where TASKEXEC nodes hang: innermost team's node, else the root */

@@ -63,6 +63,7 @@ ompp_off_t ompp_child_slow(ompp_thread_t *thread, ompp_off_t parent, ompp_off_t 
     int saved_errno = errno;
     ompp_off_t node = 0;
 
+    if (!ompp_region_is_kept(region)) return 0;
     if (thread->children_mask + 1 >= 2 * (thread->children_used + 1) || grow(thread))
         node = ompp_node_new(thread, parent, region, t);
     if (node) {
@@ -71,8 +72,6 @@ ompp_off_t ompp_child_slow(ompp_thread_t *thread, ompp_off_t parent, ompp_off_t 
         thread->children[i & thread->children_mask] = (ompp_child_t){parent, region, node};
         thread->children_used++;
         ompp_node(thread, parent)->last = node;
-    } else {
-        thread->record->dropped++;
     }
     errno = saved_errno;
     return node;

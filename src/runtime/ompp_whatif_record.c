@@ -1,6 +1,7 @@
 #include "runtime/ompp_whatif_record.h"
 
 #include "base/ompp_path.h"
+#include "model/ompp_profile.h"
 #include "runtime/ompp_thread.h"
 
 #include <stdio.h>
@@ -17,16 +18,22 @@ static ompp_a_whatif_t *existing(void)
     return off ? at(off) : NULL;
 }
 
+static void note_full(const char *what)
+{
+    ompp_event_coverage(OMPP_COVERAGE_DROPPED, what, "memory for the profile is full: OMPP_MEMORY");
+}
+
 ompp_a_whatif_t *ompp_whatif_record(ompp_whatif_mode_t mode)
 {
     if (existing() || atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return existing();
     const ompp_locked_t locked = ompp_lock();
-    ompp_off_t off = existing() ? 0 : ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_whatif_t));
+    ompp_off_t off = existing() ? 0 : ompp_arena_take_kept(&ompp_process.arena, sizeof(ompp_a_whatif_t));
     if (off) {
         ((ompp_a_whatif_t *)at(off))->mode = mode;
         atomic_store_explicit(&ompp_process.header->whatif, off, memory_order_release);
     }
     ompp_unlock(locked);
+    if (!existing()) note_full("causal profiles");
     return existing();
 }
 
@@ -59,6 +66,7 @@ ompp_a_whatif_region_t *ompp_whatif_unit_new(ompp_region_ref_t region, ompp_a_wh
         atomic_store_explicit(&whatif->regions, off, memory_order_release);
     }
     ompp_unlock(locked);
+    if (!record) note_full(point ? "regions in units of latency" : "regions of the causal profile");
     return record;
 }
 
@@ -69,10 +77,11 @@ ompp_a_whatif_point_t *ompp_whatif_point_new(const char *name, uint32_t kind, bo
 
     if (!whatif) return NULL;
     const ompp_locked_t locked = ompp_lock();
-    ompp_off_t off = ompp_arena_take(&ompp_process.arena, sizeof *record);
+    ompp_described_t described = {sizeof *record, {name}, {0}};
+    ompp_off_t off = ompp_described_take(&described, ompp_arena_take);
     if (off) {
         record = at(off);
-        record->name = ompp_string_take(name);
+        record->name = described.copies[0];
         record->region = region;
         record->kind = kind;
         record->automatic = automatic;
@@ -80,6 +89,7 @@ ompp_a_whatif_point_t *ompp_whatif_point_new(const char *name, uint32_t kind, bo
         atomic_store_explicit(&whatif->points, off, memory_order_release);
     }
     ompp_unlock(locked);
+    if (!record) note_full("progress points");
     return record;
 }
 

@@ -10,10 +10,12 @@
 /** begin <= address < end, in the module's own addresses. */
 typedef struct {
     uint64_t begin, end;
+    bool other; /* of another line of the same statement */
 } ompp_code_t;
 
 /**
- * \brief The code of a line.
+ * \brief The code of a line, and behind it that of the other lines of its statement, as the source's text has it. In C
+ *        and C++ only its own where several lines of the statement call an allocator, and it is one of them.
  * \param[in]     file      "solve.c", or the end of its path, "src/solve.c".
  * \param[in]     deadline  ompp_clock_seconds(); checked before a compilation unit is read.
  * \param[out]    code      shape [max].

@@ -26,6 +26,14 @@ bool ompp_fortran_is(const char *path)
     return false;
 }
 
+bool ompp_fortran_is_fixed(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    return dot && (!dot[2] || tolower((unsigned char)dot[2]) == 'o' || tolower((unsigned char)dot[2]) == 't' ||
+                   !strcmp(dot + 2, "77"));
+}
+
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 /* Length of a line up to its comment. */
@@ -78,6 +86,31 @@ static uint32_t line_above(const ompp_fortran_t *source, uint32_t number, line_t
     return 0;
 }
 
+static bool goes_on(const ompp_fortran_t *source, const line_t *line, const line_t *next)
+{
+    return source->fixed ? next->continues : line->text[line->length - 1] == '&';
+}
+
+void ompp_fortran_lines(const ompp_fortran_t *source, uint32_t number, uint32_t *first, uint32_t *last)
+{
+    line_t line, other, begin;
+    uint32_t next = number;
+
+    *first = *last = number;
+    if (!get_line(source, number, &line) || !line.length) return;
+    begin = line;
+    while ((next = line_above(source, next, &other)) && goes_on(source, &other, &begin)) {
+        *first = next;
+        begin = other;
+    }
+    for (next = number + 1; get_line(source, next, &other) && next - *last <= MAX_CONTINUED; next++) {
+        if (!other.length) continue;
+        if (!goes_on(source, &line, &other)) break;
+        *last = next;
+        line = other;
+    }
+}
+
 uint32_t ompp_fortran_statement(const ompp_fortran_t *source, uint32_t number, const char *name)
 {
     line_t line, above;
@@ -86,7 +119,7 @@ uint32_t ompp_fortran_statement(const ompp_fortran_t *source, uint32_t number, c
     for (unsigned i = 0; i < MAX_CONTINUED && number; i++) {
         if (uses(&line, name)) return number;
         number = line_above(source, number, &above);
-        if (number == 0 || !(source->fixed ? line.continues : above.text[above.length - 1] == '&')) break;
+        if (number == 0 || !goes_on(source, &above, &line)) break;
         line = above;
     }
     return 0;

@@ -2,7 +2,7 @@
  * \file
  * What the source text says of calls in Fortran. Compilers put a call on the last line of its statement, and gfortran,
  * where the interface has an argument INTENT(OUT), on the first line of the block around it; the text knows the line
- * where the call stands. Called by src/analysis.
+ * where the call stands. Called by src/analysis, and for the lines that allocate.
  */
 #ifndef OMPP_FORTRAN_H
 #define OMPP_FORTRAN_H
@@ -13,6 +13,9 @@
 
 /** \brief Whether a file is Fortran, by its name. */
 bool ompp_fortran_is(const char *path);
+
+/** \brief Whether a file of Fortran is in fixed form, by its name. */
+bool ompp_fortran_is_fixed(const char *path);
 
 /** A file of Fortran in one of the two forms. */
 typedef struct {
@@ -25,6 +28,11 @@ typedef struct {
  * \return line on which the name stands, <= line; 0 when the statement does not use it.
  */
 uint32_t ompp_fortran_statement(const ompp_fortran_t *source, uint32_t line, const char *name);
+
+/**
+ * \brief Lines of the statement that a line belongs to; the line itself when it is blank or a comment.
+ */
+void ompp_fortran_lines(const ompp_fortran_t *source, uint32_t line, uint32_t *first, uint32_t *last);
 
 /**
  * \brief Lines first .. last on which a name stands, comments left out.

@@ -407,6 +407,7 @@ static void locate_line(search_t *s, const wanted_t *w, ompp_locate_t *answer)
             if (answer->found >= OMPP_LOCATE_CODES) break;
             answer->code[answer->found].begin = s->modules[m].bias + code[i].begin;
             answer->code[answer->found].end = s->modules[m].bias + code[i].end;
+            answer->code[answer->found].other = code[i].other;
             answer->code[answer->found++].module = m;
         }
     }
@@ -445,10 +446,10 @@ static void locate(search_t *s, ompp_locate_t *answer)
 }
 
 #pragma GCC visibility push(default)
-extern ompp_locate_run_t ompp_locate_2;
+extern ompp_locate_run_t ompp_locate_3;
 #pragma GCC visibility pop
 
-void ompp_locate_2(const ompp_locate_module_t *modules, size_t nmodules, ompp_locate_t *names, size_t n, double seconds)
+void ompp_locate_3(const ompp_locate_module_t *modules, size_t nmodules, ompp_locate_t *names, size_t n, double seconds)
 {
     search_t *s = calloc(1, sizeof *s);
     ompp_structure_t **structures = calloc(2 * nmodules + 1, sizeof *structures);

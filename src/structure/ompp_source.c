@@ -173,18 +173,20 @@ static size_t skip_directive(const ompp_source_t *source, size_t at)
     return other && end < source->size ? skip_branches(source, end + 1) : end;
 }
 
-/* To the next token. A '#' between tokens begins a preprocessor line. */
-static size_t skip_blanks(const ompp_source_t *source, size_t at)
+/* To the next token. A '#' between tokens begins a preprocessor line; branches: of which all branches are read. */
+static size_t skip_to_token(const ompp_source_t *source, size_t at, bool branches)
 {
     while (at < source->size) {
         char c = source->text[at];
         if (isspace((unsigned char)c) || (c == '\\' && isspace((unsigned char)source->text[at + 1]))) at++;
         else if (is_comment(source, at)) at = skip_comment(source, at);
-        else if (c == '#') at = skip_directive(source, at);
+        else if (c == '#') at = branches ? logical_end(source, at) : skip_directive(source, at);
         else break;
     }
     return at;
 }
+
+static size_t skip_blanks(const ompp_source_t *source, size_t at) { return skip_to_token(source, at, false); }
 
 /* ---- Tokens ------------------------------------------------------------------------------------------------------ */
 
@@ -313,6 +315,66 @@ static size_t skip_statement(const ompp_source_t *source, size_t at, int depth)
         if (word_at(source, at, compound[i].word))
             return compound[i].skip(source, at + strlen(compound[i].word), depth + 1);
     return skip_simple(source, at);
+}
+
+/* ---- Statements on a line ---------------------------------------------------------------------------------------- */
+
+/* A statement as far as it has been read; begin = size of the text: it has not begun. */
+typedef struct {
+    size_t begin, before; /* offsets of its first and its last token */
+    int depth;            /* of brackets */
+    bool is_new;          /* it has the word */
+} statement_t;
+
+/* Does the brace that comes next hold values, of an array or of what "new" makes? */
+static bool holds_values(const ompp_source_t *source, const statement_t *s)
+{
+    char before = source->text[s->before];
+
+    if (before == '=' && s->begin < source->size) return true;
+    return s->is_new && (is_word(before) || before == '>' || (before == ']' && s->depth == 0));
+}
+
+void ompp_source_statement(const ompp_source_t *source, uint32_t line, uint32_t *first, uint32_t *last)
+{
+    statement_t s = {.begin = source->size};
+    size_t at = 0;
+
+    *first = *last = line;
+    if (line == 0 || line > source->nlines) return;
+    const size_t begin = source->lines[line - 1], end = line < source->nlines ? source->lines[line] : source->size;
+    while ((at = skip_to_token(source, at, true)) < source->size && (at < end || s.begin < end)) {
+        const char c = source->text[at];
+        const bool brace = c == '{' || c == '}';
+        if (s.begin == source->size) s = (statement_t){.begin = at, .before = at};
+        if (c == '{' && holds_values(source, &s)) {
+            at = skip_brackets(source, at);
+            s.before = at - 1;
+            continue;
+        }
+        if (brace || (c == ';' && s.depth <= 0)) {
+            const uint32_t from = line_of(source, s.begin), to = line_of(source, at);
+            if (s.begin < end && at >= begin && from < *first) *first = from;
+            if (s.begin < end && at >= begin && to > *last) *last = to;
+            s.begin = source->size;
+        }
+        s.depth += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
+        s.is_new |= word_at(source, at, "new");
+        at = skip_token(source, at);
+        s.before = at - 1;
+    }
+}
+
+bool ompp_source_has_word(const ompp_source_t *source, uint32_t line, const char *const words[])
+{
+    if (line == 0 || line > source->nlines) return false;
+    const size_t end = line < source->nlines ? source->lines[line] : source->size;
+    size_t at = source->lines[line - 1];
+
+    for (; (at = skip_to_token(source, at, true)) < end; at = skip_token(source, at))
+        for (size_t i = 0; words[i]; i++)
+            if (word_at(source, at, words[i])) return true;
+    return false;
 }
 
 /* ---- Directives -------------------------------------------------------------------------------------------------- */

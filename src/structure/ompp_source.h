@@ -7,6 +7,7 @@
 #ifndef OMPP_SOURCE_H
 #define OMPP_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,15 @@ void ompp_source_close(ompp_source_t *source);
  * \return borrowed, not zero-terminated; NULL when there is no such line.
  */
 const char *ompp_source_line(const ompp_source_t *source, uint32_t line, size_t *length);
+
+/**
+ * \brief Lines of the statements that stand on a line, 1-based: a brace ends one, that of values does not.
+ * \param[out] first, last  the line itself where the text has no such line, or no statement on it.
+ */
+void ompp_source_statement(const ompp_source_t *source, uint32_t line, uint32_t *first, uint32_t *last);
+
+/** \brief Does one of these words, NULL behind them, stand on a line, outside of comments and literals? */
+bool ompp_source_has_word(const ompp_source_t *source, uint32_t line, const char *const words[]);
 
 typedef struct {
     char words[96]; /* what follows "#pragma omp", up to the first clause, one blank between words: "parallel for" */

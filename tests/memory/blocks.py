@@ -69,4 +69,5 @@ def main():
     verdict.finish(scratch)
 
 
-main()
+if __name__ == "__main__":
+    main()

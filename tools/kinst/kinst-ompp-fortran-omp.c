@@ -83,6 +83,15 @@ static const row_t *find_row(const char *p)
     return NULL;
 }
 
+static bool is_loop(const char *name)
+{
+    static const char *const words[] = {"do", "loop", "simd", "distribute"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strstr(name, words[i])) return true;
+    return false;
+}
+
 /* Others may pass OPARI2, but it writes them in lower case, and macros of the preprocessor have their own. */
 static bool is_known(const char *p)
 {
@@ -100,8 +109,7 @@ static bool is_known(const char *p)
 
 typedef struct {
     kinst_fortran_t *f;
-    const kinst_lines_t *in; /* before */
-    kinst_lines_t out;       /* after */
+    kinst_lines_t in, out; /* before and after */
     const char *why;
 } work_t;
 
@@ -115,40 +123,13 @@ typedef struct {
     size_t last;
 } loop_t;
 
-/* Is there a comma outside brackets? It tells the bounds of a DO from an assignment to a name that begins with "do". */
-static bool has_bounds(const char *p)
-{
-    int depth = 0;
-
-    for (; *p && (*p != ',' || depth > 0); p++) {
-        if (strchr("([", *p)) depth++;
-        if (strchr(")]", *p)) depth--;
-    }
-    return *p;
-}
-
-/* DO of any kind, squeezed; *label = of its last statement, 0 = END DO ends it. */
-static bool is_do(const char *p, long *label)
-{
-    const char *colon = strchr(p, ':');
-    char *rest;
-
-    if (colon && strspn(p, "abcdefghijklmnopqrstuvwxyz0123456789_") == (size_t)(colon - p)) p = colon + 1;
-    if (strncmp(p, "do", 2) != 0) return false;
-    *label = strtol(p + 2, &rest, 10);
-    if (*rest == ',') rest++;
-    if (!*rest || strncmp(rest, "while(", 6) == 0 || strncmp(rest, "concurrent(", 11) == 0) return true;
-    rest += strspn(rest, "abcdefghijklmnopqrstuvwxyz0123456789_");
-    return *rest == '=' && has_bounds(rest);
-}
-
 static void walk_loop(void *context, const kinst_statement_t *s)
 {
     loop_t *l = context;
     long label;
 
     if (l->ended || l->other) return;
-    if (is_do(s->text, &label) && l->depth < 64) {
+    if (kinst_fortran_is_do(s->text, &label) && l->depth < 64) {
         l->labels[l->depth++] = label;
         l->begun = true;
     } else if (!l->begun) {
@@ -170,9 +151,9 @@ static size_t loop_end(const work_t *w, size_t i)
     const char *rest;
     loop_t l = {.last = 0};
 
-    for (i++; i < w->in->n && !l.ended && !l.other; i++)
-        if (kinst_line_kind(w->f->form, w->in->v[i].text, &rest) == KINST_LINE_CODE)
-            kinst_read_code(&reader, w->in->v[i].text, i, walk_loop, &l);
+    for (i++; i < w->in.n && !l.ended && !l.other; i++)
+        if (kinst_line_kind(w->f->form, w->in.v[i].text, &rest) == KINST_LINE_CODE)
+            kinst_read_code(&reader, w->in.v[i].text, i, walk_loop, &l);
     kinst_read_end(&reader, walk_loop, &l);
     return l.ended ? l.last : 0;
 }
@@ -182,9 +163,9 @@ static size_t directive_end(const work_t *w, size_t i)
 {
     const char *before, *rest;
 
-    kinst_line_kind(w->f->form, w->in->v[i].text, &before);
-    for (; i + 1 < w->in->n; i++) {
-        if (kinst_line_kind(w->f->form, w->in->v[i + 1].text, &rest) != KINST_LINE_DIRECTIVE) return i;
+    kinst_line_kind(w->f->form, w->in.v[i].text, &before);
+    for (; i + 1 < w->in.n; i++) {
+        if (kinst_line_kind(w->f->form, w->in.v[i + 1].text, &rest) != KINST_LINE_DIRECTIVE) return i;
         if (!kinst_directive_continues(w->f->form, rest, before)) return i;
         before = rest;
     }
@@ -195,7 +176,7 @@ static bool is_directive(const work_t *w, size_t i)
 {
     const char *rest;
 
-    return kinst_line_kind(w->f->form, w->in->v[i].text, &rest) == KINST_LINE_DIRECTIVE;
+    return kinst_line_kind(w->f->form, w->in.v[i].text, &rest) == KINST_LINE_DIRECTIVE;
 }
 
 /* Does the directive at line i end a construct of this name? */
@@ -203,7 +184,7 @@ static bool is_end_of(const work_t *w, size_t i, const char *name)
 {
     const char *p;
 
-    return kinst_line_kind(w->f->form, w->in->v[i].text, &p) == KINST_LINE_DIRECTIVE &&
+    return kinst_line_kind(w->f->form, w->in.v[i].text, &p) == KINST_LINE_DIRECTIVE &&
            kinst_words(&p, kinst_text("end %s", name));
 }
 
@@ -213,8 +194,8 @@ static size_t construct_end(const work_t *w, size_t i, const char *name)
     unsigned depth = 1;
     const char *p;
 
-    for (i = directive_end(w, i) + 1; i < w->in->n; i = directive_end(w, i) + 1) {
-        if (kinst_line_kind(w->f->form, w->in->v[i].text, &p) != KINST_LINE_DIRECTIVE) continue;
+    for (i = directive_end(w, i) + 1; i < w->in.n; i = directive_end(w, i) + 1) {
+        if (kinst_line_kind(w->f->form, w->in.v[i].text, &p) != KINST_LINE_DIRECTIVE) continue;
         if (is_end_of(w, i, name) && --depth == 0) return i;
         const row_t *row = find_row(p);
         if (row && strcmp(row->name, name) == 0) depth++;
@@ -229,8 +210,8 @@ static size_t loop_construct_end(const work_t *w, size_t i, const char *name)
     const char *rest;
 
     if (last == 0) return 0;
-    for (size_t k = last + 1; k < w->in->n; k++) {
-        kinst_line_kind_t kind = kinst_line_kind(w->f->form, w->in->v[k].text, &rest);
+    for (size_t k = last + 1; k < w->in.n; k++) {
+        kinst_line_kind_t kind = kinst_line_kind(w->f->form, w->in.v[k].text, &rest);
         if (kind == KINST_LINE_COMMENT) continue;
         if (kind != KINST_LINE_DIRECTIVE) return last;
         /* The directive may have a longer name than the row: "end distribute parallel do" ends "distribute ...". */
@@ -246,27 +227,27 @@ static size_t loop_construct_end(const work_t *w, size_t i, const char *name)
 
 static void put(work_t *w, char *text, unsigned line) { kinst_lines_add(&w->out, text, line); }
 
-/* Lines from to last, as they are or hidden. */
+/* Lines from to last, as they are, or with what directives are in the source hidden. */
 static void copy(work_t *w, size_t from, size_t last, bool hide)
 {
-    const char *rest;
-
-    for (size_t i = from; i <= last && i < w->in->n; i++) {
-        const kinst_line_t *line = &w->in->v[i];
-        if (!hide || kinst_line_kind(w->f->form, line->text, &rest) != KINST_LINE_DIRECTIVE) {
-            put(w, line->text, line->line);
-            continue;
+    for (size_t i = from; i <= last && i < w->in.n; i++) {
+        kinst_line_t line = w->in.v[i];
+        if (hide && is_directive(w, i)) {
+            if (!line.original) continue;
+            kinst_add(&w->f->hidden, line.original);
+            /* In fixed form OPARI2 forgets a comment behind a directive. */
+            line.text = kinst_text("%s !" KINST_FORTRAN_HIDDEN " %zu", w->f->form.fixed ? "      continue" : "",
+                                   w->f->hidden.n - 1);
         }
-        kinst_add(&w->f->hidden, line->text);
-        put(w, kinst_text("!" KINST_FORTRAN_HIDDEN " %zu", w->f->hidden.n - 1), line->line);
+        *(kinst_line_t *)kinst_push(&w->out.v, &w->out.n, sizeof line) = line;
     }
 }
 
 static size_t region(work_t *w, const char *type, size_t begin, size_t end)
 {
-    size_t id = kinst_fortran_region(w->f, type, "", w->in->v[begin].line);
+    size_t id = kinst_fortran_region(w->f, type, "", w->in.v[begin].line);
 
-    w->f->regions[id - 1].end = w->in->v[end].line;
+    w->f->regions[id - 1].end = w->in.v[end].last;
     return id;
 }
 
@@ -277,7 +258,7 @@ static void put_call(work_t *w, const char *what, size_t id, unsigned line)
 
 static void note(work_t *w, size_t i, const char *name)
 {
-    kinst_mapping_t m = kinst_fortran_mapped(w->f, w->in->v[i].line);
+    kinst_mapping_t m = kinst_fortran_mapped(w->f, w->in.v[i].line);
 
     kinst_addf(&w->f->unmeasured, "%s", name);
     kinst_addf(&w->f->unmeasured, "%s:%u", m.file ? m.file : w->f->source->path, m.line);
@@ -302,13 +283,13 @@ static size_t surround(work_t *w, size_t i, size_t end, const row_t *row)
     bool opaque = row->action == OPAQUE || row->action == OPAQUE_LOOP, within = row->action == INSIDE;
     bool ends = is_directive(w, end);
 
-    if (!within) put_call(w, "begin", id, w->in->v[i].line);
+    if (!within) put_call(w, "begin", id, w->in.v[i].line);
     copy(w, i, head, true);
-    if (within) put_call(w, "begin", id, w->in->v[i].line);
+    if (within) put_call(w, "begin", id, w->in.v[i].line);
     inside(w, head + 1, ends ? end - 1 : end, opaque);
-    if (within) put_call(w, "end", id, w->in->v[end].line);
+    if (within) put_call(w, "end", id, w->in.v[end].line);
     if (ends) copy(w, end, tail, true);
-    if (!within) put_call(w, "end", id, w->in->v[end].line);
+    if (!within) put_call(w, "end", id, w->in.v[end].line);
     return ends ? tail : end;
 }
 
@@ -316,29 +297,30 @@ static size_t surround(work_t *w, size_t i, size_t end, const row_t *row)
 static size_t split(work_t *w, size_t i, size_t end, const row_t *row)
 {
     size_t head = directive_end(w, i);
-    char *first = w->in->v[i].text, *word = strcasestr(first, row->type);
+    char *first = w->in.v[i].text, *word = strcasestr(first, row->type);
 
     if (!word) return 0;
     memset(word, ' ', strlen(row->type));
     copy(w, i, head, false);
-    put(w, kinst_text("!$omp %s", row->type), w->in->v[i].line);
+    put(w, kinst_text("!$omp %s", row->type), w->in.v[i].line);
     inside(w, head + 1, end - 1, false);
-    put(w, kinst_text("!$omp end %s", row->type), w->in->v[end].line);
-    put(w, kinst_text("!$omp end parallel"), w->in->v[end].line);
+    put(w, kinst_text("!$omp end %s", row->type), w->in.v[end].line);
+    put(w, kinst_text("!$omp end parallel"), w->in.v[end].line);
     return directive_end(w, end);
 }
 
 /*
  * A construct that OPARI2 must not see, with or without an end directive. What is inside is transformed as usual, but
- * not in a team that was not made by a construct of OPARI2's: its threads would share OPARI2's variables.
+ * not in a team that was not made by a construct of OPARI2's: its threads would share OPARI2's variables; nor the
+ * sections of a construct that it does not see.
  */
-static size_t hide(work_t *w, size_t i, const row_t *row, const char *name)
+static size_t hide(work_t *w, size_t i, const char *name, const char *label)
 {
-    size_t head = directive_end(w, i), end = loop_construct_end(w, i, row->name);
-    bool opaque = strncmp(row->name, "parallel", 8) == 0;
+    size_t head = directive_end(w, i), end = is_loop(name) ? loop_construct_end(w, i, name) : 0;
+    bool opaque = strncmp(name, "parallel", 8) == 0 || strcmp(name, "sections") == 0;
 
-    note(w, i, name);
-    if (end == 0) end = construct_end(w, i, row->name);
+    note(w, i, label);
+    if (end == 0) end = construct_end(w, i, name);
     copy(w, i, head, true);
     if (end == 0) return head;
     bool ends = is_directive(w, end);
@@ -346,6 +328,31 @@ static size_t hide(work_t *w, size_t i, const row_t *row, const char *name)
     if (!ends) return end;
     copy(w, end, directive_end(w, end), true);
     return directive_end(w, end);
+}
+
+/* A directive that OPARI2 must not see, with the construct that it begins; one that ends a construct has none. */
+static size_t leave_out(work_t *w, size_t i, const char *p)
+{
+    static const char *const others[] = {"parallel sections",
+                                         "parallel workshare",
+                                         "parallel",
+                                         "sections",
+                                         "single",
+                                         "workshare",
+                                         "master",
+                                         "critical",
+                                         "task",
+                                         "atomic",
+                                         "ordered"};
+    const row_t *row = find_row(p);
+    const char *name = row ? row->name : NULL, *rest = p, *why = w->in.v[i].why;
+
+    for (size_t k = 0; k < sizeof others / sizeof others[0] && !name; k++)
+        if (kinst_words(&rest, others[k])) name = others[k];
+    if (name) return hide(w, i, name, kinst_text("%s (%s)", name, why));
+    note(w, i, kinst_text("directive (%s)", why));
+    copy(w, i, i, true);
+    return i;
 }
 
 /* OPARI2 does not end loops of DO SIMD as they want, nor others before a directive that is hidden from it. */
@@ -356,14 +363,14 @@ static size_t loop(work_t *w, size_t i, const row_t *row)
     copy(w, i, head, false);
     if (end == 0 || is_directive(w, end)) return head;
     inside(w, head + 1, end, false);
-    put(w, kinst_text("!$omp end %s", row->name), w->in->v[end].line);
+    put(w, kinst_text("!$omp end %s", row->name), w->in.v[end].last);
     return end;
 }
 
 static bool has_clause(const work_t *w, size_t i, const char *clause)
 {
     for (size_t last = directive_end(w, i); i <= last; i++)
-        if (strcasestr(w->in->v[i].text, clause)) return true;
+        if (strcasestr(w->in.v[i].text, clause)) return true;
     return false;
 }
 
@@ -374,11 +381,12 @@ static size_t transform(work_t *w, size_t i)
     size_t end = 0, head;
     const row_t *row = NULL;
 
-    if (kinst_line_kind(w->f->form, w->in->v[i].text, &p) == KINST_LINE_DIRECTIVE) row = find_row(p);
+    if (kinst_line_kind(w->f->form, w->in.v[i].text, &p) == KINST_LINE_DIRECTIVE) row = find_row(p);
     if (!row && !is_directive(w, i)) {
         copy(w, i, i, false);
         return i;
     }
+    if (w->in.v[i].why) return leave_out(w, i, p);
     head = directive_end(w, i);
     if (!row) {
         copy(w, i, head, !is_known(p));
@@ -391,20 +399,22 @@ static size_t transform(work_t *w, size_t i)
     case AROUND_LOOP:
     case OPAQUE_LOOP: end = loop_construct_end(w, i, row->name); break;
     case ATOMIC: /* the next directive is its end, if it has one */
-        for (end = head + 1; end < w->in->n; end++)
-            if (kinst_line_kind(w->f->form, w->in->v[end].text, &p) == KINST_LINE_DIRECTIVE) break;
-        end = end < w->in->n && is_end_of(w, end, "atomic") ? end : 0;
+        for (end = head + 1; end < w->in.n; end++)
+            if (kinst_line_kind(w->f->form, w->in.v[end].text, &p) == KINST_LINE_DIRECTIVE) break;
+        end = end < w->in.n && is_end_of(w, end, "atomic") ? end : 0;
         if (end) break;
         copy(w, i, head, false);
         return head;
     case CALL: {
         size_t id = region(w, row->type, i, head);
-        put_call(w, "begin", id, w->in->v[i].line);
+        put_call(w, "begin", id, w->in.v[i].line);
         copy(w, i, head, true);
-        put_call(w, "end", id, w->in->v[i].line);
+        put_call(w, "end", id, w->in.v[i].line);
         return head;
     }
-    case SPLIT: end = construct_end(w, i, row->name); return end ? split(w, i, end, row) : hide(w, i, row, row->name);
+    case SPLIT:
+        end = construct_end(w, i, row->name);
+        return end ? split(w, i, end, row) : hide(w, i, row->name, row->name);
     case ORDERED:
         if (has_clause(w, i, "depend") || has_clause(w, i, "doacross")) {
             note(w, i, "ordered depend");
@@ -415,14 +425,16 @@ static size_t transform(work_t *w, size_t i)
         return head;
     case PARALLEL_DO:
         if (has_clause(w, i, "ordered(") || has_clause(w, i, "ordered ("))
-            return hide(w, i, row, "parallel do ordered(n)");
-        if (has_clause(w, i, "order(") || has_clause(w, i, "order (")) return hide(w, i, row, "parallel do order");
-        if (has_clause(w, i, "linear(") || has_clause(w, i, "linear (")) return hide(w, i, row, "parallel do linear");
+            return hide(w, i, row->name, "parallel do ordered(n)");
+        if (has_clause(w, i, "order(") || has_clause(w, i, "order ("))
+            return hide(w, i, row->name, "parallel do order");
+        if (has_clause(w, i, "linear(") || has_clause(w, i, "linear ("))
+            return hide(w, i, row->name, "parallel do linear");
         return loop(w, i, row);
     case LOOP: return loop(w, i, row);
     case CANCEL: w->why = "it has cancel, which leaves out calls"; break;
     case HIDDEN: copy(w, i, head, true); return head;
-    case HIDDEN_NOTED: return hide(w, i, row, row->name);
+    case HIDDEN_NOTED: return hide(w, i, row->name, row->name);
     }
     if (end && strcmp(row->name, "taskloop") == 0) note(w, i, "tasks of taskloop");
     if (end) return surround(w, i, end, row);
@@ -433,11 +445,12 @@ static size_t transform(work_t *w, size_t i)
 
 const char *kinst_fortran_hide(kinst_fortran_t *f, kinst_lines_t *out)
 {
-    kinst_lines_t in = {0};
-    work_t w = {.f = f, .in = &in};
+    work_t w = {.f = f};
 
-    w.why = kinst_fortran_prepare(f, &in);
-    for (size_t i = 0; i < in.n && !w.why; i++) i = transform(&w, i);
+    f->unmeasured.n = 0;
+    f->nregions = f->nuser;
+    kinst_fortran_prepare(f, &w.in);
+    for (size_t i = 0; i < w.in.n && !w.why; i++) i = transform(&w, i);
     *out = w.out;
     return w.why;
 }

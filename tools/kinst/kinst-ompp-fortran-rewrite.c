@@ -1,6 +1,6 @@
 /**
  * \file
- * The instrumented text of a Fortran source: runs OPARI2, keeps its calls and replaces its declarations, for which each
+ * The instrumented text of a Fortran source: keeps OPARI2's calls and replaces its declarations, for which each
  * program unit gets its own, and lets every line name the user's file and line.
  */
 #include "tools/kinst/kinst-ompp-fortran.h"
@@ -12,72 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-
-/* ---- OPARI2 ------------------------------------------------------------------------------------------------------ */
-
-/* Of in/source.f90. */
-static const char *run_opari(const kinst_fortran_t *f, const char *in)
-{
-    const char *options[] = {"--f90", f->form.fixed ? "--fix-form" : "--free-form", NULL};
-
-    return kinst_run_opari(options, in, "source.f90", "out.f90");
-}
-
-static const char *file_of(const kinst_fortran_t *f, kinst_mapping_t m) { return m.file ? m.file : f->absolute; }
-
-char *kinst_fortran_description(const kinst_fortran_t *f, const kinst_user_region_t *r)
-{
-    kinst_mapping_t begin = kinst_fortran_mapped(f, r->begin), end = kinst_fortran_mapped(f, r->end);
-
-    return kinst_text("*regionType=%s*sscl=%s:%u:%u*escl=%s:%u:%u*userRegionName=%s**", r->type, file_of(f, begin),
-                      begin.line, begin.line, file_of(f, begin), end.line, end.line, r->name);
-}
-
-/* Line of the source that a line of OPARI2's input stands for. */
-static unsigned physical(const kinst_lines_t *in, unsigned line)
-{
-    return line > 0 && line <= in->n ? in->v[line - 1].line : line;
-}
-
-/* A description of OPARI2's with the user's file and lines in place of those of in/source.f90. */
-static char *with_places(const kinst_fortran_t *f, const kinst_lines_t *in, const char *text, const char *own)
-{
-    char *result = kinst_text("%s", "");
-
-    for (const char *hit; (hit = strstr(text, own));) {
-        unsigned first = 0, last = 0;
-        int n = 0;
-        if (sscanf(hit + strlen(own), ":%u:%u%n", &first, &last, &n) != 2) n = 0;
-        kinst_mapping_t a = kinst_fortran_mapped(f, physical(in, first)),
-                        b = kinst_fortran_mapped(f, physical(in, last));
-        result = kinst_text("%s%.*s%s:%u:%u", result, (int)(hit - text), text, file_of(f, a), a.line, b.line);
-        text = hit + strlen(own) + n;
-    }
-    return kinst_text("%s%s", result, text);
-}
-
-/* The texts opari2_ctc_N of OPARI2's declarations: constants in pieces, "..."// over several lines. */
-static void read_descriptions(kinst_fortran_t *f, const kinst_lines_t *in, const char *inc, const char *own)
-{
-    for (const char *p = inc; (p = strstr(p, "opari2_ctc_"));) {
-        char *rest, *text = kinst_text("%s", "");
-        size_t number = strtoul(p + 11, &rest, 10);
-        p = rest;
-        rest += strspn(rest, " ");
-        if (*rest != '=') continue; /* fixed form names it once before */
-        const char *end = strstr(rest, "**\"");
-        if (!end) return;
-        for (const char *q = strchr(rest, '"'); q && q < end + 2; q = strchr(q + 1, '"')) {
-            size_t length = strcspn(q + 1, "\"");
-            text = kinst_text("%s%.*s", text, (int)length, q + 1);
-            q += 1 + length;
-        }
-        while (f->texts.n < number) kinst_add(&f->texts, "");
-        f->texts.v[number - 1] = with_places(f, in, text, own);
-        p = end;
-    }
-}
 
 /* ---- Lines of OPARI2's output ------------------------------------------------------------------------------------ */
 
@@ -88,6 +22,8 @@ typedef struct {
     size_t nopari;           /* regions of OPARI2; the user's have the numbers behind them */
     char *block;             /* name of the common block with the handles */
     char quote;              /* of a text constant that goes on in the next line of code; 0 = none */
+    char before;             /* last character of the line of code before */
+    bool undescribed;        /* there is a handle without a description */
 } work_t;
 
 static char *replaced(const char *line, const char *at, size_t length, const char *by)
@@ -138,13 +74,15 @@ static char *with_description(char *line)
     return number ? replaced(line, close, 0, kinst_text(",opari2_ctc_%zu", number)) : line;
 }
 
-static char *with_handles(char *line)
+static char *with_handles(work_t *w, char *line)
 {
     const char *at;
     size_t length, number;
 
-    while ((number = numbered(line, "opari2_region_", &at, &length)))
+    while ((number = numbered(line, "opari2_region_", &at, &length))) {
+        if (number > w->nopari || !*w->f->texts.v[number - 1]) w->undescribed = true;
         line = replaced(line, at, length, kinst_text("opari2_h(%zu)", number));
+    }
     return line;
 }
 
@@ -192,12 +130,13 @@ static void replace_lock(char *p)
     }
 }
 
-/* Does a name begin at p? Not if it is that of a component. */
-static bool is_name(const char *line, const char *p)
+/* Does a name begin at p? Not if it is that of a component. before: last character of the line that goes on here. */
+static bool is_name(const char *line, const char *p, char before)
 {
     if (p > line && (isalnum((unsigned char)p[-1]) || p[-1] == '_')) return false;
-    while (p > line && isspace((unsigned char)p[-1])) p--;
-    return p == line || p[-1] != '%';
+    if (p > line && p[-1] == '&' && (isalnum((unsigned char)before) || before == '_')) return false;
+    while (p > line && (isspace((unsigned char)p[-1]) || p[-1] == '&')) p--;
+    return p == line ? before != '%' : p[-1] != '%';
 }
 
 /*
@@ -208,19 +147,22 @@ static void with_locks(work_t *w, char *line)
 {
     size_t size = strlen(line);
     kinst_form_t form = w->f->form;
-    char *p = line, *end = form.fixed && form.width && size > form.width ? line + form.width : line + size;
+    char *p = line, *end = form.fixed && form.width && size > form.width ? line + form.width : line + size, before = 0;
 
     bool continues = form.fixed && kinst_fixed_continues(line);
-    if (form.fixed && !continues) w->quote = 0;
+    if (form.fixed && !continues) w->quote = w->before = 0;
     if (continues && end > line + 6) p += 6;
     if (!w->quote && *kinst_skip_blanks(p) == '!') p = strchr(p, '!') + 1; /* conditional compilation */
-    for (; p < end && (w->quote || *p != '!'); p++) {
+    for (const char *begin = p; p < end && (w->quote || *p != '!'); p++) {
         if (w->quote) w->quote = *p == w->quote ? 0 : w->quote;
         else if (*p == '\'' || *p == '"') w->quote = *p;
-        else if (strncasecmp(p, "omp_", 4) == 0 && is_name(line, p)) replace_lock(p);
+        else if (strncasecmp(p, "omp_", 4) == 0 && is_name(begin, p, w->before)) replace_lock(p);
+        if (*p != '&' && (!isspace((unsigned char)*p) || (!form.fixed && before != '%'))) before = *p;
     }
     while (end > line && isspace((unsigned char)end[-1])) end--;
-    if (!form.fixed && (end == line || end[-1] != '&')) w->quote = 0;
+    bool more = form.fixed || (end > line && end[-1] == '&');
+    if (!more) w->quote = 0;
+    w->before = more ? before : 0;
 }
 
 static char *with_block(const work_t *w, char *line)
@@ -358,14 +300,22 @@ static char *without_include(char *line)
     return line[strspn(line, " ")] ? line : NULL;
 }
 
-/* What was hidden from OPARI2, or the line itself. */
-static char *with_hidden(const work_t *w, char *line)
+/* Adds the lines that are hidden from OPARI2 in this one, if there are any. */
+static bool add_hidden(work_t *w, const char *line, unsigned place, bool locks)
 {
-    const char *at;
-    size_t length, number = line[0] == '!' ? numbered(line, KINST_FORTRAN_HIDDEN " ", &at, &length) : 0;
+    const char *rest;
+    const char *at = strstr(line, "!" KINST_FORTRAN_HIDDEN " ");
+    size_t number = at ? strtoul(at + sizeof KINST_FORTRAN_HIDDEN + 1, NULL, 10) : 0;
 
-    if (line[0] != '!' || strncmp(line + 1, KINST_FORTRAN_HIDDEN, strlen(KINST_FORTRAN_HIDDEN)) != 0) return line;
-    return number < w->f->hidden.n ? w->f->hidden.v[number] : line;
+    if (!at || number >= w->f->hidden.n) return false;
+    kinst_lines_t lines = kinst_lines_of(w->f->hidden.v[number]);
+    for (size_t i = 0; i < lines.n; i++) {
+        if (locks && kinst_line_kind(w->f->form, lines.v[i].text, &rest) == KINST_LINE_CODE)
+            with_locks(w, lines.v[i].text);
+        kinst_lines_add(&w->lines, lines.v[i].text, place ? place++ : 0);
+        w->lines.v[w->lines.n - 1].original = lines.v[i].text;
+    }
+    return true;
 }
 
 static void read_output(work_t *w, const kinst_lines_t *in, const char *out, const char *own)
@@ -387,11 +337,15 @@ static void read_output(work_t *w, const kinst_lines_t *in, const char *out, con
         if (i == 0 && !*line) continue;
         line = without_include(line);
         if (!line) continue;
-        unsigned place = physical(in, number);
+        unsigned place = kinst_fortran_physical(in, number).line;
+        if (add_hidden(w, line, place, locks)) {
+            number += number > 0;
+            continue;
+        }
         keep_case(w, line);
         squeeze(w->f->form, line);
-        line = kinst_fortran_constants(w->f, with_hidden(w, line));
-        line = with_block(w, with_regions(w, with_handles(with_description(with_team(line)))));
+        line = kinst_fortran_constants(w->f, line);
+        line = with_block(w, with_regions(w, with_handles(w, with_description(with_team(line)))));
         if (locks && kinst_line_kind(w->f->form, line, &rest) == KINST_LINE_CODE) with_locks(w, line);
         add_clauses(w, line, place, following);
         add_task_clauses(w, &line, place, following);
@@ -496,23 +450,28 @@ static void put_name(const kinst_fortran_t *f, FILE *out)
 
 static void put_text(const work_t *w, const kinst_units_t *units, FILE *out)
 {
-    unsigned next = 0; /* line of the source that the compiler takes the next one for */
+    kinst_mapping_t next = {0}; /* what the compiler takes the next line for; line 0 = not known */
     const char *rest, *before = NULL;
 
     for (size_t i = 0; i <= w->lines.n; i++) {
         for (size_t k = 0; k < units->n; k++) {
             if (units->v[k].place != i) continue;
             put_unit(w, out, &units->v[k]);
-            next = 0;
+            next.line = 0;
         }
         if (i == w->lines.n) return;
         const kinst_line_t *line = &w->lines.v[i];
+        const kinst_mapping_t place = kinst_fortran_mapped(w->f, line->line);
         bool directive = kinst_line_kind(w->f->form, line->text, &rest) == KINST_LINE_DIRECTIVE;
         bool inside = directive && kinst_directive_continues(w->f->form, rest, before);
-        if (line->line && line->line != next && !inside) kinst_fortran_marker(w->f, out, next = line->line);
+        bool there = place.line == next.line && kinst_fortran_same_file(place, next);
+        if (line->line && !there && !inside) {
+            kinst_fortran_marker(w->f, out, line->line);
+            next = place;
+        }
         fprintf(out, "%s\n", line->text);
         before = directive ? rest : NULL;
-        if (next) next++;
+        if (next.line) next.line++;
     }
 }
 
@@ -527,28 +486,16 @@ static char *block_name(const kinst_fortran_t *f)
 
 static const char *instrument(work_t *w)
 {
-    kinst_fortran_t *f = w->f;
-    char *in = kinst_text("%s/in", f->source->dir), *own = kinst_text("%s/source.f90", in), *out, *inc;
-    kinst_lines_t lines;
-    const char *reason = kinst_fortran_hide(f, &lines);
-    size_t size;
-    FILE *source;
+    kinst_opari_text_t text = {0};
+    const char *reason = kinst_fortran_opari(w->f, &text);
 
     if (reason) return reason;
-    if (mkdir(in, 0700) != 0 || !(source = fopen(own, "w"))) return "no space for temporary files";
-    for (size_t i = 0; i < lines.n; i++) fprintf(source, "%s\n", lines.v[i].text);
-    if (fclose(source) != 0) return "no space for temporary files";
-    reason = run_opari(f, in);
-    if (reason) return reason;
-    out = kinst_file_read(kinst_text("%s/out.f90", in), &size);
-    inc = kinst_file_read(kinst_text("%s/source.f90.opari.inc", in), &size);
-    if (!out || !inc) return "OPARI2 wrote nothing";
-    read_descriptions(f, &lines, inc, own);
-    w->nopari = f->texts.n;
-    w->in = &lines;
-    read_output(w, &lines, out, own);
-    kinst_fortran_drop_empty(f, &w->lines);
-    f->instrumented = true;
+    w->nopari = w->f->texts.n;
+    w->in = &text.in;
+    read_output(w, &text.in, text.out, text.own);
+    if (w->undescribed) return "OPARI2 did not describe a construct";
+    kinst_fortran_drop_empty(w->f, &w->lines);
+    w->f->instrumented = true;
     return NULL;
 }
 
@@ -564,7 +511,7 @@ const char *kinst_fortran_text(kinst_fortran_t *f, bool opari, FILE *out)
     if (opari) reason = instrument(&w);
     else
         for (size_t i = 0; i < f->lines.n; i++)
-            kinst_lines_add(&w.lines, with_handles(with_regions(&w, f->lines.v[i].text)), f->lines.v[i].line);
+            kinst_lines_add(&w.lines, with_handles(&w, with_regions(&w, f->lines.v[i].text)), f->lines.v[i].line);
     if (reason) return reason;
     for (size_t i = 0; i < f->nregions; i++) kinst_add(&f->texts, kinst_fortran_description(f, &f->regions[i]));
     reason = kinst_fortran_units(&units, f, &w.lines, is_ours);

@@ -11,11 +11,21 @@ enum { MAX_INCLUDES = 500 };
 
 kinst_mapping_t kinst_fortran_mapped(const kinst_fortran_t *f, unsigned line)
 {
-    kinst_mapping_t m = {0, line, NULL};
+    size_t low = 0, high = f->nmappings; /* the last mapping not behind the line is below high */
 
-    for (size_t i = 0; i < f->nmappings && f->mappings[i].at <= line; i++)
-        m = (kinst_mapping_t){line, f->mappings[i].line + line - f->mappings[i].at, f->mappings[i].file};
-    return m;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (f->mappings[middle].at <= line) low = middle + 1;
+        else high = middle;
+    }
+    if (low == 0) return (kinst_mapping_t){0, line, NULL};
+    const kinst_mapping_t *m = &f->mappings[low - 1];
+    return (kinst_mapping_t){line, m->line + line - m->at, m->file};
+}
+
+bool kinst_fortran_same_file(kinst_mapping_t a, kinst_mapping_t b)
+{
+    return a.file == b.file || (a.file && b.file && strcmp(a.file, b.file) == 0);
 }
 
 void kinst_fortran_marker(const kinst_fortran_t *f, FILE *out, unsigned line)
@@ -38,6 +48,7 @@ static bool note_line(kinst_fortran_t *f, const char *p, unsigned line)
     if (rest == p) return false;
     const char *open = strchr(rest, '"'), *close = open ? strchr(open + 1, '"') : NULL;
     if (close) file = kinst_text("%.*s", (int)(close - open - 1), open + 1);
+    if (file && strcmp(file, f->source->path) == 0) file = NULL;
     kinst_mapping_t *mapping = kinst_push(&f->mappings, &f->nmappings, sizeof *mapping);
     *mapping = (kinst_mapping_t){line + 1, (unsigned)number, file};
     return true;
@@ -299,15 +310,27 @@ static char *find(const kinst_command_t *c, const kinst_source_t *source, const 
     return real;
 }
 
+bool kinst_fortran_included(const kinst_fortran_t *f, const char *line, kinst_lines_t *lines)
+{
+    char *name = included(line), *path = name ? find(f->compiler, f->source, name) : NULL;
+    size_t size;
+    char *text = path ? kinst_file_read(path, &size) : NULL;
+
+    if (text) *lines = kinst_lines_of(text);
+    return text;
+}
+
 /* A directive that would have been measured? p stands behind the sentinel. */
 static bool is_measured(const char *p)
 {
     static const char *const others[] = {"threadprivate", "declare", "simd",  "requires",
                                          "end",           "atomic",  "flush", NULL};
+    bool clause = false;
 
     for (size_t i = 0; others[i]; i++)
         if (kinst_words(&p, others[i])) return false;
-    return isalpha((unsigned char)*kinst_skip_blanks(p));
+    p = kinst_skip_blanks(p);
+    return kinst_fortran_word(p, strlen(p), &clause) > 0 && !clause;
 }
 
 void kinst_fortran_includes(kinst_fortran_t *f, const char *text)
@@ -347,15 +370,12 @@ static void look_at_head(void *context, const kinst_statement_t *s)
 
 static bool has_head(const kinst_fortran_t *f, const char *line, int depth)
 {
-    char *name = included(line), *path = name ? find(f->compiler, f->source, name) : NULL;
     kinst_reader_t reader = {.form = f->form};
+    kinst_lines_t lines;
     const char *rest;
     bool head = false;
-    size_t size;
-    char *text = path && depth > 0 ? kinst_file_read(path, &size) : NULL;
 
-    if (!text) return false;
-    kinst_lines_t lines = kinst_lines_of(text);
+    if (depth == 0 || !kinst_fortran_included(f, line, &lines)) return false;
     for (size_t i = 0; i < lines.n && !head; i++) {
         if (has_head(f, lines.v[i].text, depth - 1)) return true;
         if (kinst_line_kind(f->form, lines.v[i].text, &rest) == KINST_LINE_CODE)

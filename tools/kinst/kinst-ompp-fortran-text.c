@@ -52,7 +52,7 @@ void kinst_lines_add(kinst_lines_t *lines, char *text, unsigned line)
 {
     kinst_line_t *to = kinst_push(&lines->v, &lines->n, sizeof *to);
 
-    *to = (kinst_line_t){text, line};
+    *to = (kinst_line_t){.text = text, .line = line, .last = line};
 }
 
 kinst_lines_t kinst_lines_of(const char *text)
@@ -68,18 +68,18 @@ kinst_lines_t kinst_lines_of(const char *text)
     return lines;
 }
 
-/* Behind "$omp" at p, or NULL. */
-static const char *sentinel(const char *p)
+/* Behind "$omp" at p, or NULL. In fixed form anything may stand in the next column: it marks a continuation. */
+static const char *sentinel(kinst_form_t form, const char *p)
 {
     if (*p != '$' || strncasecmp(p + 1, "omp", 3) != 0) return NULL;
-    return isalnum((unsigned char)p[4]) || p[4] == '_' ? NULL : p + 4;
+    return !form.fixed && (isalnum((unsigned char)p[4]) || p[4] == '_') ? NULL : p + 4;
 }
 
 /* Conditional compilation: a line that is code with -fopenmp. p stands behind "!$". */
 static bool is_conditional(kinst_form_t form, const char *p)
 {
-    if (!form.fixed) return *p == ' ' || *p == '\t';
-    for (int i = 0; i < 3 && *p; i++, p++)
+    if (!form.fixed) return *p == ' ' || *p == '\t' || *p == '&';
+    for (int i = 0; i < 3 && *p && *p != '\t'; i++, p++)
         if (*p != ' ' && !isdigit((unsigned char)*p)) return false;
     return true;
 }
@@ -98,7 +98,7 @@ kinst_line_kind_t kinst_line_kind(kinst_form_t form, const char *line, const cha
     if (!fixed_comment && *p != '!') return KINST_LINE_CODE;
     if (form.fixed && p - line == 5) return KINST_LINE_CODE; /* column 6: a continuation line */
     if (fixed_comment) p = line;
-    const char *behind = sentinel(p + 1);
+    const char *behind = sentinel(form, p + 1);
     if (behind && (fixed_comment || !form.fixed)) {
         *rest = behind;
         return KINST_LINE_DIRECTIVE;
@@ -114,9 +114,13 @@ bool kinst_directive_continues(kinst_form_t form, const char *rest, const char *
 {
     if (!before) return false;
     if (form.fixed) return *rest && *rest != ' ' && *rest != '0' && *rest != '\t';
-    size_t length = strcspn(before, "!");
-    while (length > 0 && isspace((unsigned char)before[length - 1])) length--;
-    return length > 0 && before[length - 1] == '&';
+    char quote = 0, last = 0;
+    for (; *before && (quote || *before != '!'); before++) {
+        if (quote) quote = *before == quote ? 0 : quote;
+        else if (*before == '\'' || *before == '"') quote = *before;
+        if (!isspace((unsigned char)*before)) last = *before;
+    }
+    return last == '&';
 }
 
 bool kinst_words(const char **p, const char *words)
@@ -240,4 +244,30 @@ void kinst_read_code(kinst_reader_t *r, const char *line, size_t number, kinst_s
     if (p < end) read_part(r, p, end, number, fn, context);
     if (!r->form.fixed && !r->more) kinst_read_end(r, fn, context);
     free(blank);
+}
+
+/* Is there a comma outside brackets? It tells the bounds of a DO from an assignment to a name that begins with "do". */
+static bool has_bounds(const char *p)
+{
+    int depth = 0;
+
+    for (; *p && (*p != ',' || depth > 0); p++) {
+        if (strchr("([", *p)) depth++;
+        if (strchr(")]", *p)) depth--;
+    }
+    return *p;
+}
+
+bool kinst_fortran_is_do(const char *p, long *label)
+{
+    const char *colon = strchr(p, ':');
+    char *rest;
+
+    if (colon && strspn(p, "abcdefghijklmnopqrstuvwxyz0123456789_") == (size_t)(colon - p)) p = colon + 1;
+    if (strncmp(p, "do", 2) != 0) return false;
+    *label = strtol(p + 2, &rest, 10);
+    if (*rest == ',') rest++;
+    if (!*rest || strncmp(rest, "while(", 6) == 0 || strncmp(rest, "concurrent(", 11) == 0) return true;
+    rest += strspn(rest, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    return *rest == '=' && has_bounds(rest);
 }

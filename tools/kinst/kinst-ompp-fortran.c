@@ -93,6 +93,64 @@ void kinst_fortran_unhooked(kinst_source_t *source, const char *subject, const c
     kinst_add(notes, why);
 }
 
+/* Do directives stand in branches that exclude each other? All of them would be taken for directives of the program. */
+static bool has_alternatives(const kinst_fortran_t *f)
+{
+    enum { DIRECTIVE = 1, OTHERS = 2 };
+    unsigned has[64] = {0}, depth = 0;
+    const char *rest;
+
+    for (size_t i = 0; i < f->lines.n; i++) {
+        kinst_line_kind_t kind = kinst_line_kind(f->form, f->lines.v[i].text, &rest);
+        rest = kinst_skip_blanks(rest);
+        if (kind == KINST_LINE_DIRECTIVE) has[depth] |= DIRECTIVE;
+        if (kind != KINST_LINE_CPP) continue;
+        if (strncmp(rest, "if", 2) == 0 && depth < 63) has[++depth] = 0;
+        if (strncmp(rest, "el", 2) == 0) has[depth] |= OTHERS;
+        if (strncmp(rest, "endif", 5) != 0 || depth == 0) continue;
+        if (has[depth] == (DIRECTIVE | OTHERS)) return true;
+        depth--;
+        has[depth] |= has[depth + 1] & DIRECTIVE;
+    }
+    return false;
+}
+
+static bool needs_preprocessor(kinst_fortran_t *f)
+{
+    kinst_lines_t unused = {0};
+
+    if (!f->form.cpp || !f->has_openmp || has_alternatives(f)) return f->form.cpp && f->has_openmp;
+    kinst_fortran_prepare(f, &unused);
+    return f->needs_cpp;
+}
+
+static char *preprocessed(const kinst_command_t *c, const kinst_source_t *source)
+{
+    const char *dir = kinst_private();
+    size_t size;
+
+    return dir ? kinst_preprocessed(c, NULL, source, source->path, kinst_text("%s/preprocessed", dir), "/dev/null",
+                                    &size)
+               : NULL;
+}
+
+/* From now on the text of the source is what the preprocessor makes of it. \return false when it makes nothing. */
+static bool preprocess(kinst_fortran_t *f)
+{
+    char *text = preprocessed(f->compiler, f->source);
+
+    if (!text) return false;
+    *f = (kinst_fortran_t){.source = f->source,
+                           .compiler = f->compiler,
+                           .absolute = f->absolute,
+                           .command = f->command,
+                           .form = f->form,
+                           .preprocessed = true};
+    kinst_fortran_scan(f, text);
+    kinst_fortran_includes(f, text);
+    return true;
+}
+
 void kinst_fortran_make(const kinst_command_t *c, kinst_source_t *source, bool opari)
 {
     static unsigned number;
@@ -109,7 +167,7 @@ void kinst_fortran_make(const kinst_command_t *c, kinst_source_t *source, bool o
                            .form = kinst_form_of(c, source)};
     source->fortran = f;
     kinst_fortran_scan(f, text);
-    if (opari) kinst_fortran_includes(f, text);
+    if (opari && !(needs_preprocessor(f) && preprocess(f))) kinst_fortran_includes(f, text);
     f->has_openmp = opari = opari && f->has_openmp;
     bool change = opari || f->has_calls || f->ignored.n > 0;
     if ((!change && !has_notes(source)) || !kinst_private()) return;
@@ -120,6 +178,8 @@ void kinst_fortran_make(const kinst_command_t *c, kinst_source_t *source, bool o
     if (f->has_omp_inst) write_plain(source, text);
     source->level = KINST_TEXT_INSTRUMENTED;
     reason = write_text(source, "instrumented", opari);
+    if (reason && opari && f->form.cpp && !f->preprocessed && preprocess(f))
+        reason = write_text(source, "again", opari);
     if (reason) kinst_fortran_lower(source, reason);
 }
 

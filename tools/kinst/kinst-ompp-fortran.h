@@ -1,9 +1,9 @@
 /**
  * \file
- * kinst-ompp: Fortran. Parts: -fortran-text.c (lines, statements), -fortran-scan.c (what is in a source: ompp's own
- * pragmas, include files), -fortran-directive.c and -fortran-omp.c (directives on their way to OPARI2),
- * -fortran-units.c (program units: where declarations go), -fortran-rewrite.c (the instrumented text), -fortran.c (what
- * the object tells the run).
+ * kinst-ompp: Fortran. Parts: -fortran-text.c (lines, statements), -fortran-words.c (words of directives),
+ * -fortran-scan.c (what is in a source: ompp's own pragmas, include files), -fortran-directive.c and -fortran-omp.c
+ * (directives on their way to OPARI2), -fortran-opari.c (runs it), -fortran-units.c (program units: where declarations
+ * go), -fortran-rewrite.c (the instrumented text), -fortran.c (what the object tells the run).
  *
  * OPARI2 puts an include line into program units, not into all that need it, and one set of variables for all
  * constructs of a unit. Here its calls are kept and its declarations are not: each unit gets declarations of what it
@@ -28,7 +28,11 @@ kinst_form_t kinst_form_of(const kinst_command_t *command, const kinst_source_t 
 /** One line, without its newline. */
 typedef struct {
     char *text;
-    unsigned line; /* physical line of the source that it stands for; 0 = of none */
+    unsigned line, last; /* physical lines of the source that it stands for; 0 = of none */
+    /* First line of a directive: as it is in the source, newlines included; else NULL. In the text for the compiler:
+     * the line is the source's. */
+    char *original;
+    const char *why; /* why OPARI2 must not see the directive that begins here; NULL = it may */
 } kinst_line_t;
 
 typedef struct {
@@ -58,6 +62,12 @@ bool kinst_fixed_continues(const char *line);
 
 /** \brief Words at *p, blanks between them optional, in any case; moves behind them. Words end where the name ends. */
 bool kinst_words(const char **p, const char *words);
+
+/**
+ * \brief Length of the longest word of directives or name of a clause that stands at p, in any case; 0 = none.
+ * \param[out] clause  it is the name of a clause alone.
+ */
+size_t kinst_fortran_word(const char *p, size_t length, bool *clause);
 
 /** A statement: lower case, without blanks, comments and labels; texts are "". */
 typedef struct {
@@ -112,11 +122,14 @@ typedef struct kinst_fortran {
     kinst_list_t ignored;    /* pragmas, with the reason behind each: subject, reason, subject, ... */
     kinst_list_t hidden;     /* lines that OPARI2 does not see */
     kinst_list_t constants;  /* text constants of directives, which it does not see either */
+    kinst_list_t refused;    /* physical lines of directives that it does not do */
     kinst_list_t unmeasured; /* constructs that are not instrumented: name, place, name, ... */
     kinst_list_t unseen;     /* absolute paths of its include files that have OpenMP directives */
     const char *unsearched;  /* why not all of its include files were searched, NULL = they were */
     kinst_list_t texts;      /* descriptions of OPARI2's regions, and of the user's behind them */
     bool has_openmp, has_calls;
+    bool preprocessed; /* lines are those of the preprocessed source */
+    bool needs_cpp;    /* the preprocessor decides what directives are */
     bool uses_ompp;    /* use ompp */
     bool has_omp_inst; /* pragmas that look like OpenMP's: gfortran refuses them */
     bool instrumented; /* OPARI2 did its part */
@@ -136,11 +149,17 @@ const char *kinst_fortran_hide(kinst_fortran_t *f, kinst_lines_t *out);
 #define KINST_FORTRAN_HIDDEN "ompp_hidden"
 
 /**
- * \brief f->lines with directives that OPARI2 can read: no text constants (f->constants), comments, and names over
- *        several lines.
- * \return NULL, or why OPARI2 must not do this source.
+ * \brief f->lines with directives that OPARI2 can read: no text constants (f->constants), comments, and words over
+ *        several lines; of those that it must not see, a line with their name. The same for bounds of loops: what is in
+ *        the source is behind a comment "!ompp_hidden N" (f->hidden).
  */
-const char *kinst_fortran_prepare(kinst_fortran_t *f, kinst_lines_t *out);
+void kinst_fortran_prepare(kinst_fortran_t *f, kinst_lines_t *out);
+
+/** \brief Is a statement DO, of any kind? *label = of its last statement, 0 = END DO ends it. */
+bool kinst_fortran_is_do(const char *text, long *label);
+
+/** \brief Does a line include a file of Fortran? Of one that is found, *lines gets the lines. */
+bool kinst_fortran_included(const kinst_fortran_t *f, const char *line, kinst_lines_t *lines);
 
 /** \brief The line with its text constants. */
 char *kinst_fortran_constants(const kinst_fortran_t *f, char *line);
@@ -154,6 +173,8 @@ void kinst_fortran_plain(const kinst_fortran_t *f, const char *text, FILE *out);
 /** \brief File and line that a physical line of the source stands for. */
 kinst_mapping_t kinst_fortran_mapped(const kinst_fortran_t *f, unsigned line);
 
+bool kinst_fortran_same_file(kinst_mapping_t a, kinst_mapping_t b);
+
 /** \brief Writes '# 12 "file"' for a line of the source. */
 void kinst_fortran_marker(const kinst_fortran_t *f, FILE *out, unsigned line);
 
@@ -162,6 +183,22 @@ void kinst_fortran_includes(kinst_fortran_t *f, const char *text);
 
 /** \brief Does a line include a file with USE, IMPORT or IMPLICIT statements? Declarations must come behind it. */
 bool kinst_fortran_includes_head(const kinst_fortran_t *f, const char *line);
+
+/** What OPARI2 was given, and gave. */
+typedef struct {
+    kinst_lines_t in;
+    char *out;
+    const char *own; /* path by which it names the source */
+} kinst_opari_text_t;
+
+/** \brief Lines of the source that a line of OPARI2's input stands for. */
+kinst_line_t kinst_fortran_physical(const kinst_lines_t *in, unsigned line);
+
+/**
+ * \brief Runs OPARI2, without the directives that it refuses; reads its descriptions into f->texts.
+ * \return NULL, or why there is no text.
+ */
+const char *kinst_fortran_opari(kinst_fortran_t *f, kinst_opari_text_t *text);
 
 /* ---- Program units ----------------------------------------------------------------------------------------------- */
 

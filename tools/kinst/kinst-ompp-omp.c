@@ -64,7 +64,7 @@ static size_t put_begin(kinst_scan_t *s, const char *type)
 
 static void put_end(kinst_scan_t *s, size_t region)
 {
-    s->regions[region - 1].end = s->place;
+    kinst_scan_region_end(s, region);
     if (strcmp(s->regions[region - 1].type, "teams") == 0)
         put_close(s, kinst_text(" ompp_region_end_%zu(ompp_league_%zu); }", region, region));
     else put_close(s, kinst_text(" ompp_region_end_%zu(); }", region));
@@ -192,7 +192,7 @@ static void task(kinst_scan_t *s, const construct_t *c, const kinst_clauses_t *c
                " ompp_pomp2_task_begin(&ompp_run_%zu);",
                region, region, region, region));
     scan_to(s, c->end);
-    s->regions[region - 1].end = s->place;
+    kinst_scan_region_end(s, region);
     put_close(s, kinst_text(" } ompp_region_end_%zu(); }", region));
 }
 

@@ -42,24 +42,25 @@ static const char *run_opari(const kinst_source_t *source, const char *in)
 
 /* ---- OPARI2's declarations --------------------------------------------------------------------------------------- */
 
-/* "sscl=/private/in/source.c:12:12": the user's file and line instead. */
+/* "*sscl=/private/in/source.c:12:13*escl=...": the user's file and lines instead. */
 static char *with_places(const work_t *w, const char *text)
 {
-    kinst_buffer_t b = {0};
+    const char *begin = strstr(text, kinst_text("*sscl=%s:", w->own)), *rest = text;
+    unsigned first = 0, last = 0;
 
-    for (const char *p = text;;) {
-        const char *hit = strstr(p, w->own);
-        unsigned first = 0, last = 0;
+    if (!begin) return kinst_text("%s", text);
+    for (const char *hit = begin; (hit = strstr(hit, w->own));) {
+        unsigned one = 0, other = 0;
         int n = 0;
-        kinst_put(&b, p, hit ? (size_t)(hit - p) : strlen(p));
-        if (!hit) return b.text;
-        p = hit + strlen(w->own);
-        if (sscanf(p, ":%u:%u%n", &first, &last, &n) != 2) n = 0;
-        kinst_place_t place = kinst_scan_place(w->scan, first), end = kinst_scan_place(w->scan, last);
-        kinst_puts(&b, kinst_escaped(kinst_scan_path(w->scan, &place)));
-        if (n) kinst_putf(&b, ":%u:%u", place.line, end.line);
-        p += n;
+        hit += strlen(w->own);
+        if (sscanf(hit, ":%u:%u%n", &one, &other, &n) != 2) continue;
+        if (!first) first = one;
+        last = other;
+        rest = hit + n;
     }
+    char *span =
+        kinst_scan_span(w->scan, kinst_scan_place(w->scan, first), first, kinst_scan_place(w->scan, last), last);
+    return kinst_text("%.*s*%s%s", (int)(begin - text), text, span, rest);
 }
 
 static void add_macro(work_t *w, const char *definition)
@@ -261,7 +262,7 @@ static unsigned limit_behind(const work_t *w, const char *line, unsigned at)
 static void put_instrumented(work_t *w, const kinst_buffer_t *head, const char *out)
 {
     unsigned number, at = 1, limit = limit_behind(w, out, 1);
-    kinst_place_t next = {NULL, 0, ""}; /* where the compiler thinks it is */
+    kinst_place_t next = {NULL, 0, "", NULL}; /* where the compiler thinks it is */
 
     for (const char *line = out, *eol; *line; line = *eol ? eol + 1 : eol) {
         eol = line + strcspn(line, "\n");

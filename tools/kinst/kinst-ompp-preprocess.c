@@ -44,24 +44,14 @@ static bool is_left_out(const char *word)
     return strncmp(word, "-save-temps=", 12) == 0;
 }
 
-/* \return the preprocessed text of a file; NULL when that fails. dir: for its headers, when it is not the user's file
- * itself. */
-static char *run(const kinst_command_t *c, const kinst_source_t *source, const char *path, const char *dir,
-                 const char *err, size_t *size)
+char *kinst_preprocessed(const kinst_command_t *c, const kinst_list_t *more, const kinst_source_t *source,
+                         const char *path, const char *out, const char *err, size_t *size)
 {
     kinst_list_t argv = {0};
-    char *declarations = write_declarations(), *out = kinst_text("%s/preprocessed", source->dir);
 
-    if (!declarations) return NULL;
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
     kinst_add(&argv, "-E");
-    kinst_add(&argv, "-DOMPP_KINST");
-    kinst_add(&argv, "-DOMPP_POMP2_NO_MACROS");
-    kinst_add(&argv, "-D_POMP2=200110");
-    kinst_add(&argv, "-include");
-    kinst_add(&argv, declarations);
-    kinst_memory_preprocess(&argv, c);
-    if (dir) kinst_add(&argv, "-iquote"), kinst_add(&argv, dir);
+    for (size_t i = 0; more && i < more->n; i++) kinst_add(&argv, more->v[i]);
     for (size_t i = c->ncompiler; i < c->words.n; i++)
         if (c->kinds[i] == KINST_WORD_OPTION && !is_left_out(c->words.v[i])) kinst_add(&argv, c->words.v[i]);
     if (source->x) kinst_add(&argv, "-x"), kinst_add(&argv, source->x);
@@ -70,6 +60,24 @@ static char *run(const kinst_command_t *c, const kinst_source_t *source, const c
     kinst_add(&argv, out);
     int status = kinst_run(argv.v, &(kinst_run_t){.err = err, .always = true});
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? kinst_file_read(out, size) : NULL;
+}
+
+/* Of C and C++, with declarations. dir: for headers of a file that is not the user's itself. */
+static char *run(const kinst_command_t *c, const kinst_source_t *source, const char *path, const char *dir,
+                 const char *err, size_t *size)
+{
+    kinst_list_t more = {0};
+    char *declarations = write_declarations();
+
+    if (!declarations) return NULL;
+    kinst_add(&more, "-DOMPP_KINST");
+    kinst_add(&more, "-DOMPP_POMP2_NO_MACROS");
+    kinst_add(&more, "-D_POMP2=200110");
+    kinst_add(&more, "-include");
+    kinst_add(&more, declarations);
+    kinst_memory_preprocess(&more, c);
+    if (dir) kinst_add(&more, "-iquote"), kinst_add(&more, dir);
+    return kinst_preprocessed(c, &more, source, path, kinst_text("%s/preprocessed", source->dir), err, size);
 }
 
 char *kinst_preprocess(const kinst_command_t *c, kinst_source_t *source, size_t *size, bool *quiet)

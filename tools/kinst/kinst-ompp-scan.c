@@ -29,7 +29,7 @@ kinst_place_t kinst_scan_place(const kinst_scan_t *s, unsigned line)
         if (s->mappings[middle].at <= line) low = middle + 1;
         else high = middle;
     }
-    if (low == 0) return (kinst_place_t){NULL, line, ""};
+    if (low == 0) return (kinst_place_t){NULL, line, "", NULL};
     kinst_place_t place = s->mappings[low - 1].place;
     place.line += line - s->mappings[low - 1].at;
     return place;
@@ -47,7 +47,66 @@ const char *kinst_scan_path(const kinst_scan_t *s, const kinst_place_t *place)
     return path;
 }
 
-/* "#line 12 "file"" and "# 12 "file" 3 4": what follows is there. p stands at the number. */
+static bool same_file(const kinst_place_t *a, const kinst_place_t *b)
+{
+    return a->file == b->file || (a->file && b->file && strcmp(a->file, b->file) == 0);
+}
+
+static unsigned depth_of(const kinst_place_t *place)
+{
+    unsigned depth = 0;
+
+    while ((place = place->from)) depth++;
+    return depth;
+}
+
+/* The innermost file that both are in, themselves or by what they are included from. */
+static void climb(kinst_place_t *a, kinst_place_t *b)
+{
+    unsigned depth = depth_of(a), other = depth_of(b);
+
+    for (; depth > other; depth--) *a = *a->from;
+    for (; other > depth; other--) *b = *b->from;
+    for (; a->from != b->from; *b = *b->from) *a = *a->from;
+}
+
+/* Puts begin and end of lines first to last of the translated text into one file. */
+static void into_one_file(const kinst_scan_t *s, kinst_place_t *begin, unsigned first, kinst_place_t *end,
+                          unsigned last)
+{
+    climb(begin, end);
+    while (!same_file(begin, end) && last > first) {
+        kinst_place_t before = kinst_scan_place(s, --last);
+        if (depth_of(&before) >= depth_of(begin)) *end = before;
+        climb(begin, end);
+    }
+    if (end->line < begin->line || !same_file(begin, end)) *end = *begin;
+}
+
+char *kinst_scan_span(const kinst_scan_t *s, kinst_place_t begin, unsigned first, kinst_place_t end, unsigned last)
+{
+    into_one_file(s, &begin, first, &end, last);
+    const char *file = kinst_escaped(kinst_scan_path(s, &begin));
+    return kinst_text("sscl=%s:%u:%u*escl=%s:%u:%u", file, begin.line, begin.line, file, end.line, end.line);
+}
+
+/* An include file begins or ends. The line that includes it is the one before that where its file goes on. */
+static void change_file(kinst_scan_t *s, bool begins, unsigned line)
+{
+    kinst_place_t *from = s->place.from, *room = NULL;
+    size_t n = 0;
+
+    if (begins) {
+        from = kinst_push(&room, &n, sizeof *from);
+        *from = s->place;
+    } else if (from) {
+        from->line = line - 1;
+        from = from->from;
+    }
+    s->place.from = from;
+}
+
+/* "#line 12 "file"" and "# 12 "file" 1 3 4": what follows is there. p stands at the number. */
 static bool read_marker(kinst_scan_t *s, const char *p)
 {
     char *rest;
@@ -55,11 +114,13 @@ static bool read_marker(kinst_scan_t *s, const char *p)
     const char *eol = rest + strcspn(rest, "\n"), *open = memchr(rest, '"', eol - rest), *close = eol;
 
     if (rest == p) return false;
+    for (close--; open && close > open && *close != '"'; close--) continue;
+    if (open && close == open) return false;
+    bool begins = open && memchr(close, '1', eol - close), ends = open && memchr(close, '2', eol - close);
+    if (begins || ends) change_file(s, begins, (unsigned)number);
     s->place.line = (unsigned)number;
     s->place.flags = "";
     if (!open) return true;
-    for (close--; close > open && *close != '"'; close--) continue;
-    if (close == open) return false;
     char *file = kinst_text("%.*s", (int)(close - open - 1), open + 1), *to = file;
     for (const char *from = file; *from; from++) *to++ = *from == '\\' && from[1] ? *++from : *from;
     *to = '\0';
@@ -103,8 +164,14 @@ size_t kinst_scan_region(kinst_scan_t *s, const char *type, const char *name)
 {
     kinst_region_t *region = kinst_push(&s->regions, &s->nregions, sizeof *region);
 
-    *region = (kinst_region_t){type, name, s->place, s->place};
+    *region = (kinst_region_t){type, name, s->place, s->place, s->line, s->line};
     return s->nregions;
+}
+
+void kinst_scan_region_end(kinst_scan_t *s, size_t region)
+{
+    s->regions[region - 1].end = s->place;
+    s->regions[region - 1].last = s->line;
 }
 
 /* ---- The wrapper's own pragmas ----------------------------------------------------------------------------------- */
@@ -141,10 +208,11 @@ static void translate_data(kinst_scan_t *s, const char *p, const char *end, bool
 
 void kinst_scan_end_quiet(kinst_scan_t *s)
 {
-    const char *file = s->quiet_from.file ? s->quiet_from.file : s->absolute;
+    kinst_place_t begin = s->quiet_from, end = s->place;
 
     if (!s->noinstrument) return;
-    kinst_addf(&s->quiet, "%s:%u:%u", file, s->quiet_from.line, s->place.line);
+    into_one_file(s, &begin, s->quiet_line, &end, s->line);
+    kinst_addf(&s->quiet, "%s:%u:%u", begin.file ? begin.file : s->absolute, begin.line, end.line);
     kinst_add(&s->quiet, "");
 }
 
@@ -167,6 +235,7 @@ static void translate(kinst_scan_t *s, const char *p, const char *end, bool stat
         kinst_scan_end_quiet(s);
         s->noinstrument = without;
         s->quiet_from = s->place;
+        s->quiet_line = s->line;
         kinst_scan_put(s, without ? "#pragma pomp noinstrument" : "#pragma pomp instrument");
         return;
     }
@@ -186,7 +255,7 @@ static void translate(kinst_scan_t *s, const char *p, const char *end, bool stat
     } else if (begin) {
         kinst_scan_put(s, kinst_text("ompp_region_begin_%zu();", kinst_scan_region(s, "userRegion", name)));
     } else if (id) {
-        s->regions[id - 1].end = s->place;
+        kinst_scan_region_end(s, id);
         kinst_scan_put(s, kinst_text("ompp_region_end_%zu();", id));
     } else {
         ignore(s, "end", "no begin before it in this file");
@@ -333,7 +402,7 @@ void kinst_scan_begin(kinst_scan_t *s, const char *text, size_t size)
 {
     s->text = s->cursor = text;
     s->end = text + size;
-    s->place = (kinst_place_t){NULL, 1, ""};
+    s->place = (kinst_place_t){NULL, 1, "", NULL};
     s->at_line_start = true;
     s->before = ';';
     s->line = 1;

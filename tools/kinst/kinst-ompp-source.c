@@ -21,10 +21,10 @@ enum { NOTE_UNINSTRUMENTED, NOTE_REMARK, NOTE_UNSEEN, NOTE_QUIET };
 /* A description in OPARI2's form, see src/opari-bridge/ompp_pomp2_ctc.h. */
 static char *description(const kinst_scan_t *s, const kinst_region_t *r)
 {
-    char *file = kinst_escaped(kinst_scan_path(s, &r->begin)), *name = r->name ? kinst_escaped(r->name) : NULL;
+    char *span = kinst_scan_span(s, r->begin, r->first, r->end, r->last),
+         *name = r->name ? kinst_escaped(r->name) : NULL;
 
-    return kinst_text("*regionType=%s*sscl=%s:%u:%u*escl=%s:%u:%u%s%s**", r->type, file, r->begin.line, r->begin.line,
-                      file, r->end.line, r->end.line, name ? "*userRegionName=" : "", name ? name : "");
+    return kinst_text("*regionType=%s*%s%s%s**", r->type, span, name ? "*userRegionName=" : "", name ? name : "");
 }
 
 /* Teams on the host run one after the other on the thread that meets them: a team of one. */

@@ -21,10 +21,11 @@ void kinst_puts(kinst_buffer_t *b, const char *text);
 void kinst_putf(kinst_buffer_t *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** A place in the user's files; flags: of a linemarker ("3 4" = system header), "" for none. */
-typedef struct {
+typedef struct kinst_place {
     const char *file; /* as the compiler names it; NULL = the source itself */
     unsigned line;
     const char *flags;
+    struct kinst_place *from; /* the line that includes its file; NULL = none */
 } kinst_place_t;
 
 /** Line `at` of the translated text, and those behind it, are `place` and behind it. */
@@ -39,6 +40,7 @@ typedef struct {
     const char *type; /* regionType of its description, see src/opari-bridge/ompp_pomp2_ctc.c */
     const char *name; /* of a user region, else NULL */
     kinst_place_t begin, end;
+    unsigned first, last; /* lines of the translated text */
 } kinst_region_t;
 
 /** A walk through one text. */
@@ -48,6 +50,7 @@ typedef struct {
     bool preprocessed;        /* for OPARI2: OpenMP directives are rewritten, strings that it cannot read are hidden */
     bool noinstrument;        /* between the pragmas of that name */
     kinst_place_t quiet_from; /* where noinstrument stands */
+    unsigned quiet_line;      /* the same in the translated text */
     kinst_list_t quiet;       /* "file:first:last" of those parts, and "" behind each: OMPT sees what is in them */
     unsigned opaque;          /* inside constructs in which calls are not possible (simd, target) */
 
@@ -115,11 +118,21 @@ void kinst_scan_fresh_line(kinst_scan_t *scan);
 
 kinst_place_t kinst_scan_place(const kinst_scan_t *scan, unsigned line);
 
+/**
+ * \brief Begin and end of what stands in lines first to last of the translated text, as "sscl=file:1:1*escl=file:9:9",
+ *        for a C string. Both are in one file: what is in a file that is included in between has the line that
+ *        includes it; with #line, the end is the last line of the file of the begin.
+ */
+char *kinst_scan_span(const kinst_scan_t *scan, kinst_place_t begin, unsigned first, kinst_place_t end, unsigned last);
+
 /** \brief Path of a place's file for descriptions: absolute where the file exists. */
 const char *kinst_scan_path(const kinst_scan_t *scan, const kinst_place_t *place);
 
 /** \brief A region of the wrapper. \return its number, from 1. */
 size_t kinst_scan_region(kinst_scan_t *scan, const char *type, const char *name);
+
+/** \brief It ends here. */
+void kinst_scan_region_end(kinst_scan_t *scan, size_t region);
 
 /* ---- OpenMP directives: kinst-ompp-directive.c, kinst-ompp-omp.c ------------------------------------------------- */
 

@@ -279,6 +279,14 @@ const char *kinst_private(void);
 /** \brief Cleans up and ends as the process with this wait status ended: exit status, or the same signal. */
 void kinst_finish(int status) __attribute__((noreturn));
 
+/**
+ * \brief The compiler's preprocessor on a file in the source's language.
+ * \param[in] more      options in front of the user's; NULL = none.
+ * \param[in] out, err  files for the text and the messages. \return the text; NULL when that fails.
+ */
+char *kinst_preprocessed(const kinst_command_t *command, const kinst_list_t *more, const kinst_source_t *source,
+                         const char *path, const char *out, const char *err, size_t *size);
+
 /** \brief A whole file. \return NULL when it cannot be read. */
 char *kinst_file_read(const char *path, size_t *size);
 bool kinst_file_write(const char *path, const char *text, size_t size);

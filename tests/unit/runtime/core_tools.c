@@ -95,7 +95,7 @@ static void collect(bool rows)
     for (size_t i = 0; !rows && i < p->ncoverage; i++) {
         const ompp_coverage_t *c = &p->coverage[i];
         if (c->kind == OMPP_COVERAGE_MISMATCH || c->kind == OMPP_COVERAGE_DROPPED || c->kind == OMPP_COVERAGE_LEFT ||
-            c->kind == OMPP_COVERAGE_PAUSED || c->kind == OMPP_COVERAGE_DISABLED)
+            c->kind == OMPP_COVERAGE_LOSS || c->kind == OMPP_COVERAGE_PAUSED || c->kind == OMPP_COVERAGE_DISABLED)
             say("\n%s %s %" PRIu64, ompp_coverage_rows[c->kind].name, ompp_profile_text(p, c->reason), c->count);
     }
     ompp_profile_free(p);
@@ -126,7 +126,8 @@ static ompp_region_ref_t region(const char *name)
 
     while (strncmp(name, kinds[k].start, strlen(kinds[k].start)) != 0) k++;
     const ompp_region_def_t def = {.construct = kinds[k].construct, .name = name, .flags = kinds[k].flags};
-    return *name == '0' ? 0 : ompp_region_define(&def);
+    if (*name == '0' || *name == '?') return *name == '?' ? OMPP_REGION_LOST : 0;
+    return ompp_region_define(&def);
 }
 
 static bool is(const event_t *e, const char *word) { return strcmp(e->word, word) == 0; }

@@ -8,7 +8,8 @@
  * Threads W1 to W3 are created at their first event. T1 to T3 are teams, T0 is no team; A to C are tasks, none is no
  * task.
  * A region is what its name begins with: par(allel), sections (PARALLEL SECTIONS), loop, critical, wait (BARRIER),
- * task, mpi (a function of MPI), fn (an instrumented function), or else a user region. 0 is no region.
+ * task, mpi (a function of MPI), fn (an instrumented function), or else a user region. 0 is no region, ? one
+ * that found no room.
  *
  *   enter R, exit R, phase R NAME, release R, unwind R, count R     ompp_event_enter() and so on
  *   ended R, barrier begin, barrier end                             ..._exit_or_barrier(), ..._barrier_phase()

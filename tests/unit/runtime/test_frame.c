@@ -6,14 +6,16 @@
 
 static void disable_critical(void) { setenv("OMPP_DISABLE_CRITICAL", "1", 1); }
 
-/* Of 300 nested regions the core opens 255. */
+/* Of 300 nested regions the core opens 255, and counts the others below the last of them. */
 static void nest_deeply(void)
 {
     for (unsigned i = 0; i < 300; i++) core_play("%u enter %c", 1000 + i, 'a' + i % 2);
     for (unsigned i = 300; i-- > 0;) core_play("%u exit %c", 3000 - i, 'a' + i % 2);
     core_play("4000 enter b, 4001 exit b, 5000 collect");
-    assert_non_null(strstr(core_written(), "a/b/a 1 (1492 0 0 1)"));
-    assert_non_null(strstr(core_written(), "\n0 b 1 (1 0 0 1)\ndropped nested too deeply 45"));
+    assert_non_null(strstr(core_written(), "a/b/a 23 (1492 0 0 23)"));
+    assert_non_null(strstr(core_written(), "a/b/a/b 23 (0 0 0 23)"));
+    assert_non_null(strstr(core_written(), "\n0 b 1 (1 0 0 1)\nloss nested too deeply: counted, and their time is that "
+                                           "of what is around them 45"));
 }
 
 /* The first call from a place takes the slow path, the others the fast one, which reads the counter: it stands at 0. */

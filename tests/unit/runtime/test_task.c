@@ -11,7 +11,7 @@
 #define TEAM1 "0 fork par T1, 0 begin T1 0, 0 enter wait, "
 #define TEAM2 TEAM1 "0 W1 begin T1 1, 0 W1 enter wait, "
 
-/* A task has room for 31 open regions, and closes them as it ends. */
+/* A task has room for 31 open regions, counts the others below the last of them, and closes them as it ends. */
 static void nest_deeply(void)
 {
     core_play(TEAM1 "0 create task A, 100 run A");
@@ -19,7 +19,10 @@ static void nest_deeply(void)
     core_play("150 over A, 160 enter a, 162 exit a, 170 exit wait, 200 collect");
     assert_non_null(strstr(core_written(), "0 par/wait 1 (170 2 50 1)"));
     assert_non_null(strstr(core_written(), "0 par/*task 1 (50 49 0 1)"));
-    assert_non_null(strstr(core_written(), "dropped nested too deeply 9"));
+    assert_non_null(strstr(core_written(), "a/b/a 5 (19 0 0 5)"));
+    assert_non_null(strstr(core_written(), "a/b/a/b 5 (0 0 0 5)"));
+    assert_non_null(strstr(core_written(), "loss nested too deeply: counted, and their time is that of what is around "
+                                           "them 9"));
 }
 
 static const core_case_t cases[] = {

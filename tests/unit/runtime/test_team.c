@@ -62,11 +62,21 @@ static const core_case_t cases[] = {
                "77 W1 exit a, 80 W1 end, 80 end, 85 join T3, 100 collect",
      .expected = "0 a 1 (3 0 0 1)  0 par 1 (1 0 0 1) (9 0 0 1) () (5 0 0 1)  1 par 1 (2 0 0 1) (8 3 0 1) () (5 0 0 1)  "
                  "1 b 1 (1 0 0 1)  1 par/a 1 (3 0 0 1)  paused 1"},
-    {.name = "a team whose region found no room, and whose worker is told no end",
+    {.name = "a team whose region is not measured, and whose worker is told no end",
      .events = "10 fork 0 T1, 11 begin T1 0, 12 W1 begin T1 1, 14 W1 enter a, 16 W1 exit a, 20 join T1, "
                "30 fork par T2, 31 begin T2 0, 33 W1 begin T2 1, 35 W1 end, 35 end, 40 join T2, 100 collect",
+     .expected = "0 par 1 (1 0 0 1) (4 0 0 1) () (5 0 0 1)  1 par 1 (3 0 0 1) (2 0 0 1) () (5 0 0 1)"},
+    /* Its entry on both threads, and what the worker enters. */
+    {.name = "a team whose region found no room",
+     .events = "10 fork ? T1, 11 begin T1 0, 12 W1 begin T1 1, 14 W1 enter a, 16 W1 exit a, 20 join T1, "
+               "30 fork par T2, 31 begin T2 0, 33 W1 begin T2 1, 35 W1 end, 35 end, 40 join T2, 100 collect",
      .expected = "0 par 1 (1 0 0 1) (4 0 0 1) () (5 0 0 1)  1 par 1 (3 0 0 1) (2 0 0 1) () (5 0 0 1)  "
-                 "dropped memory for the profile is full: OMPP_MEMORY 1"},
+                 "dropped memory for the profile is full: OMPP_MEMORY 3"},
+    {.name = "a region in it that found no room, and whose end is not told",
+     .events = "10 fork par T1, 11 begin T1 0, 12 enter ?, 13 enter a, 15 exit a, 20 end, 30 join T1, 40 enter a, "
+               "45 exit a, 50 exit ?, 100 collect",
+     .expected = "0 par 1 (1 0 0 1) (19 0 0 1) () ()  0 a 1 (5 0 0 1)  "
+                 "dropped memory for the profile is full: OMPP_MEMORY 2"},
     {.name = "members that never end, or whose thread ends",
      .events = "10 fork par T1, 11 begin T1 0, 12 W1 begin T1 1, 12 W2 begin T1 2, 12 W3 begin T1 3, "
                "20 W1 enter loop, 25 W2 gone, 30 end, 40 join T1, 50 W3 gone, 100 collect",

@@ -1,0 +1,47 @@
+/*
+ * Functions of plug-ins, in a program that was built without us: their calls go to functions of the C library, which is
+ * in front of us there and does nothing. They are taken over when a plug-in brings us, and when the program asks for
+ * something in one that it has opened later.
+ */
+#define _GNU_SOURCE
+#include "function/ompp_function_priv.h"
+
+#include "base/ompp_path.h"
+#include "image/ompp_intercept.h"
+#include "image/ompp_jump.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <string.h>
+
+static void *follow_dlsym(void *library, const char *name);
+
+static void *(*real_dlsym)(void *, const char *);
+static const ompp_intercept_t calls[] = {{"__cyg_profile_func_enter", (void *)ompp_function_enter, NULL},
+                                         {"__cyg_profile_func_exit", (void *)ompp_function_exit, NULL},
+                                         {"dlsym", (void *)follow_dlsym, (void **)&real_dlsym}};
+enum { NCALLS = sizeof calls / sizeof calls[0] };
+
+/* Who opens a library asks for something in it next. */
+JUMPS static void *follow_dlsym(void *library, const char *name)
+{
+    ompp_intercept(calls, NCALLS);
+    JUMP return real_dlsym(library, name);
+}
+
+/* Not where the program has functions of its own under these names. */
+static bool is_of_c_library(const void *function)
+{
+    Dl_info info;
+
+    return function && dladdr(function, &info) && info.dli_fname &&
+           strncmp(ompp_path_last(info.dli_fname), "libc.so", 7) == 0;
+}
+
+__attribute__((constructor, no_instrument_function)) static void at_load(void)
+{
+    const bool is_behind = is_of_c_library(dlsym(RTLD_DEFAULT, calls[0].name));
+
+    dlerror(); /* what was not found is no error of the program */
+    if (is_behind) ompp_intercept(calls, NCALLS);
+}
