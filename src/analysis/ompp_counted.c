@@ -100,6 +100,17 @@ static void say_room(ompp_profile_t *profile)
     say(profile, OMPP_COVERAGE_NOTE, subject, reason, 1);
 }
 
+/* Ranks on processors of several kinds: one line each, with the number of ranks, and what follows from it. */
+static void say_kinds(ompp_profile_t *profile)
+{
+    char subject[80];
+    size_t n = 0;
+
+    for (size_t i = 0; i < profile->ncoverage; i++) n += profile->coverage[i].kind == OMPP_COVERAGE_PROCESSOR;
+    snprintf(subject, sizeof subject, "ranks run on %zu kinds of processors", n);
+    if (n > 1) say(profile, OMPP_COVERAGE_UNEQUAL, subject, NULL, 1);
+}
+
 void ompp_analysis_counted(ompp_profile_t *profile)
 {
     for (size_t i = 0; i < profile->nmetrics; i++)
@@ -109,4 +120,5 @@ void ompp_analysis_counted(ompp_profile_t *profile)
         say(profile, OMPP_COVERAGE_NOTE, "counters in the table of parallel regions add up to 0",
             "no parallel region was run; what was counted stands in the flat profiles and in Outside Regions", 1);
     say_room(profile);
+    say_kinds(profile);
 }

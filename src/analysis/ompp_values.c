@@ -441,17 +441,20 @@ bool ompp_analysis_by_own_threads(const ompp_profile_t *profile, uint32_t node)
     return false;
 }
 
+/* Teams in teams have a master each, which work at the same time; so do those of the program's own threads. */
 uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, uint32_t node)
 {
     const uint64_t slots = profile->nslots ? profile->nslots : 1;
+    unsigned teams = 1;  /* a construct is run by one thread in one team, and by many in more */
+    bool inside = false; /* of a team, seen from the node, without an ALONE construct in between */
 
-    for (; node != 0; node = profile->nodes[node].parent) {
+    for (bool alone = false; node != 0 && !inside; node = profile->nodes[node].parent) {
         unsigned construct = construct_of(profile, node);
-        if (ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_ALONE) break;
-        if (ompp_construct_forks(construct)) return slots;
-        if (profile->nodes[node].parent == 0 && ompp_analysis_by_own_threads(profile, node)) return slots;
+        if (ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_ALONE) alone = true, teams = 1;
+        if (ompp_construct_forks(construct)) inside = !alone || teams-- == 0;
+        if (profile->nodes[node].parent == 0 && ompp_analysis_by_own_threads(profile, node)) inside = true;
     }
-    return ompp_analysis_nranks(profile);
+    return inside ? slots : ompp_analysis_nranks(profile);
 }
 
 /* ---- Overheads --------------------------------------------------------------------------------------------------- */

@@ -57,7 +57,8 @@ void ompp_row_add(const ompp_values_t *values, ompp_row_t *into, const ompp_row_
 
 /**
  * \brief By what the sum over threads is divided in the callgraph: slots inside a team, and where threads of the
- *        program's own were beside the initial one; ranks elsewhere outside of teams, and in ALONE constructs.
+ *        program's own were beside the initial one; ranks elsewhere outside of teams, and in ALONE constructs of a team
+ *        that is in no other one.
  */
 uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, uint32_t node);
 

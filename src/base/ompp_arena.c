@@ -12,11 +12,26 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define CHUNK ((uint64_t)256 << 10)
 #define READY ((uint64_t)16 << 10) /* so much of the file is made ready ahead: the caller has a lock */
 #define ALIGN 16u
+#define SPARED ((uint64_t)64 << 20) /* of a file system, for others */
+
+/*
+ * MPI libraries keep their messages in /dev/shm, too, in sparse files: one that finds it full is killed by SIGBUS. So
+ * they keep SPARED bytes, and half of a small file system: containers have a /dev/shm of 64 MB.
+ */
+static bool spares_room(int fd)
+{
+    struct statvfs fs;
+
+    if (fstatvfs(fd, &fs) != 0 || fs.f_blocks == 0) return true;
+    const uint64_t half = (uint64_t)fs.f_blocks * fs.f_frsize / 2, spared = half < SPARED ? half : SPARED;
+    return (uint64_t)fs.f_bavail * fs.f_frsize >= spared + CHUNK;
+}
 
 /*
  * One chunk of the file at offset: 0 or an errno. Growing past RLIMIT_FSIZE would raise SIGXFSZ in the user's program,
@@ -28,6 +43,7 @@ static int allocate(int fd, uint64_t offset)
 
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && offset + CHUNK > limit.rlim_cur)
         return EFBIG;
+    if (!spares_room(fd)) return ENOSPC;
     return posix_fallocate(fd, (off_t)offset, CHUNK);
 }
 

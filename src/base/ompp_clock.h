@@ -46,11 +46,16 @@ ompp_time_t ompp_clock_gettime(void);
 /** \brief Name of the source in use, for the report: "tsc" or "clock_gettime". */
 const char *ompp_clock_source(void);
 
-/** \brief Now, ns, where ompp_clock.use_tsc. */
+/**
+ * \brief Now, ns, where ompp_clock.use_tsc. Signed, so that differences of two times stay small numbers, positive or
+ *        negative, when the counter goes back: a process may be restored from a checkpoint on another machine.
+ */
 static inline ompp_time_t ompp_clock_tsc(void)
 {
 #if defined(__x86_64__)
-    return (ompp_time_t)(((unsigned __int128)(__rdtsc() - ompp_clock.origin_ticks) * ompp_clock.scale) >> 32);
+    const int64_t ticks = (int64_t)(__rdtsc() - ompp_clock.origin_ticks);
+
+    return (ompp_time_t)(((__int128)ticks * (int64_t)ompp_clock.scale) >> 32);
 #else
     return 0;
 #endif

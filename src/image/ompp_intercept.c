@@ -16,12 +16,13 @@
 /* Modules that are left alone, by the beginning of their file's name: they implement the functions, or synchronise on
  * their own account. */
 static const char *const left_alone[] = {
-    "libc.so",     "libc-",       "libpthread",   "ld-linux", "linux-vdso",    "libdl",  "libm.so",  "librt",
-    "libgcc_s",    "libgomp",     "libomp.",      "libomp-",  "libiomp5",      "libmpi", "libopen-", "libpmi",
-    "libprte",     "libevent",    "libhwloc",     "libucp",   "libucs",        "libuct", "libucm",   "libfabric",
-    "libpsm",      "libibverbs",  "librdmacm",    "libhcoll", "libsharp_coll", "libucc", "libnccl",  "libcuda.so",
-    "libjemalloc", "libtcmalloc", "libmimalloc",  "mca_",     "libompp",       "libcoz", "libpapi",  "libpfm",
-    "libasan",     "libtsan",     "libomptarget",
+    "libc.so",     "libc-",       "libpthread",   "ld-linux",  "linux-vdso",    "libdl",   "libm.so",   "librt",
+    "libgcc_s",    "libgomp",     "libomp.",      "libomp-",   "libiomp5",      "libmpi",  "libopen-",  "libpmi",
+    "libprte",     "libevent",    "libhwloc",     "libucp",    "libucs",        "libuct",  "libucm",    "libfabric",
+    "libpsm",      "libibverbs",  "librdmacm",    "libhcoll",  "libsharp_coll", "libucc",  "libnccl",   "libcuda.so",
+    "libjemalloc", "libtcmalloc", "libmimalloc",  "mca_",      "libompp",       "libcoz",  "libpapi",   "libpfm",
+    "libasan",     "libtsan",     "libomptarget", "libcudart", "libnv",         "librccl", "libamdhip", "libhsa",
+    "libze_",      "libOpenCL",
 };
 
 #define MAX_CALLERS 8 /* of the rows that are given */

@@ -48,7 +48,7 @@ static int check_ranks(check_t *c)
         if (i > 0 && rank->rank <= rank[-1].rank) return wrong(c, "rank %u is not in ascending order", rank->rank);
         if (rank->end > OMPP_END_INCOMPLETE) return wrong(c, "rank %u: unknown kind of end %u", rank->rank, rank->end);
         if (!is_string(c, rank->host) || !is_string(c, rank->clock) || !is_string(c, rank->job) ||
-            !is_string(c, rank->launch))
+            !is_string(c, rank->launch) || !is_string(c, rank->processors) || !is_string(c, rank->numa_nodes))
             return wrong(c, "rank %u names a string that does not exist", rank->rank);
     }
     return 0;

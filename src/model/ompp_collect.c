@@ -47,6 +47,9 @@ static void note_open(ompp_collecting_t *c, const ompp_a_frame_t *frame)
                                   ompp_collect_text(c, r->name), 1);
 }
 
+/* More than the counters of two processors differ. */
+static bool is_behind(uint64_t t, uint64_t before) { return (int64_t)(before - t) > 1000000000; }
+
 /* Adds to the copied values what the frames of one stack have not booked yet. */
 static void close_stack(ompp_collecting_t *c, const ompp_a_stack_t *stack, uint32_t top, uint32_t location,
                         uint64_t limit)
@@ -58,6 +61,7 @@ static void close_stack(ompp_collecting_t *c, const ompp_a_stack_t *stack, uint3
         const ompp_a_frame_t *frame = &stack->frames[i];
         uint64_t *values = values_of(c, frame, location);
         limit = limit_of(c, frame, limit);
+        c->back = c->back || is_behind(c->t, frame->stamp);
         if (values) note_open(c, frame);
         if (values) {
             values[0] += 1 + (frame->flags & OMPP_FRAME_F_RECURSIVE ? frame->again : 0);
@@ -193,6 +197,47 @@ static bool copy_threads(ompp_collecting_t *c, ompp_off_t first, uint32_t rank, 
     return ok;
 }
 
+/* ---- A clock that went back -------------------------------------------------------------------------------------- */
+
+static void drop_times_of(const ompp_profile_t *p, ompp_block_t *block)
+{
+    for (uint32_t i = 1; block->set == OMPP_SET_PHASES && i < block->nvalues; i++)
+        if ((i - 1) % OMPP_SLOT_NUM != OMPP_SLOT_COUNT) block->values[i] = 0;
+    for (size_t m = 0; m < p->nmetrics; m++)
+        if (p->metrics[m].set == block->set && p->metrics[m].index < block->nvalues &&
+            p->metrics[m].unit == OMPP_UNIT_NS)
+            block->values[p->metrics[m].index] = 0;
+}
+
+static bool has_negative(const ompp_block_t *block)
+{
+    for (uint32_t i = 0; block->set == OMPP_SET_PHASES && i < block->nvalues; i++)
+        if (block->values[i] > INT64_MAX) return true;
+    return false;
+}
+
+/*
+ * A process that was restored from a checkpoint may find another clock: nothing says then how long anything took.
+ * Counts are right.
+ */
+static void drop_times(ompp_collecting_t *c, ompp_rank_t *rank, const ompp_a_header_t *header)
+{
+    ompp_profile_t *p = c->profile;
+
+    c->back = c->back || is_behind(c->t, header->begin_ns);
+    for (size_t n = 0; n < p->nnodes; n++)
+        for (uint32_t b = 0; b < p->nodes[n].nblocks && !c->back; b++) c->back = has_negative(&p->nodes[n].blocks[b]);
+    if (!c->back) return;
+    for (size_t n = 0; n < p->nnodes; n++) {
+        p->nodes[n].first_ns = 0;
+        for (uint32_t b = 0; b < p->nodes[n].nblocks; b++) drop_times_of(p, &p->nodes[n].blocks[b]);
+    }
+    for (size_t l = 0; l < p->nlocations; l++) p->locations[l].begin_ns = p->locations[l].end_ns = 0;
+    rank->duration_ns = 0;
+    ompp_profile_add_coverage(p, OMPP_COVERAGE_CLOCK, "the clock went back, and all times are left out",
+                              "restored from a checkpoint, on another machine or after its restart?", 1);
+}
+
 static bool copy_all(ompp_collecting_t *c, const ompp_a_header_t *header, ompp_end_t end)
 {
     ompp_profile_t *p = c->profile;
@@ -221,6 +266,7 @@ static bool copy_all(ompp_collecting_t *c, const ompp_a_header_t *header, ompp_e
     c->pending = ompp_collect_first_pending(header);
     if (!ompp_collect_find_redone(c) || !ompp_collect_definitions(c, header, rank)) return false;
     if (!copy_threads(c, ompp_collect_follow(&header->threads), rank, &r.nthreads)) return false;
+    drop_times(c, &r, header);
     ompp_collect_notes(c, header, r.duration_ns);
     p->nslots = r.nthreads;
     ompp_profile_add_rank(p, &r);

@@ -30,6 +30,7 @@ typedef struct {
     uint32_t nredone;
     const ompp_a_page_t *page; /* where an item was found last */
     uint64_t seed;             /* of keys in tables: a file cannot be made so that they collide */
+    bool back;                 /* the clock went back while it was measured */
     uint64_t *work;            /* bytes that may still be looked at; a damaged file must not keep us for ever */
 } ompp_collecting_t;
 

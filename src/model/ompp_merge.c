@@ -575,6 +575,8 @@ static int merge_ranks(merge_t *m)
         ompp_rank_t rank = m->from->ranks[i];
         rank.host = m->strings[rank.host];
         rank.clock = m->strings[rank.clock];
+        rank.processors = m->strings[rank.processors];
+        rank.numa_nodes = m->strings[rank.numa_nodes];
         rank.job = m->strings[rank.job];
         rank.launch = m->strings[rank.launch];
         ompp_profile_add_rank(into, &rank);

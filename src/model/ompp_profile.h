@@ -55,6 +55,8 @@ typedef struct {
     uint32_t nthreads;
     uint32_t end; /* ompp_end_t */
     ompp_str_t host, clock;
+    ompp_str_t processors, numa_nodes; /* that it may use, as "0-3,8"; 0 = not known */
+    uint32_t cores, bound;             /* of these processors; threads that are bound to one core each */
     /* Which run it belongs to, for joining what ranks leave behind; not in the XML. */
     ompp_str_t job, launch;          /* agreed upon by the ranks; as the launcher says */
     uint32_t launcher_rank;          /* OMPP_NONE = no launcher */

@@ -55,6 +55,8 @@ void ompp_cpu_wait_begin(void)
     ompp_proc_cpus_add(&given);
 }
 
+ompp_proc_cpus_t ompp_cpu_wait_given(void) { return given; }
+
 void ompp_cpu_wait_thread_end(void)
 {
     ompp_proc_queue_t own = {0, 0};

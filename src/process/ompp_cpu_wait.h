@@ -5,6 +5,7 @@
 #ifndef OMPP_CPU_WAIT_H
 #define OMPP_CPU_WAIT_H
 
+#include "image/ompp_proc.h"
 #include "model/ompp_profile.h"
 
 #include <stdint.h>
@@ -20,6 +21,9 @@ void ompp_cpu_wait_mark(void);
 
 /** \brief Measurement begins. */
 void ompp_cpu_wait_begin(void);
+
+/** \brief The processors that its threads might use then; OpenMP libraries bind threads later. */
+ompp_proc_cpus_t ompp_cpu_wait_given(void);
 
 /** \brief The calling thread is over. */
 void ompp_cpu_wait_thread_end(void);

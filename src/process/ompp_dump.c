@@ -52,16 +52,18 @@ static bool is_alone(void)
     return n == 1 || (n == 2 && ompp_task_state((uint32_t)getpid()) == 'Z');
 }
 
-/* Waits until then. \return false when it is time to end. */
+/* Waits until then, or until the clock has gone back. \return false when it is time to end. */
 static bool sleep_until(const struct timespec *then)
 {
     const uint64_t look_ns = 1000000000u; /* for others */
+    struct timespec now = {0, 0};
     bool go_on = true;
 
     pthread_mutex_lock(&timer.lock);
     for (;;) {
-        struct timespec now, next;
+        struct timespec before = now, next;
         clock_gettime(CLOCK_MONOTONIC, &now);
+        if (is_before(&now, &before)) break;
         next = now;
         add_ns(&next, look_ns);
         go_on = !timer.stop && !is_alone();
@@ -81,8 +83,11 @@ typedef struct {
 
 static void do_duties(duty_t *duty, const duty_t *end)
 {
-    for (struct timespec now; duty < end; duty++) {
+    for (struct timespec now, latest; duty < end; duty++) {
         clock_gettime(CLOCK_MONOTONIC, &now);
+        latest = now;
+        add_ns(&latest, duty->interval_ns);
+        if (is_before(&latest, &duty->next)) duty->next = latest; /* the clock has gone back: a restored process */
         if (!duty->interval_ns || is_before(&now, &duty->next)) continue;
         duty->run();
         clock_gettime(CLOCK_MONOTONIC, &now);

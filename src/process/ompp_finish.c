@@ -57,14 +57,15 @@ void ompp_runtime_absent(const ompp_reduce_t *reduce)
     }
 }
 
-/* Nothing is measured from here on; t: the end. \return true for the one caller that ends a running measurement. */
-static bool stop(ompp_time_t t)
+/* Nothing is measured from here on. \param[out] t  the end. \return true for the one caller that ends a running
+ * measurement. */
+static bool stop(ompp_time_t *t)
 {
     ompp_data_finish();
     if (atomic_exchange(&ompp_process.state, OMPP_STATE_DEAD) != OMPP_STATE_RUNNING) return false;
     atomic_store(&ompp_process.on, 0);
-    ompp_process.header->end_ns = t;
     ompp_dump_stop();
+    *t = ompp_process.header->end_ns = ompp_threads_stop(ompp_thread_self);
     return true;
 }
 
@@ -127,15 +128,15 @@ static void end_badly(ompp_time_t t, const char *why)
 }
 
 /* Ends the measurement, badly. */
-static void end_now(ompp_time_t t, const char *why)
+static void end_now(const char *why)
 {
     int saved_errno = errno;
+    ompp_time_t t;
     ompp_float_t program;
 
     if (atomic_load(&ended_badly)) return;
     ompp_float_begin(&program);
-    if (stop(t)) {
-        ompp_threads_stop(ompp_thread_self);
+    if (stop(&t)) {
         if (ompp_thread_self) ompp_meter_flush(ompp_thread_self);
         missed_threads = ompp_meter_take_over(ompp_thread_self);
         ompp_thread_self = &ompp_thread_none;
@@ -210,14 +211,13 @@ static bool report_of_run(ompp_time_t t, const ompp_reduce_t *reduce)
 
 static void finalize(const ompp_reduce_t *reduce)
 {
+    ompp_time_t t;
     bool done = true;
     int error = 0;
 
     /* A report that is under way is of a moment before the end. A forked process has none. */
     if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING) ompp_dump_stop();
-    const ompp_time_t t = ompp_clock_now();
-    if (!stop(t)) return;
-    ompp_threads_stop(ompp_thread_self);
+    if (!stop(&t)) return;
     if (ompp_thread_self) ompp_meter_end(ompp_thread_self);
     missed_threads = ompp_meter_take_over(ompp_thread_self);
     ompp_thread_self = &ompp_thread_none;
@@ -264,7 +264,7 @@ void ompp_runtime_dump(bool final, const char *why)
 
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
     if (final && !is_file_of_run()) {
-        end_now(t, why);
+        end_now(why);
         return;
     }
     ompp_float_begin(&program);
@@ -312,5 +312,5 @@ void ompp_finish_at_exit(void)
     ompp_runtime_leave();
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
     if (ompp_process.header->rank < 0) ompp_runtime_finalize(NULL);
-    else end_now(ompp_clock_now(), "ended without MPI_Finalize");
+    else end_now("ended without MPI_Finalize");
 }

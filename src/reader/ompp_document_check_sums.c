@@ -239,6 +239,16 @@ static void check_classes(ompp_doc_check_t *c)
     free(slack);
 }
 
+/* In our reports, regions that run at the same time add up to the duration at most; n: threads whose time is added. */
+static void limit_sum(const ompp_document_t *d, double *sum, double *slack, uint64_t n)
+{
+    const double most = ompp_decimal_value(&d->runtime) * (double)n;
+
+    if (!d->ours || *sum <= most) return;
+    *sum = most;
+    *slack += ompp_decimal_slack(&d->runtime) * (double)n;
+}
+
 /* Without regions inside regions the totals add up. */
 static void check_total(ompp_doc_check_t *c, const ompp_doc_overhead_t *sum)
 {
@@ -250,6 +260,7 @@ static void check_total(ompp_doc_check_t *c, const ompp_doc_overhead_t *sum)
         total += ompp_decimal_value(&row->total);
         slack += ompp_decimal_slack(&row->total);
     }
+    limit_sum(d, &total, &slack, d->nthreads);
     ompp_doc_near(c, sum->line, "SUM of totals", "", &sum->total, total, slack);
 }
 
@@ -321,6 +332,7 @@ static void check_walls(ompp_doc_check_t *c)
                           ompp_decimal_value(&w->wall) * (double)d->nthreads,
                           ompp_decimal_slack(&w->wall) * (double)d->nthreads);
     }
+    limit_sum(d, &sum, &slack, 1);
     if (!c->nested) ompp_doc_near(c, d->overheads_line, "parallel coverage", "", &d->coverage, sum, slack);
     ompp_doc_percent(c, d->overheads_line, "parallel coverage", &d->coverage_percent, &d->coverage,
                      ompp_decimal_value(&d->runtime), ompp_decimal_slack(&d->runtime));

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <locale.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* ---- General Information ----------------------------------------------------------------------------------------- */
@@ -134,6 +135,53 @@ void ompp_text_hosts(const ompp_text_t *t, const char *separator)
     }
 }
 
+/* ---- Processors -------------------------------------------------------------------------------------------------- */
+
+#define MOST_PLACES 4 /* that are listed */
+
+static bool same_place(const ompp_rank_t *a, const ompp_rank_t *b)
+{
+    return a->processors == b->processors && a->numa_nodes == b->numa_nodes && a->cores == b->cores &&
+           a->bound == b->bound && a->host == b->host;
+}
+
+static void put_place(ompp_text_t *t, const ompp_rank_t *rank)
+{
+    const char *nodes = ompp_profile_text(t->profile, rank->numa_nodes);
+    const bool several = strpbrk(nodes, "-,") != NULL;
+
+    fprintf(t->out, "%s (%" PRIu32 " %s", ompp_profile_text(t->profile, rank->processors), rank->cores,
+            rank->cores == 1 ? "core" : "cores");
+    if (*nodes) fprintf(t->out, ", NUMA node%s %s", several ? "s" : "", nodes);
+    if (rank->bound)
+        fprintf(t->out, ", %" PRIu32 " %s bound to one core%s", rank->bound, rank->bound == 1 ? "thread" : "threads",
+                rank->bound == 1 ? "" : " each");
+    putc(')', t->out);
+}
+
+/* Which processors the ranks may use; those with the same ones together. */
+static void line_processors(ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+    size_t nplaces = 0;
+
+    for (size_t r = 0, end; r < p->nranks_kept; r = end) {
+        const ompp_rank_t *rank = &p->ranks[r];
+        for (end = r + 1; end < p->nranks_kept && same_place(rank, &p->ranks[end]);) end++;
+        if (!rank->processors) continue;
+        if (nplaces == 0) label(t, "Processors");
+        if (++nplaces > MOST_PLACES) break;
+        if (nplaces > 1) fputs("; ", t->out);
+        if (end - r > 1) fprintf(t->out, "ranks %" PRIu32 "-%" PRIu32 ": ", rank->rank, p->ranks[end - 1].rank);
+        else if (p->nranks > 1) fprintf(t->out, "rank %" PRIu32 ": ", rank->rank);
+        put_place(t, rank);
+    }
+    if (nplaces > MOST_PLACES) fputs("; ...", t->out);
+    if (nplaces) putc('\n', t->out);
+}
+
+/* ---- MPI --------------------------------------------------------------------------------------------------------- */
+
 const ompp_text_mpi_line_t ompp_text_mpi_lines[] = {
     {"MPI time", OMPP_COLUMN_MPI_T},        {"MPI bytes in", OMPP_COLUMN_IN_V},
     {"MPI bytes out", OMPP_COLUMN_OUT_V},   {"MPI recv calls", OMPP_COLUMN_RECV_C},
@@ -176,6 +224,7 @@ void ompp_text_general(ompp_text_t *t)
     fprintf(t->out, "%" PRIu32 "\n", ompp_analysis_max_threads(p));
     line_tids(t, "Nested TIDs", OMPP_THREAD_NESTED);
     line_tids(t, "Other TIDs", OMPP_THREAD_OTHER);
+    line_processors(t);
     line(t, "ompP Version", ompp_profile_text(p, p->version));
     line(t, "ompP Build Date", ompp_profile_text(p, p->build_date));
     line(t, "PAPI Support", ompp_text_has_counters(t) ? "available" : "not available");

@@ -108,6 +108,8 @@ static void fill_line(const ompp_text_t *t, const ompp_overhead_t *values, ompp_
     o->coverage_ns += values->outer_wall_ns;
 }
 
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 int ompp_text_overhead_lines(const ompp_text_t *t, ompp_text_overheads_t *o)
 {
     ompp_overhead_t *overheads;
@@ -118,6 +120,9 @@ int ompp_text_overhead_lines(const ompp_text_t *t, ompp_text_overheads_t *o)
     for (size_t i = 0; o->lines && i < o->n; i++) fill_line(t, &overheads[i], o, &o->lines[i]);
     free(overheads);
     if (!o->lines) return -OMPP_E_NOMEM;
+    /* regions of the program's own threads may run at the same time */
+    o->coverage_ns = least(o->coverage_ns, t->duration_ns);
+    o->sum.values.total_ns = least(o->sum.values.total_ns, t->duration_ns * t->nslots);
     qsort(o->lines, o->n, sizeof *o->lines, descending);
     return 0;
 }

@@ -96,6 +96,8 @@ RECORD(module, "module", FIELD("path", TEXT, MUST, ompp_module_t, path), FIELD("
 RECORD(rank, "rank", FIELD("rank", U32, MUST, ompp_rank_t, rank), FIELD("pid", U32, MAY, ompp_rank_t, pid),
        FIELD("threads", U32, MUST, ompp_rank_t, nthreads), NAMED("end", ends, MUST, ompp_rank_t, end),
        FIELD("host", TEXT, MAY, ompp_rank_t, host), FIELD("clock", TEXT, MAY, ompp_rank_t, clock),
+       FIELD("processors", TEXT, MAY, ompp_rank_t, processors), FIELD("cores", U32, MAY, ompp_rank_t, cores),
+       FIELD("numa-nodes", TEXT, MAY, ompp_rank_t, numa_nodes), FIELD("bound", U32, MAY, ompp_rank_t, bound),
        FIELD("begin-epoch-ns", U64, MUST, ompp_rank_t, begin_epoch_ns),
        FIELD("duration-ns", U64, MUST, ompp_rank_t, duration_ns), FIELD("user-ns", U64, MAY, ompp_rank_t, user_ns),
        FIELD("system-ns", U64, MAY, ompp_rank_t, system_ns));

@@ -84,10 +84,13 @@ static bool stop_all(const ompp_thread_t *self)
     return all;
 }
 
-void ompp_threads_stop(const ompp_thread_t *self)
+ompp_time_t ompp_threads_stop(const ompp_thread_t *self)
 {
     const struct timespec pause = {0, PAUSE_NS};
 
     stop_all(self); /* those that sleep are stopped at the second look */
-    for (int i = 0; i < PAUSES && !stop_all(self); i++) nanosleep(&pause, NULL);
+    const ompp_time_t t = ompp_clock_now();
+    if (stop_all(self)) return t;
+    for (int i = 1; i < PAUSES && !stop_all(self); i++) nanosleep(&pause, NULL);
+    return ompp_clock_now();
 }

@@ -171,16 +171,13 @@ void ompp_member_begin_slow(ompp_team_t *team, unsigned index, bool nested, ompp
     ompp_a_thread_t *record = thread->record;
     bool forked_it = team && team->a.fork_thread == ompp_off(thread, record);
     if (!forked_it && index > 0) {
-        if (atomic_load_explicit(&thread->replaced, memory_order_relaxed)) {
-            atomic_store(&thread->replaced, false);
-            atomic_store(&record->beside, 1);
-        }
         /* A worker starts afresh: what it has left open or skipped belongs to an earlier team. */
         thread->skipped = 0;
         for (uint32_t i; (i = find_team(thread)) > 0;) ompp_frames_close(thread, i, t);
         if (team && !is_lost(team)) worker_begin(thread, team, t);
         else skip_part(thread, lost_by(team));
         thread->skipped_team = thread->skipped;
+        ompp_worker_beside(thread);
     }
     ompp_a_frame_t *frame = ompp_top(thread);
     if (!thread->skipped && frame->flags & OMPP_FRAME_F_TEAM && frame->slot == 0) {

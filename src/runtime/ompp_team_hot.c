@@ -97,9 +97,7 @@ static inline ompp_a_frame_t *worker_begins(ompp_thread_t *thread, ompp_team_t *
 {
     ompp_a_frame_t *top = ompp_top(thread);
 
-    if (!team || thread->record->kind != OMPP_THREAD_TEAM || forked(thread, &team->a) ||
-        atomic_load_explicit(&thread->replaced, memory_order_relaxed))
-        return NULL;
+    if (!team || thread->record->kind != OMPP_THREAD_TEAM || forked(thread, &team->a)) return NULL;
     const ompp_path_t *path = ompp_path_of(thread, team->a.fork_node);
     if (path->fork_node != team->a.fork_node) return NULL;
     if ((top->flags & ~OMPP_FRAME_F_LEFT) == OMPP_FRAME_F_TEAM && top->team) {
@@ -107,7 +105,9 @@ static inline ompp_a_frame_t *worker_begins(ompp_thread_t *thread, ompp_team_t *
         top = ompp_top(thread);
     }
     if (thread->team || top->flags & OMPP_FRAME_F_PENDING || top == thread->last) return NULL;
-    return ompp_worker_push(thread, &team->a, path->node, t);
+    ompp_a_frame_t *frame = ompp_worker_push(thread, &team->a, path->node, t);
+    ompp_worker_beside(thread);
+    return frame;
 }
 
 void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t)

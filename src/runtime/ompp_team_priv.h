@@ -36,8 +36,16 @@ static inline ompp_a_frame_t *ompp_worker_push(ompp_thread_t *thread, ompp_a_tea
     ompp_a_frame_t *frame = ompp_push_node(thread, node, OMPP_FRAME_F_TEAM, t);
     frame->team = ompp_off(thread, team);
     frame->outer_base = thread->base_node;
-    atomic_fetch_add_explicit(&team->refs, 1, memory_order_relaxed);
+    atomic_fetch_add(&team->refs, 1); /* and the frame is seen before "replaced" is read */
     return frame;
+}
+
+/** \brief After the push: another thread has come for its place, before now or just now (replace_others). */
+static inline void ompp_worker_beside(ompp_thread_t *thread)
+{
+    if (__builtin_expect(!atomic_load(&thread->replaced), 1)) return;
+    atomic_store(&thread->replaced, false);
+    atomic_store(&thread->record->beside, 1);
 }
 
 /** \brief The member's code begins: the phase in slot 1, BODY or MGMT. */

@@ -212,45 +212,42 @@ void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t)
     list_put(&ended_threads, thread);
 }
 
-/*
- * Whether another thread is in a region that is not over: some sources tell a worker's end at its next begin. Inside an
- * event it may be about to begin one.
- * \param[out] end  of its last region, when it is in none.
- */
-static bool works(const ompp_thread_t *other, ompp_time_t *end)
+/* Until when another thread was in teams; UINT64_MAX: it still is in a region. Some sources tell a worker's end at its
+ * next begin. */
+static ompp_time_t works_until(const ompp_thread_t *other)
 {
-    const ompp_a_stack_t *stack = ompp_at(other, atomic_load_explicit(&other->record->stack, memory_order_acquire));
+    const ompp_off_t off = atomic_load_explicit(&other->record->stack, memory_order_acquire);
+    const ompp_a_stack_t *stack = ompp_at(other, off);
+    ompp_time_t join = 0;
 
-    *end = __atomic_load_n(&other->busy_until, __ATOMIC_RELAXED);
-    for (uint32_t i = __atomic_load_n(&stack->top, __ATOMIC_ACQUIRE); i > 0; i--) {
+    if (stack->under) return UINT64_MAX; /* in a task */
+    for (uint32_t i = __atomic_load_n(&stack->top, __ATOMIC_ACQUIRE); i > 0 && !join; i--) {
         const ompp_a_frame_t *frame = &stack->frames[i];
         const uint16_t flags = __atomic_load_n(&frame->flags, __ATOMIC_ACQUIRE);
         const ompp_a_team_t *team = flags & OMPP_FRAME_F_TEAM && frame->team ? ompp_at(other, frame->team) : NULL;
-        if (team && (*end = atomic_load_explicit(&team->join, memory_order_acquire)) != 0) break;
-        if (!(flags & OMPP_FRAME_F_PENDING)) return true;
+        join = team ? atomic_load_explicit(&team->join, memory_order_acquire) : 0;
+        /* a member that has left is in its team until the join */
+        if (!join && !(flags & (team ? OMPP_FRAME_F_ENDED : OMPP_FRAME_F_PENDING))) return UINT64_MAX;
     }
-    return ompp_is_inside(other);
+    const ompp_time_t before = __atomic_load_n(&other->busy_until, __ATOMIC_RELAXED); /* was written before the top */
+    return join > before ? join : before;
 }
 
 /*
  * A thread comes for a place in outermost teams that others may have, too. A runtime that makes a team smaller
  * dismisses threads, which end a little later; one that is in a team now, or will be again (ompp_team.c), is no such:
- * threads fork teams independently.
+ * threads fork teams independently. What the row has of the others, until they were done, is not the thread's.
  */
 static void replace_others(ompp_thread_t *place)
 {
     for (ompp_thread_t *other = atomic_load(&ompp_process.threads); other; other = other->next_all) {
         ompp_a_thread_t *record = other->record;
-        if (other == place || record->index != place->record->index || record->kind != OMPP_THREAD_TEAM ||
-            __atomic_load_n(&record->end_ns, __ATOMIC_ACQUIRE) != 0)
-            continue;
-        ompp_time_t end;
-        if (works(other, &end)) {
-            atomic_store(&record->beside, 1);
-            continue;
-        }
-        atomic_store(&other->replaced, true);
-        if (end > place->busy_until) place->busy_until = end;
+        if (other == place || record->index != place->record->index || record->kind != OMPP_THREAD_TEAM) continue;
+        /* before it is looked at: one that begins just now sees the one, or shows the other */
+        if (__atomic_load_n(&record->end_ns, __ATOMIC_ACQUIRE) == 0) atomic_store(&other->replaced, true);
+        const ompp_time_t until = works_until(other);
+        if (until == UINT64_MAX) atomic_store(&record->beside, 1);
+        else if (until > place->busy_until) place->busy_until = until;
     }
 }
 
@@ -261,6 +258,7 @@ static void put_in_place(ompp_thread_t *thread, ompp_seat_t place)
     record->kind = place.kind;
     record->index = place.index;
     record->path = place.path;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* of two that come at the same time one sees the other */
     if (place.kind == OMPP_THREAD_TEAM) replace_others(thread);
 }
 

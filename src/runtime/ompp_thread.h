@@ -102,8 +102,9 @@ void ompp_thread_end(ompp_thread_t *thread, ompp_time_t t);
  * \brief At the end of measurement: threads but self have no events any more. Those that are inside one are waited for,
  *        some 30 ms at most for all of them: what they have written is read next, and must be whole. OpenMP's threads
  *        tell the end of their last barrier when they next look, not before the program ends.
+ * \return the end of measurement: when the last of them had its last event, or a little later.
  */
-void ompp_threads_stop(const ompp_thread_t *self);
+ompp_time_t ompp_threads_stop(const ompp_thread_t *self);
 
 /** \return what a thread of this process is at, as Linux says it: 'R', 'S', 'Z' ...; 0 = it is gone. */
 char ompp_task_state(uint32_t task);

@@ -402,17 +402,30 @@ class Report:
     def divisors(self, t):
         """Possible divisors of inclusive time: ompP's and ours (docs/compatibility.md)."""
         kinds = [k for _, k in t.path]
-        for k in reversed(kinds):
+        for n, k in reversed(list(enumerate(kinds))):
             if k == 'MASTER':
+                if self.ours and (self.by_own_threads(t) or self.in_inner_team(kinds[:n])):
+                    return {self.slots}
                 return {self.nranks, 1} if kinds[-1] == 'MASTER' else {self.nranks} if self.ours else {self.slots}
             if k in FORKS:
                 return {self.slots} | ({1} if kinds[-1] == 'USER REGION' and not self.ours else set())
         return {self.slots if self.by_own_threads(t) else self.nranks} if self.ours else {1, self.slots}
 
+    @staticmethod
+    def in_inner_team(kinds):
+        """Whether several teams were there at the same time: a fork below a fork, without MASTER in between."""
+        below = 0
+        for k in kinds:
+            below = 0 if k == 'MASTER' else below + (k in FORKS)
+            if below > 1:
+                return True
+        return False
+
     def by_own_threads(self, t):
         """Whether threads of the program's own were on the call path from its outermost region on."""
         top = next((p for p in self.tables if p.path == t.path[:1]), t)
-        return any(words[-1] not in ('0', '-') and top.of(row, 'execC').v > 0 for _, words, row in top.rows)
+        others = [tuple(reversed(one.split(' of rank '))) for one in self.general.get('Other TIDs', '').split(', ')]
+        return any(tuple(words) in others and top.of(row, 'execC').v > 0 for _, words, row in top.rows)
 
     def exclusives(self, t, children):
         """Possible sums of exclusive time. ompP does not subtract tasks, and children only from the body."""
@@ -475,7 +488,10 @@ class Report:
             return self.say(self.run['runtime'][0], 'no SUM of wallclocks')
         i, _, _, total, total_p = self.wall[-1]
         if not self.is_nested():
-            self.near(i, 'SUM of wallclock', total, sum(w[3].v for w in walls), sum(w[3].h for w in walls))
+            walls_sum, slack = sum(w[3].v for w in walls), sum(w[3].h for w in walls)
+            if self.ours and walls_sum > self.duration.v:
+                walls_sum, slack = self.duration.v, slack + self.duration.h  # they ran at the same time
+            self.near(i, 'SUM of wallclock', total, walls_sum, slack)
         self.near(i, 'SUM of wallclock', total, self.run['coverage'][1].v)
         self.near(i, 'parallel coverage (%)', self.run['coverage'][2], total_p.v, total_p.h)
         for (i, region, _, wall, wall_p) in self.wall:
@@ -554,7 +570,10 @@ class Report:
             self.near(i, 'SUM of ' + (['Ovhds'] + CLASSES)[column], value, sum(p.v for p in parts), sum(p.h for p in parts))
         if not self.is_nested():
             coverage = self.run['coverage'][1]
-            self.near(i, 'SUM of Total', total, sum(r[2].v for r in rows), sum(r[2].h for r in rows) + coverage.h * self.slots)
+            totals_sum, slack = sum(r[2].v for r in rows), sum(r[2].h for r in rows) + coverage.h * self.slots
+            if self.ours and totals_sum > self.duration.v * self.slots:
+                totals_sum, slack = self.duration.v * self.slots, slack + self.duration.h * self.slots
+            self.near(i, 'SUM of Total', total, totals_sum, slack)
         totals = {e[1]: e[2].v for e in self.each}
         for r in rows:
             if totals[r[1]] != r[2].v:

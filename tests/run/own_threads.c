@@ -1,5 +1,6 @@
 /*
- * Threads of the program's own. teams: 200 of them, most at the same time, each with a parallel region of two.
+ * Threads of the program's own. teams: 200 of them, most at the same time, each with a parallel region of two,
+ * whose masters all work at the same time.
  * messages: three wait for messages while the initial thread sleeps in no region at all.
  */
 #ifdef MPI
@@ -40,11 +41,15 @@ static void *work(void *unused)
     volatile int sum = 0;
 
 #pragma omp parallel num_threads(2)
-    for (int k = 0; k < 200000; k++)
-        if (k % 100000 == 0) {
+    {
+#pragma omp master
+        usleep(20000);
+        for (int k = 0; k < 200000; k++)
+            if (k % 100000 == 0) {
 #pragma omp atomic
-            sum += 1;
-        }
+                sum += 1;
+            }
+    }
     return unused;
 }
 

@@ -121,16 +121,25 @@ static bool has_other_rights(const char *path, const struct stat *st)
 }
 
 /* Programs that start others: measured is what they start, and only when ompp stands behind them. */
+typedef enum { RANKS, COMMAND, CONTAINER } starter_kind_t;
+
 static const struct {
     const char *name;
-    bool ranks; /* starts ranks of MPI */
+    starter_kind_t kind;
 } starters[] = {
-    {"mpirun", true}, {"mpiexec", true},  {"orterun", true}, {"prun", true},      {"prterun", true},
-    {"srun", true},   {"aprun", true},    {"jsrun", true},   {"ibrun", true},     {"flux", true},
-    {"env", false},   {"nice", false},    {"ionice", false}, {"taskset", false},  {"numactl", false},
-    {"chrt", false},  {"timeout", false}, {"stdbuf", false}, {"setarch", false},  {"time", false},
-    {"nohup", false}, {"xargs", false},   {"gdb", false},    {"valgrind", false}, {"strace", false},
-    {"perf", false},  {"make", false},
+    {"mpirun", RANKS},         {"mpiexec", RANKS},       {"orterun", RANKS},
+    {"prun", RANKS},           {"prterun", RANKS},       {"srun", RANKS},
+    {"aprun", RANKS},          {"jsrun", RANKS},         {"ibrun", RANKS},
+    {"flux", RANKS},           {"env", COMMAND},         {"nice", COMMAND},
+    {"ionice", COMMAND},       {"taskset", COMMAND},     {"numactl", COMMAND},
+    {"chrt", COMMAND},         {"timeout", COMMAND},     {"stdbuf", COMMAND},
+    {"setarch", COMMAND},      {"time", COMMAND},        {"nohup", COMMAND},
+    {"xargs", COMMAND},        {"gdb", COMMAND},         {"valgrind", COMMAND},
+    {"strace", COMMAND},       {"perf", COMMAND},        {"make", COMMAND},
+    {"dmtcp_launch", COMMAND}, {"apptainer", CONTAINER}, {"singularity", CONTAINER},
+    {"docker", CONTAINER},     {"podman", CONTAINER},    {"ch-run", CONTAINER},
+    {"shifter", CONTAINER},    {"sarus", CONTAINER},     {"enroot", CONTAINER},
+    {"udocker", CONTAINER},    {"bwrap", CONTAINER},     {"chroot", CONTAINER},
 };
 
 /* Row of the table, or its end. */
@@ -152,18 +161,21 @@ bool ompp_program_starts_others(const char *name)
 
 bool ompp_program_starts_ranks(const char *name)
 {
-    return ompp_program_starts_others(name) && starters[find_starter(ompp_path_last(name))].ranks;
+    return ompp_program_starts_others(name) && starters[find_starter(ompp_path_last(name))].kind == RANKS;
 }
 
-static void check_starter(ompp_program_t *program, const char *name)
+/* children: those of the program are measured, too; but for those in a container, where our libraries may be missing.
+ */
+static void check_starter(ompp_program_t *program, const char *name, bool children)
 {
     const char *base = ompp_path_last(name);
     size_t i = find_starter(base);
 
-    if (i == sizeof starters / sizeof starters[0]) return;
-    cannot(program, "starts what is to be measured");
+    if (i == sizeof starters / sizeof starters[0] || (children && starters[i].kind != CONTAINER)) return;
+    cannot(program, "starts what is to be measured%s",
+           starters[i].kind == CONTAINER ? " in a container, which needs ompp's directory in it" : "");
     snprintf(program->remedy, sizeof program->remedy, "put ompp behind %.60s, as %.60s%s ompp -- ./app", base, base,
-             starters[i].ranks ? " -n 2" : " ...");
+             starters[i].kind == RANKS ? " -n 2" : " ...");
 }
 
 /* The words of the first line of a script, without #!: interpreter, and the rest as one word, as the system takes
@@ -240,10 +252,15 @@ static void look_at(ompp_program_t *program, const char *name, bool children, un
                         "ignores preloading");
         return;
     }
+    const size_t starter = find_starter(ompp_path_last(name));
+    /* also where it is a script, or statically linked, as tools for containers often are */
+    if (starter < sizeof starters / sizeof starters[0] && strcmp(starters[starter].name, ompp_path_last(name)) == 0)
+        check_starter(program, name, children);
+    if (*program->why) return;
     switch (ompp_elf_kind(program->path)) {
     case OMPP_ELF_DYNAMIC:
         program->shell = ompp_known_shell(program->path);
-        if (!children) check_starter(program, name);
+        check_starter(program, name, children);
         break;
     case OMPP_ELF_STATIC:
         cannot(program, "is statically linked");

@@ -49,6 +49,20 @@ static const core_case_t cases[] = {
      .expected = "0 par 1 (20 0 0 1) () () ()  1 par 1 (0 0 0 1) (10 0 0 1) () (10 0 0 1)  "
                  "2 par 1 (0 0 0 1) (7 0 0 1) () (10 0 0 1)  3 par 1 (17 0 0 1) () () ()  0 initial 0-100  "
                  "1 team 10-100  2 team 15-100  3 other 15-100"},
+    {.name = "a member that comes late to its team, to a row that another team had meanwhile",
+     .events = "10 W3 fork par T2, 15 fork par T1, 16 W1 begin T1 1, 30 W1 end, 30 join T1, 40 W2 begin T2 1, "
+               "50 W2 end, 50 W3 join T2, 100 collect",
+     .expected =
+         "0 par 1 (15 0 0 1) () () ()  1 par 2 (11 0 0 2) (24 0 0 2) () (0 0 0 2)  2 par 1 (40 0 0 1) () () ()"},
+    {.name = "a member that has left a team, which is not joined yet, when another comes for its place",
+     .events = "10 W3 fork par T2, 11 W1 begin T2 1, 15 W1 end, 20 fork par T1, 21 W2 begin T1 1, 30 W2 end, "
+               "35 join T1, 40 W3 join T2, 100 collect",
+     .expected = "0 par 1 (15 0 0 1) () () ()  1 par 1 (1 0 0 1) (4 0 0 1) () (25 0 0 1)  "
+                 "2 par 1 (1 0 0 1) (9 0 0 1) () (5 0 0 1)  3 par 1 (30 0 0 1) () () ()"},
+    {.name = "a member that is in a task when another comes for its place",
+     .events = "10 W3 fork par T2, 11 W1 begin T2 1, 15 W1 create task A, 16 W1 run A, 20 fork par T1, "
+               "21 W2 begin T1 1, 30 W2 end, 35 join T1, 36 W1 over A, 37 W1 end, 40 W3 join T2, 100 rows",
+     .expected = "0 initial 0-100  1 team 11-100  2 team 21-100  3 other 10-100"},
     {.name = "other threads: as many rows as live at the same time",
      .events = "1 enter b, 3 exit b, 10 W1 enter a, 20 W2 enter a, 25 W2 exit a, 30 W1 gone, 40 W3 enter a, "
                "42 W3 exit a, 50 W1 enter a, 60 W1 exit a, 100 collect, 100 rows",
