@@ -31,6 +31,28 @@ static struct {
 
 static size_t place_of(MPI_Datatype type) { return ompp_hash_place((uintptr_t)type, SIZES_BITS); }
 
+/*
+ * A type that was made with large counts has no other envelope than that with large counts: to ask for it is an error
+ * of the program. A library without that function, with which ours may be run, has no such types.
+ */
+#if MPI_VERSION >= 4
+#pragma weak PMPI_Type_get_envelope_c
+#endif
+
+static bool is_named(MPI_Datatype type)
+{
+    int integers, addresses, types, combiner = MPI_COMBINER_DUP;
+
+#if MPI_VERSION >= 4
+    MPI_Count large[4];
+    if (PMPI_Type_get_envelope_c)
+        return PMPI_Type_get_envelope_c(type, &large[0], &large[1], &large[2], &large[3], &combiner) == MPI_SUCCESS &&
+               combiner == MPI_COMBINER_NAMED;
+#endif
+    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+           combiner == MPI_COMBINER_NAMED;
+}
+
 /* Keeps the size of a type if it is a named one. After a number of questions in vain, for programs with many others, no
  * more. */
 static void keep_size(MPI_Datatype type, uint64_t bytes)
@@ -38,13 +60,10 @@ static void keep_size(MPI_Datatype type, uint64_t bytes)
     static _Atomic unsigned questions;
     const size_t i = place_of(type);
     uintptr_t expected = 0;
-    int integers, addresses, types, combiner = MPI_COMBINER_DUP;
 
     if (sizes[i].type || atomic_load_explicit(&questions, memory_order_relaxed) > MAX_QUESTIONS) return;
     atomic_fetch_add_explicit(&questions, 1, memory_order_relaxed);
-    if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS ||
-        combiner != MPI_COMBINER_NAMED)
-        return;
+    if (!is_named(type)) return;
     if (!atomic_compare_exchange_strong(&sizes[i].type, &expected, BUSY)) return;
     sizes[i].bytes = bytes;
     atomic_store_explicit(&sizes[i].type, (uintptr_t)type, memory_order_release);
