@@ -31,20 +31,52 @@ static struct {
 
 static size_t place_of(MPI_Datatype type) { return ompp_hash_place((uintptr_t)type, SIZES_BITS); }
 
-/* Keeps the size of a type if it is a named one. After a number of questions in vain, for programs with many others, no
- * more. */
+/* Sizes of the others, as they were last: a handle may have been given to another type since. */
+static struct {
+    _Atomic uintptr_t type;
+    _Atomic uint64_t bytes;
+} latest[1 << SIZES_BITS];
+
+/*
+ * A type that was made with large counts has no other envelope than that with large counts: to ask for it is an error
+ * of the program. A library without that function, with which ours may be run, has no such types.
+ */
+#if MPI_VERSION >= 4
+#pragma weak PMPI_Type_get_envelope_c
+#endif
+
+static bool is_named(MPI_Datatype type)
+{
+    int integers, addresses, types, combiner = MPI_COMBINER_DUP;
+
+#if MPI_VERSION >= 4
+    MPI_Count large[4];
+    if (PMPI_Type_get_envelope_c)
+        return PMPI_Type_get_envelope_c(type, &large[0], &large[1], &large[2], &large[3], &combiner) == MPI_SUCCESS &&
+               combiner == MPI_COMBINER_NAMED;
+#endif
+    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+           combiner == MPI_COMBINER_NAMED;
+}
+
+static void keep_latest(size_t i, MPI_Datatype type, uint64_t bytes)
+{
+    atomic_store_explicit(&latest[i].type, (uintptr_t)type, memory_order_relaxed);
+    atomic_store_explicit(&latest[i].bytes, bytes, memory_order_relaxed);
+}
+
+/* Keeps the size of a type. After a number of questions in vain, for programs with many others, nobody asks whether it
+ * is a named one. */
 static void keep_size(MPI_Datatype type, uint64_t bytes)
 {
     static _Atomic unsigned questions;
     const size_t i = place_of(type);
     uintptr_t expected = 0;
-    int integers, addresses, types, combiner = MPI_COMBINER_DUP;
 
+    keep_latest(i, type, bytes);
     if (sizes[i].type || atomic_load_explicit(&questions, memory_order_relaxed) > MAX_QUESTIONS) return;
     atomic_fetch_add_explicit(&questions, 1, memory_order_relaxed);
-    if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS ||
-        combiner != MPI_COMBINER_NAMED)
-        return;
+    if (!is_named(type)) return;
     if (!atomic_compare_exchange_strong(&sizes[i].type, &expected, BUSY)) return;
     sizes[i].bytes = bytes;
     atomic_store_explicit(&sizes[i].type, (uintptr_t)type, memory_order_release);
@@ -72,6 +104,25 @@ uint64_t ompp_mpi_bytes_of(MPI_Count count, MPI_Datatype type)
                          0))
         return bytes_of_slow(count, type);
     return (uint64_t)count * sizes[i].bytes;
+}
+
+bool ompp_mpi_type_is_known(MPI_Datatype type)
+{
+    const uintptr_t handle = (uintptr_t)type;
+    const size_t i = place_of(type);
+
+    return handle && (atomic_load_explicit(&sizes[i].type, memory_order_acquire) == handle ||
+                      atomic_load_explicit(&latest[i].type, memory_order_relaxed) == handle);
+}
+
+uint64_t ompp_mpi_bytes_guess(MPI_Count count, MPI_Datatype type)
+{
+    const size_t i = place_of(type);
+
+    if (count <= 0 || !ompp_mpi_type_is_known(type)) return 0;
+    if (atomic_load_explicit(&sizes[i].type, memory_order_acquire) == (uintptr_t)type)
+        return (uint64_t)count * sizes[i].bytes;
+    return (uint64_t)count * atomic_load_explicit(&latest[i].bytes, memory_order_relaxed);
 }
 
 static ompp_mpi_counts_t each(MPI_Count count) { return (ompp_mpi_counts_t){.each = count}; }

@@ -156,6 +156,7 @@ function vector_values(op,   s, i, role) {
     if ("comm" in role_param) s = s ", .commed = true"
     if (op ~ /COLL$/ && rule in is_even) s = s ", .even = true"
     if (op ~ /COLL$/ && rule == "none") s = s ", .bare = true"
+    if (op ~ /COLL$/) s = s ", .refused = " refused()
     if ("request" in role_param) s = s ", .number = 1"
     for (i = 1; op ~ /SEND/ && i <= 2; i++) {
         role = i == 1 ? "" : "send"
@@ -173,7 +174,7 @@ function suppressed_begin(op,   send, receive) {
     if (op ~ /^I?RECV$/) return receive value_or("peer") ", " value_or("tag") ")"
     if (op == "SENDRECV") return receive value_or("source") ", " value_or("recvtag") ") && " send
     if (op ~ /^WAIT(ALL)?$/) return "ompp_mpi_suppressed_wait(&ompp_suppressed, " value_or("number", "1") ", " requests_of_call() ")"
-    if (op == "COLL" && !(rule in order_of)) return "ompp_mpi_suppressed_collective(&ompp_suppressed, " value_or("comm") ")"
+    if (op == "COLL" && !(rule in order_of)) return "ompp_mpi_suppressed_collective(&ompp_suppressed, " value_or("comm") ", !(" refused() "))"
     return ""
 }
 function suppressed_end(op, result) {
@@ -186,7 +187,14 @@ function suppressed_end(op, result) {
 function requests_of_call() { return role_or("requests", role_or("request")) ", " (fortran ? "true" : "false") }
 function can_send(   role) {
     role = "count" in role_param ? "" : "send"
-    return expression(role "count") " >= 0 && " expression(role "type") " != MPI_DATATYPE_NULL"
+    return expression(role "count") " >= 0 && ompp_mpi_type_is_known(" expression(role "type") ")"
+}
+
+# Arguments of a collective call that matter on all ranks, and that MPI refuses.
+function refused(   s) {
+    s = "op" in role_param ? expression("op") " == MPI_OP_NULL" : "false"
+    if (!("count" in role_param) || !("type" in role_param)) return s
+    return s " || " expression("count") " < 0 || " expression("type") " == MPI_DATATYPE_NULL"
 }
 
 function role_or(role, otherwise) { return (role in role_param) ? role_param[role] : otherwise }
@@ -252,7 +260,11 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     gsub(/@number@/, value_or("number", "1"), body)
     gsub(/@requests@/, role_or("requests", role_or("request")), body)
     gsub(/@piggybacked@/, piggyback == "" || piggyback == "none" ? "false" : "ompp_piggybacked", body)
-    if (body ~ /@piggyback@/) gsub(/@piggyback@/, vector_values(piggyback), body)
+    if (body ~ /@piggyback@/) {
+        list[0] = vector_values(piggyback)
+        gsub("&", "\\\\&", list[0])
+        gsub(/@piggyback@/, list[0], body)
+    }
     gsub(/@passes@/, suppressed == "" ? "" : " \\&\\& !ompp_suppressed_call", body)
     if (suppressed != "") gsub("&", "\\\\&", suppressed)
     gsub(/@suppressed@/, suppressed, body)

@@ -214,6 +214,15 @@ typedef uint64_t ompp_mpi_values_t[OMPP_METRIC_MPI_NUM];
 /** \brief Bytes of count elements. \param[in] type  may be no type at all where there are none of it. */
 uint64_t ompp_mpi_bytes_of(MPI_Count count, MPI_Datatype type);
 
+/**
+ * \brief The same before MPI has accepted the type, of which MPI is not asked: it may be none.
+ * \return what this handle was of last; 0 = not known.
+ */
+uint64_t ompp_mpi_bytes_guess(MPI_Count count, MPI_Datatype type);
+
+/** \return whether MPI has accepted this handle before: then it most likely will again. */
+bool ompp_mpi_type_is_known(MPI_Datatype type);
+
 static inline void ompp_mpi_bytes_send(ompp_mpi_values_t values, MPI_Count count, MPI_Datatype type, int dest)
 {
     if (dest != MPI_PROC_NULL) values[OMPP_METRIC_BYTES_OUT] += ompp_mpi_bytes_of(count, type);
@@ -330,7 +339,8 @@ typedef enum {
     OMPP_MPI_PIGGYBACK_IMPROBE,
     OMPP_MPI_PIGGYBACK_CANCEL,
     OMPP_MPI_PIGGYBACK_FORGET,  /* a request is freed */
-    OMPP_MPI_PIGGYBACK_CREATED, /* a communicator is made */
+    OMPP_MPI_PIGGYBACK_CREATED, /* a communicator is made, by all ranks of the one that it is made of */
+    OMPP_MPI_PIGGYBACK_DERIVED, /* the same, by some of them */
     OMPP_MPI_PIGGYBACK_FREED,
     OMPP_MPI_PIGGYBACK_GATHER,     /* something is made that no clocks travel by; all come to it */
     OMPP_MPI_PIGGYBACK_UNREPORTED, /* ranks wait for each other, and nobody tells for whom */
@@ -369,6 +379,7 @@ typedef struct {
     bool commed;  /* comm is */
     bool even;    /* collective call with data, of which all ranks have the same count */
     bool bare;    /* collective call without data: a barrier */
+    bool refused; /* collective call that MPI will refuse, by arguments that matter on all ranks */
     MPI_Comm comm;
     MPI_Win win;
     MPI_Group group;
@@ -436,8 +447,14 @@ void ompp_mpi_piggyback_before(ompp_mpi_piggyback_t *piggyback, const void *code
  */
 ompp_time_t ompp_mpi_piggyback_after(ompp_mpi_piggyback_t *piggyback, int result);
 
-/** \return whether a call that receives, with this result, has taken a message: one that was too long is gone, too. */
+/*
+ * Of calls that send or receive, whose results are MPI's own: others may return what callbacks of the program have
+ * returned, and MPI is not asked about that.
+ */
+/** \return whether it has taken a message: one that was too long is gone, too. */
 bool ompp_mpi_has_received(int result);
+/** \return whether MPI has refused the arguments, and done nothing. */
+bool ompp_mpi_is_refusal(int result);
 
 /* ---- Calls without clock vectors: the short way (mpi_suppressed_hot.c) ------------------------------------------- */
 
@@ -465,14 +482,14 @@ typedef struct {
  * Before a call, instead of ompp_mpi_piggyback_before(). False = this is no such call, and nothing was done; one that
  * sends and receives asks for what it receives first.
  */
-/** \param[in] good  false = MPI will refuse it. */
+/** \param[in] ok  false = MPI will refuse it. */
 bool ompp_mpi_suppressed_send(MPI_Comm comm, int dest, int tag, bool ok);
 bool ompp_mpi_suppressed_receive(ompp_mpi_suppressed_t *suppressed, MPI_Comm comm, int source, int tag);
 /** \param[in] requests  [number], C's or Fortran's. */
 bool ompp_mpi_suppressed_wait(ompp_mpi_suppressed_t *suppressed, int number, const void *requests, bool fortran);
 
 /** All for all. */
-bool ompp_mpi_suppressed_collective(ompp_mpi_suppressed_t *suppressed, MPI_Comm comm);
+bool ompp_mpi_suppressed_collective(ompp_mpi_suppressed_t *suppressed, MPI_Comm comm, bool ok);
 
 /* After it; result: MPI's. */
 /** \brief All have met by t. \return the end of the call. */

@@ -58,16 +58,12 @@ def builds(scratch):
     return found or harness.skip("no MPI here")
 
 
-# What Open MPI needs to spawn on a machine alone: jobs of version 5 reach each other by TCP only, and find no slots but these.
-ALONE = {"OMPI_MCA_btl_tcp_if_include": "lo", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
-
-
 def launch(name, launcher, program, way, folder, **settings):
     os.makedirs(os.path.join(folder, "job"), exist_ok=True)
     options = ["--oversubscribe", "--allow-run-as-root"] if name == "openmpi" else []
     words = [launcher, *options, "-n", str(RANKS), program, way.name]
     if way.name == "spawn":
-        settings.update(ALONE)
+        settings.update(harness.ALONE)
     return harness.execute(words, folder, OMP_NUM_THREADS=1, OMPP_JOB_DIR=os.path.join(folder, "job"), **settings)
 
 
@@ -153,7 +149,7 @@ def start_server(name, launcher, folder, **settings):
         if not shutil.which(server) or not shutil.which(run):
             continue
         place = os.path.join(folder, "port-server")
-        process = subprocess.Popen([server, *options, place], cwd=folder, env=harness.environment(**ALONE, **settings),
+        process = subprocess.Popen([server, *options, place], cwd=folder, env=harness.environment(**harness.ALONE, **settings),
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         harness.wait_for(lambda: os.path.exists(place) or process.poll() is not None, "the place of " + server)
         return process, [run, *run_options, "file:" + place]
@@ -172,7 +168,7 @@ def both_jobs(name, launcher, program, folder, **settings):
 
 
 def run_both(words, folder, **settings):
-    jobs = [subprocess.Popen([*words, way, os.path.join(folder, "port")], cwd=folder, env=harness.environment(**ALONE, **settings),
+    jobs = [subprocess.Popen([*words, way, os.path.join(folder, "port")], cwd=folder, env=harness.environment(**harness.ALONE, **settings),
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, start_new_session=True)
             for way in ("accept", "connect")]
     try:

@@ -25,6 +25,9 @@ SCHEMA = os.path.join(SOURCE, "src", "report", "ompp-profile.xsd")
 LIMIT = 120  # seconds for one run: a hang is a failure, not a wait
 TRIES = 3    # so often a program that fails without ompp is run again
 
+# What Open MPI needs to spawn on a machine alone: jobs of version 5 reach each other by TCP only, and find no slots but these.
+ALONE = {"OMPI_MCA_btl_tcp_if_include": "lo", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+
 # How programs are built: name -> (compiler, kinst-ompp options).
 COMPILERS = {"opari": os.environ.get("TEST_GCC", "gcc"), "ompt": os.environ.get("TEST_CLANG", "clang-19")}
 

@@ -44,20 +44,25 @@ static void join_claim(ompp_mpi_piggyback_t *s, int source, int tag, bool ok, un
 
 /* ---- Sends ------------------------------------------------------------------------------------------------------- */
 
-/* \return what ompp_mpi_piggyback_send() is to know. */
-static uint64_t waits_for_receiver(const ompp_mpi_piggyback_t *s)
+/* \param[in] bytes  of the message. \return what ompp_mpi_piggyback_send() is to know. */
+static uint64_t waits_for_receiver(const ompp_mpi_piggyback_t *s, uint64_t bytes)
 {
     if (s->op == OMPP_MPI_PIGGYBACK_BSEND || s->op == OMPP_MPI_PIGGYBACK_IBSEND) return 0;
     if (s->op == OMPP_MPI_PIGGYBACK_SSEND || s->op == OMPP_MPI_PIGGYBACK_ISSEND ||
         s->op == OMPP_MPI_PIGGYBACK_SSEND_INIT)
         return OMPP_MPI_SYNCHRONOUS;
-    const uint64_t bytes = ompp_mpi_bytes_of(s->count, s->type);
     return bytes > OMPP_MPI_ALONE_BYTES ? bytes : 0;
 }
 
 static bool can_send(const ompp_mpi_piggyback_t *s)
 {
     return s->shadow && s->count >= 0 && s->type != MPI_DATATYPE_NULL && ompp_mpi_sends_to(s->shadow, s->peer, s->tag);
+}
+
+static bool sends(const ompp_mpi_piggyback_t *s)
+{
+    return s->op <= OMPP_MPI_PIGGYBACK_ISSEND || s->op == OMPP_MPI_PIGGYBACK_SENDRECV ||
+           s->op == OMPP_MPI_PIGGYBACK_ISENDRECV;
 }
 
 static bool is_blocking(const ompp_mpi_piggyback_t *s)
@@ -70,20 +75,25 @@ static bool is_blocking(const ompp_mpi_piggyback_t *s)
 static void send_before(ompp_mpi_piggyback_t *s)
 {
     const bool can = can_send(s);
-    const uint64_t waits = can && !ompp_sync_is_suspended() ? waits_for_receiver(s) : 0;
+    /* MPI has not seen the type yet */
+    const uint64_t waits =
+        can && !ompp_sync_is_suspended() ? waits_for_receiver(s, ompp_mpi_bytes_guess(s->count, s->type)) : 0;
 
     if (can && ompp_sync_throttle()) s->begin = ompp_event_now();
     if (can) s->ack = ompp_mpi_piggyback_send(s->shadow, s->peer, s->tag, waits, 0, false, s->begin);
     if (waits && is_blocking(s)) ompp_mpi_progress_before(s->begin);
 }
 
-/* MPI may have taken over a small message only; the rest of a large one goes when the sender next calls MPI. */
-static void flag_buffered(const ompp_mpi_piggyback_t *s)
+/*
+ * The size of the type is known for the next time. A buffered send: MPI may have taken over a small message only; the
+ * rest of a large one goes when the sender next calls MPI.
+ */
+static void note_size(const ompp_mpi_piggyback_t *s)
 {
     const bool buffered = s->op == OMPP_MPI_PIGGYBACK_BSEND || s->op == OMPP_MPI_PIGGYBACK_IBSEND ||
                           s->op == OMPP_MPI_PIGGYBACK_BSEND_INIT;
 
-    if (buffered && can_send(s) && ompp_mpi_bytes_of(s->count, s->type) > OMPP_MPI_EAGER_BYTES)
+    if (can_send(s) && ompp_mpi_bytes_of(s->count, s->type) > OMPP_MPI_EAGER_BYTES && buffered)
         ompp_sync_flag(OMPP_WHATIF_F_OVERLAP, true);
 }
 
@@ -93,7 +103,7 @@ static void send_after(ompp_mpi_piggyback_t *s, bool ok)
     const ompp_time_t end = ompp_event_now();
     unsigned char *message = s->ack && ok ? ompp_mpi_piggyback_new() : NULL;
 
-    if (ok) flag_buffered(s);
+    if (ok) note_size(s);
     if (!message) {
         ompp_mpi_ack_drop(s->ack);
         return;
@@ -105,6 +115,11 @@ static void send_after(ompp_mpi_piggyback_t *s, bool ok)
 }
 
 /* ---- Receives and probes ----------------------------------------------------------------------------------------- */
+
+static bool receives(const ompp_mpi_piggyback_t *s)
+{
+    return s->op == OMPP_MPI_PIGGYBACK_RECV || s->op == OMPP_MPI_PIGGYBACK_SENDRECV;
+}
 
 static int source_of(const ompp_mpi_piggyback_t *s)
 {
@@ -126,8 +141,7 @@ static void receive_before(ompp_mpi_piggyback_t *s)
     ompp_mpi_progress_before(s->begin);
     if (!s->shadow) return;
     if (any) ompp_mpi_substitute(s, 1);
-    if (any || !acks_are_due(s->shadow) || (s->op != OMPP_MPI_PIGGYBACK_RECV && s->op != OMPP_MPI_PIGGYBACK_SENDRECV))
-        return;
+    if (any || !acks_are_due(s->shadow) || !receives(s)) return;
     ompp_mpi_piggyback_bring_on();
     ompp_mpi_piggyback_acknowledge(s->shadow, source_of(s), tag_of(s), s->begin, NULL);
 }
@@ -201,7 +215,8 @@ static void keep(ompp_mpi_piggyback_t *s, ompp_mpi_pending_t kind, int peer, int
                     s->op == OMPP_MPI_PIGGYBACK_BSEND_INIT || s->op == OMPP_MPI_PIGGYBACK_RECV_INIT;
     r->active = !r->persistent;
     if (kind == OMPP_MPI_PENDING_SEND && s->typed && s->op != OMPP_MPI_PIGGYBACK_BSEND_INIT)
-        r->waiting = OMPP_MPI_STARTED_WAIT ? OMPP_MPI_SYNCHRONOUS : waits_for_receiver(s);
+        r->waiting =
+            OMPP_MPI_STARTED_WAIT ? OMPP_MPI_SYNCHRONOUS : waits_for_receiver(s, ompp_mpi_bytes_of(s->count, s->type));
     if (s->op == OMPP_MPI_PIGGYBACK_IRECV && acks_are_due(s->shadow) &&
         !ompp_mpi_piggyback_acknowledge(s->shadow, peer, tag, s->begin, NULL))
         ompp_mpi_request_posted(r);
@@ -210,7 +225,7 @@ static void keep(ompp_mpi_piggyback_t *s, ompp_mpi_pending_t kind, int peer, int
 
 static void isend_after(ompp_mpi_piggyback_t *s, bool ok)
 {
-    if (ok) flag_buffered(s);
+    if (ok) note_size(s);
     if (ok && s->ack) keep(s, OMPP_MPI_PENDING_SEND, s->peer, s->tag);
     else ompp_mpi_ack_drop(s->ack);
 }
@@ -224,7 +239,7 @@ static void init_after(ompp_mpi_piggyback_t *s, bool ok)
 {
     const bool receives = s->op == OMPP_MPI_PIGGYBACK_RECV_INIT;
 
-    if (ok) flag_buffered(s);
+    if (ok) note_size(s);
     if (ok && (receives ? s->shadow && s->peer != MPI_PROC_NULL : can_send(s)))
         keep(s, receives ? OMPP_MPI_PENDING_RECEIVE : OMPP_MPI_PENDING_SEND, s->peer, s->tag);
 }
@@ -259,16 +274,41 @@ static MPI_Comm made_of(const ompp_mpi_piggyback_t *s)
 }
 
 /* One with this handle may be gone unseen: in a call that is nested in another one. */
-static void created_after(MPI_Comm made)
+static void forget_other(MPI_Comm made)
 {
+    ompp_mpi_shadow_t *other = made == MPI_COMM_NULL ? NULL : ompp_mpi_shadow_forget(made);
+
     ompp_mpi_suppressed_forget(made);
-    ompp_mpi_shadow_made(made);
+    ompp_mpi_shadow_release(other);
+}
+
+static void created_after(ompp_mpi_piggyback_t *s, bool ok)
+{
+    const bool follows = s->shadow != NULL;
+
+    if (!ok) return;
+    forget_other(made_of(s));
+    ompp_mpi_shadow_made(made_of(s), follows);
 }
 
 static void freed_before(ompp_mpi_piggyback_t *s, MPI_Comm freed)
 {
     s->shadow = ompp_mpi_shadow_forget(freed);
     if (s->shadow) ompp_mpi_suppressed_forget(freed);
+}
+
+/* MPI may have refused it: then the communicator is there as before. */
+static void freed_after(ompp_mpi_piggyback_t *s, bool ok)
+{
+    if (ok || !s->shadow) return;
+    ompp_mpi_shadow_add(s->shadow);
+    s->shadow = NULL;
+}
+
+static void unfollowed_after(ompp_mpi_piggyback_t *s)
+{
+    ompp_mpi_unfollowed("partitioned and persistent collective operations, MPI_Comm_idup, sessions, and other jobs");
+    if (s->made) forget_other(made_of(s));
 }
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
@@ -357,12 +397,14 @@ static void after(ompp_mpi_piggyback_t *s, bool ok)
     case OMPP_MPI_PIGGYBACK_GATHER:
         if (s->shadow) ompp_mpi_gathering_after(s, s->shadow->duplicate, ok);
         break;
+    case OMPP_MPI_PIGGYBACK_DERIVED: created_after(s, ok); break;
+    case OMPP_MPI_PIGGYBACK_FREED: freed_after(s, ok); break;
     case OMPP_MPI_PIGGYBACK_CREATED:
-        if (ok) created_after(made_of(s));
+        created_after(s, ok);
         if (s->shadow) ompp_mpi_gathering_after(s, s->shadow->duplicate, ok);
         break;
     case OMPP_MPI_PIGGYBACK_UNFOLLOWED:
-        if (ok) ompp_mpi_unfollowed("partitioned and persistent collective operations, MPI_Comm_idup, and other jobs");
+        if (ok) unfollowed_after(s);
         break;
     default: ompp_mpi_window_after(s, ok); break;
     }
@@ -412,7 +454,9 @@ ompp_time_t ompp_mpi_piggyback_after(ompp_mpi_piggyback_t *piggyback, int result
     const bool ok = result == MPI_SUCCESS;
     const ompp_time_t begin = piggyback->measured ? ompp_event_now() : 0;
 
-    piggyback->received = ompp_mpi_has_received(result);
+    if (!ok && sends(piggyback) && ompp_mpi_is_refusal(result) && can_send(piggyback))
+        ompp_mpi_suppression_refused(piggyback->shadow, piggyback->peer, piggyback->tag);
+    piggyback->received = ok || (receives(piggyback) && ompp_mpi_has_received(result));
     after(piggyback, ok);
     ompp_mpi_shadow_release(piggyback->shadow);
     if (piggyback->guarded) ompp_mpi_guard.frame = 0;

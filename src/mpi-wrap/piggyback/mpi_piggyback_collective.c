@@ -4,7 +4,8 @@
  * user's, so that nobody waits for anybody that the user's call does not wait for. Non-blocking ones are started with
  * the user's, and end with it.
  *
- * All ranks of the communicator make the user's call; one with a wrong root, which MPI refuses, has none of ours.
+ * All ranks of the communicator make the user's call; one with a wrong root, count, type or operation, which MPI
+ * refuses, has none of ours: the others need not come to it.
  *
  * What a rank waits for in a call with a root depends on how MPI does it: receivers wait for those between them and the
  * root, or a sender of large data for its receivers. Ranks in the middle of our reduction see what they wait for; the
@@ -42,12 +43,16 @@ static bool good_root(const ompp_mpi_shadow_t *c, int root)
     return root >= 0 && root < c->peers;
 }
 
-static bool plan(const ompp_mpi_shadow_t *c, ompp_mpi_order_t order, int root, exchange_t *x)
+static bool plan(const ompp_mpi_piggyback_t *s, exchange_t *x)
 {
+    const ompp_mpi_shadow_t *c = s->shadow;
+    const ompp_mpi_order_t order = s->order;
+    const int root = s->root;
     const bool rooted = order == OMPP_MPI_ORDER_FROM_ROOT || order == OMPP_MPI_ORDER_TO_ROOT;
 
     *x = (exchange_t){.order = order, .root = root, .comm = c->duplicate, .vectors = 1, .joins = true};
     if (rooted && !good_root(c, root)) return false;
+    if (s->refused && !(rooted && c->inter)) return false;
     if (order == OMPP_MPI_ORDER_CHAIN && c->inter) return false;
     if (order == OMPP_MPI_ORDER_NEIGHBOR) {
         if (!c->topology) return false;
@@ -268,7 +273,7 @@ void ompp_mpi_collective_before(ompp_mpi_piggyback_t *piggyback)
 
     if (piggyback->op == OMPP_MPI_PIGGYBACK_COLL) ompp_mpi_progress_before(piggyback->begin);
     else ompp_mpi_nonblocking_progress(piggyback->begin); /* those before it go on */
-    if (!piggyback->shadow || !plan(piggyback->shadow, piggyback->order, piggyback->root, &x)) return;
+    if (!piggyback->shadow || !plan(piggyback, &x)) return;
     if (passes(piggyback->shadow, piggyback->begin)) {
         piggyback->passes = x.joins;
         /* it may end after the rest */

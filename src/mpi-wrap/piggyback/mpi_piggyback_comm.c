@@ -4,7 +4,10 @@
  * communicators, which are collective anyway. It is made by MPI_Comm_create and not duplicated: the user's attribute
  * callbacks must not notice.
  *
- * Ranks of another MPI_COMM_WORLD (spawned, connected) may not be measured: communicators with such ranks have none.
+ * Ranks of another MPI_COMM_WORLD (spawned, connected) may not be measured: communicators with such ranks have none,
+ * and no call of ours is made on them. Each rank sees that by itself, and all ranks see the same: a rank of another
+ * world is in it, or they are all of this one. What is made of a communicator without one of ours has none, either: so
+ * those of a session, which is not finalized while there are communicators of it, have none.
  */
 #define _GNU_SOURCE
 #include "base/ompp_hash.h"
@@ -46,7 +49,7 @@ ompp_mpi_shadow_t *ompp_mpi_shadow_find(MPI_Comm comm)
     return c;
 }
 
-static void add(ompp_mpi_shadow_t *shadow)
+void ompp_mpi_shadow_add(ompp_mpi_shadow_t *shadow)
 {
     ompp_mpi_shadow_t **bucket = bucket_of(shadow->comm);
 
@@ -115,13 +118,13 @@ void ompp_mpi_shadow_release(ompp_mpi_shadow_t *shadow)
     if (!shadow || __atomic_sub_fetch(&shadow->references, 1, __ATOMIC_ACQ_REL) > 0) return;
     if (shadow->passing.left && ompp_mpi_leads(shadow, shadow->rank))
         ompp_sync_hold(false); /* nobody will pass on it */
-    if (shadow->drains || ompp_mpi_suppression_is(shadow)) drain(shadow->duplicate);
-    if (shadow->unread) keep(shadow->duplicate);
+    drain(shadow->duplicate);
+    if (shadow->unread || shadow->refused) keep(shadow->duplicate);
     else PMPI_Comm_free(&shadow->duplicate);
-    pthread_mutex_destroy(&shadow->lock);
     forget_early(shadow);
     free(shadow->quiet);
     ompp_mpi_suppression_end(shadow);
+    pthread_mutex_destroy(&shadow->lock);
     free(shadow->neighbors);
     free(shadow->world);
     free(shadow);
@@ -131,26 +134,41 @@ void ompp_mpi_shadow_release(ompp_mpi_shadow_t *shadow)
 
 bool ompp_mpi_shadow_start(void) { return PMPI_Comm_group(MPI_COMM_WORLD, &shadows.world) == MPI_SUCCESS; }
 
-/* Ranks in the world of those that messages go to; fails when one of them is not of this world. */
-static int *world_ranks(MPI_Comm comm, bool inter, int *size)
+/*
+ * Ranks of the group in the world.
+ * \param[out] ranks  [size]; NULL = nobody wants them.
+ * \return false when one of them is not of this world.
+ */
+static bool is_of_world(MPI_Group group, int size, int *ranks)
+{
+    int numbers[64], found[64];
+    bool all = true;
+
+    for (int first = 0, n; all && first < size; first += n) {
+        for (n = 0; n < 64 && first + n < size; n++) numbers[n] = first + n;
+        all = PMPI_Group_translate_ranks(group, n, numbers, shadows.world, found) == MPI_SUCCESS;
+        for (int i = 0; all && i < n; i++) all = found[i] != MPI_UNDEFINED;
+        if (all && ranks) memcpy(ranks + first, found, (size_t)n * sizeof *ranks);
+    }
+    return all;
+}
+
+/*
+ * \param[out] size   of the group, the remote one of an intercommunicator, or that of this rank.
+ * \param[out] ranks  [size] in the world, owned; NULL = no memory, or nobody wants them.
+ * \return false when one of them is not of this world.
+ */
+static bool has_world_ranks(MPI_Comm comm, bool remote, int *size, int **ranks)
 {
     MPI_Group group;
-    int *numbers = NULL, *ranks = NULL;
+    bool all;
 
-    if ((inter ? PMPI_Comm_remote_group(comm, &group) : PMPI_Comm_group(comm, &group)) != MPI_SUCCESS) return NULL;
+    if ((remote ? PMPI_Comm_remote_group(comm, &group) : PMPI_Comm_group(comm, &group)) != MPI_SUCCESS) return false;
     PMPI_Group_size(group, size);
-    numbers = malloc((size_t)(*size + 1) * sizeof *numbers);
-    ranks = malloc((size_t)(*size + 1) * sizeof *ranks);
-    for (int i = 0; numbers && i < *size; i++) numbers[i] = i;
-    if (numbers && ranks) PMPI_Group_translate_ranks(group, *size, numbers, shadows.world, ranks);
-    for (int i = 0; numbers && ranks && i < *size; i++) {
-        if (ranks[i] != MPI_UNDEFINED) continue;
-        free(ranks);
-        ranks = NULL;
-    }
-    free(numbers);
+    if (ranks) *ranks = malloc(((size_t)*size + 1) * sizeof **ranks);
+    all = is_of_world(group, *size, ranks ? *ranks : NULL);
     PMPI_Group_free(&group);
-    return ranks;
+    return all;
 }
 
 typedef struct {
@@ -237,59 +255,80 @@ static int copy_topology(MPI_Comm comm, int kind, ompp_mpi_shadow_t *shadow)
     return error;
 }
 
+/* In an intercommunicator each group gets what the other one wants at least: so the second time that of both. */
 int ompp_mpi_shadow_least(MPI_Comm comm, int wanted, bool inter)
 {
-    int least = wanted;
+    int mine = wanted, least = wanted;
 
-    return inter || PMPI_Allreduce(&wanted, &least, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS ? least : 0;
+    for (int i = 0; i < (inter ? 2 : 1); i++) {
+        if (PMPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) return 0;
+        if (least < mine) mine = least;
+    }
+    return mine;
 }
 
 enum { FOLLOWED = 1, KEPT }; /* ours beside a communicator is freed with it, if need be; it may have to be kept */
 
-/* Errors come back to us while this runs. */
-static ompp_mpi_shadow_t *make(MPI_Comm comm)
+static ompp_mpi_shadow_t *new_shadow(MPI_Comm comm, bool inter)
 {
     ompp_mpi_shadow_t *c = calloc(1, sizeof *c);
-    int inter = 0, kind = MPI_UNDEFINED, error = MPI_ERR_OTHER;
+
+    if (!c) return NULL;
+    *c = (ompp_mpi_shadow_t){.comm = comm, .duplicate = MPI_COMM_NULL, .inter = inter, .references = 1};
+    pthread_mutex_init(&c->lock, NULL);
+    return c;
+}
+
+static ompp_mpi_shadow_t *not_made(ompp_mpi_shadow_t *c)
+{
+    if (!c) return NULL;
+    if (c->duplicate != MPI_COMM_NULL) PMPI_Comm_free(&c->duplicate);
+    pthread_mutex_destroy(&c->lock);
+    free(c->neighbors);
+    free(c->world);
+    free(c);
+    return NULL;
+}
+
+/* Errors come back to us while this runs. */
+static ompp_mpi_shadow_t *make(MPI_Comm comm, bool follows)
+{
+    int inter = 0, kind = MPI_UNDEFINED, local, error;
 
     PMPI_Comm_test_inter(comm, &inter);
-    if (c) {
-        *c = (ompp_mpi_shadow_t){.comm = comm, .duplicate = MPI_COMM_NULL, .inter = inter, .references = 1};
-        pthread_mutex_init(&c->lock, NULL);
-        c->world = world_ranks(comm, inter, &c->peers);
-    }
+    ompp_mpi_shadow_t *c = new_shadow(comm, inter);
+    int *ranks = NULL, peers = 0;
+    const bool ours = has_world_ranks(comm, inter, &peers, c ? &ranks : NULL) &&
+                      (!inter || has_world_ranks(comm, false, &local, NULL));
+    if (c) c->world = ranks;
+    if (!ours) return not_made(c); /* as all ranks know */
     const unsigned kept = __atomic_load_n(&shadows.kept, __ATOMIC_RELAXED);
-    const bool can = c && c->world && shadows.count + (inter ? 0 : kept) < MAX_SHADOWS;
+    const bool can = follows && c && c->world && shadows.count + (inter ? 0 : kept) < MAX_SHADOWS;
     const int wanted = ompp_mpi_shadow_least(comm, can ? kept < MANY_KEPT ? KEPT : FOLLOWED : 0, inter);
-    if (!can || !wanted) goto fail;
+    if (!can || !wanted) return not_made(c);
+    c->peers = peers;
     c->keeps = wanted == KEPT;
     PMPI_Comm_rank(comm, &c->rank);
     PMPI_Comm_size(comm, &c->size);
     if (!inter) PMPI_Topo_test(comm, &kind);
     error = kind == MPI_UNDEFINED ? copy_group(comm, &c->duplicate) : copy_topology(comm, kind, c);
-    if (error == MPI_SUCCESS && c->duplicate != MPI_COMM_NULL) {
-        PMPI_Comm_set_errhandler(c->duplicate, MPI_ERRORS_RETURN);
-        return c;
-    }
-fail:
-    if (c) free(c->neighbors);
-    if (c) free(c->world);
-    free(c);
-    return NULL;
+    if (error != MPI_SUCCESS || c->duplicate == MPI_COMM_NULL) return not_made(c);
+    PMPI_Comm_set_errhandler(c->duplicate, MPI_ERRORS_RETURN);
+    return c;
 }
 
-void ompp_mpi_shadow_made(MPI_Comm comm)
+void ompp_mpi_shadow_made(MPI_Comm comm, bool follows)
 {
     MPI_Errhandler users;
     ompp_mpi_shadow_t *c;
 
     if (comm == MPI_COMM_NULL || PMPI_Comm_get_errhandler(comm, &users) != MPI_SUCCESS) return;
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    c = make(comm);
+    c = make(comm, follows);
     PMPI_Comm_set_errhandler(comm, users);
     PMPI_Errhandler_free(&users);
-    if (c) add(c);
-    else ompp_mpi_unfollowed("communicators with ranks of another job, or too many at once");
+    if (c) ompp_mpi_shadow_add(c);
+    else ompp_mpi_unfollowed("communicators with ranks of another job, too many at once, or made of such ones");
 }
 
 /* A communicator of ours of this rank alone. */
@@ -315,24 +354,16 @@ static MPI_Comm alone(MPI_Comm own)
  */
 void ompp_mpi_shadow_of_self(MPI_Comm own)
 {
-    static const char what[] = "MPI_COMM_SELF, for which MPI refused a communicator";
-    ompp_mpi_shadow_t *c = calloc(1, sizeof *c);
+    ompp_mpi_shadow_t *c = new_shadow(MPI_COMM_SELF, false);
 
-    if (!c) {
-        ompp_mpi_unfollowed(what);
+    if (c) c->duplicate = alone(own);
+    if (c && has_world_ranks(MPI_COMM_SELF, false, &c->peers, &c->world) && c->world && c->duplicate != MPI_COMM_NULL) {
+        c->size = 1;
+        ompp_mpi_shadow_add(c);
         return;
     }
-    *c = (ompp_mpi_shadow_t){.comm = MPI_COMM_SELF, .duplicate = alone(own), .size = 1, .references = 1};
-    c->world = world_ranks(MPI_COMM_SELF, false, &c->peers);
-    if (c->world && c->duplicate != MPI_COMM_NULL) {
-        pthread_mutex_init(&c->lock, NULL);
-        add(c);
-        return;
-    }
-    ompp_mpi_unfollowed(what);
-    if (c->duplicate != MPI_COMM_NULL) PMPI_Comm_free(&c->duplicate);
-    free(c->world);
-    free(c);
+    not_made(c);
+    ompp_mpi_unfollowed("MPI_COMM_SELF, for which MPI refused a communicator");
 }
 
 MPI_Comm ompp_mpi_shadow_copy(MPI_Comm own)

@@ -706,8 +706,8 @@ void ompp_mpi_piggyback_reclaim(void)
 void ompp_mpi_piggyback_clean(void)
 {
     for (parcel_t *p = take_oldest(&sent); p; p = take_oldest(&sent))
-        if (!ompp_mpi_piggyback_complete(&p->request, 0) && !p->buffers) PMPI_Request_free(&p->request);
+        if (!ompp_mpi_piggyback_complete(&p->request, 0) && !p->buffers && p->request != MPI_REQUEST_NULL)
+            PMPI_Request_free(&p->request);
     for (parcel_t *p = take_oldest(&acks.late); p; p = take_oldest(&acks.late))
-        if (!ompp_mpi_piggyback_complete(&p->request, 0) && PMPI_Cancel(&p->request) == MPI_SUCCESS)
-            PMPI_Wait(&p->request, MPI_STATUS_IGNORE);
+        if (!ompp_mpi_piggyback_complete(&p->request, 0)) ompp_mpi_piggyback_withdraw(&p->request);
 }

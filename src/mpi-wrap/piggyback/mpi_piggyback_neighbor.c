@@ -81,7 +81,7 @@ void ompp_mpi_neighbors_after(ompp_mpi_piggyback_t *s, bool ok)
 {
     ompp_mpi_shadow_t *c = s->shadow;
 
-    if (s->passes || (s->order == OMPP_MPI_ORDER_NEIGHBOR && !c->topology)) return;
+    if (s->passes || s->refused || (s->order == OMPP_MPI_ORDER_NEIGHBOR && !c->topology)) return;
     if (!ok) {
         c->calls--;
         c->unread = true;

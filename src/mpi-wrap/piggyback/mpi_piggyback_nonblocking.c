@@ -515,7 +515,6 @@ static void take_out(ompp_mpi_request_t *r, bool complete)
     while (*link && *link != r) link = &(*link)->next_going;
     if (*link) *link = r->next_going;
     if (!complete || r->later) r->shadow->unread = true; /* ranks may tell any time that they are back */
-    r->shadow->drains |= r->shadow->quiet != NULL;
     pthread_mutex_unlock(&r->shadow->lock);
     free(r->sent);
     free(r->later);

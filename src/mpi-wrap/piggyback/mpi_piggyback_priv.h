@@ -139,11 +139,11 @@ typedef struct ompp_mpi_shadow {
     struct ompp_mpi_suppression *suppression; /* messages without clock vectors; NULL = none yet */
     /* this rank's latest clock vector has told that those that follow have none: of neighbours' calls, of all ranks' */
     bool suppressed[2];
-    struct ompp_mpi_quiet *quiet; /* whose there are none of; NULL = all have some. Under its lock */
-    ompp_time_t looked;           /* atomic: when that was tried */
-    ompp_mpi_early_t *early;      /* clock vectors of later ones, oldest first; under its lock */
-    bool receiving;               /* atomic: a thread receives them */
-    bool drains;                  /* some more may be there that nobody asks for */
+    struct ompp_mpi_quiet *quiet;     /* whose there are none of; NULL = all have some. Under its lock */
+    ompp_time_t looked;               /* atomic: when that was tried */
+    ompp_mpi_early_t *early;          /* clock vectors of later ones, oldest first; under its lock */
+    bool receiving;                   /* atomic: a thread receives them */
+    struct ompp_mpi_refused *refused; /* atomic: messages that MPI has refused; changed under its lock */
     /* clock vectors may be left on the shadow: it is not freed, or they would come to another communicator */
     bool unread;
     bool keeps; /* it may be left so: as all its ranks have agreed */
@@ -181,11 +181,16 @@ static inline bool ompp_mpi_leads(const ompp_mpi_shadow_t *shadow, int rank)
 /** \brief Before there are any. \return false when MPI refuses. */
 bool ompp_mpi_shadow_start(void);
 
-/** \brief A communicator was made; collective over it. */
-void ompp_mpi_shadow_made(MPI_Comm comm);
+/**
+ * \brief A communicator was made; collective over it, unless it has ranks of another world.
+ * \param[in] follows  that which it was made of has a channel.
+ */
+void ompp_mpi_shadow_made(MPI_Comm comm, bool follows);
 
 /** \brief Before a communicator is freed: forgets it. \return its channel, to be released afterwards; NULL = none. */
 ompp_mpi_shadow_t *ompp_mpi_shadow_forget(MPI_Comm comm);
+/** \brief Into the table; again, when MPI has refused to free the communicator. */
+void ompp_mpi_shadow_add(ompp_mpi_shadow_t *shadow);
 
 /** \brief That of MPI_COMM_SELF. \param[in] own  ours with this rank. */
 void ompp_mpi_shadow_of_self(MPI_Comm own);
@@ -197,7 +202,7 @@ void ompp_mpi_shadow_drain(void);
 
 /**
  * \brief What all ranks of a communicator want at least; of a new one: nobody else knows it yet, so that it can be used
- *        for that. Collective; of an intercommunicator, what this rank wants.
+ *        for that. Collective.
  */
 int ompp_mpi_shadow_least(MPI_Comm comm, int wanted, bool inter);
 
@@ -395,6 +400,9 @@ bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ac
 /** \brief Nobody waits for it. */
 void ompp_mpi_ack_drop(ompp_mpi_ack_t *ack);
 
+/** \brief Takes back a receive of ours that is not complete. \return false = it has become complete meanwhile. */
+bool ompp_mpi_piggyback_withdraw(MPI_Request *request);
+
 /** \brief Waits for a request of ours. \return false when the limit was reached: the request is still active. */
 bool ompp_mpi_piggyback_complete(MPI_Request *request, uint64_t limit_ns);
 
@@ -416,6 +424,12 @@ void ompp_mpi_piggyback_clean(void);
  * \return whether it has one.
  */
 bool ompp_mpi_suppression_send(ompp_mpi_shadow_t *shadow, int dest, int tag, uint32_t *number, bool *suppressed);
+
+/**
+ * \brief MPI has refused a message that was counted before, and whose clock vector may have been sent: all that is the
+ *        next one's with the same destination and tag.
+ */
+void ompp_mpi_suppression_refused(ompp_mpi_shadow_t *shadow, int dest, int tag);
 
 /** \brief Some messages may have been received without. */
 bool ompp_mpi_suppression_is(const ompp_mpi_shadow_t *shadow);

@@ -172,7 +172,7 @@ void ompp_mpi_piggyback_start(MPI_Comm own)
     }
     ompp_mpi_clock_start(own);
     measure_exchange(own);
-    ompp_mpi_shadow_made(MPI_COMM_WORLD);
+    ompp_mpi_shadow_made(MPI_COMM_WORLD, true);
     ompp_mpi_shadow_of_self(own);
     if (size > 1) prefault_requests(own);
     ompp_prefault_library((const void *)ompp_mpi_piggyback_start);

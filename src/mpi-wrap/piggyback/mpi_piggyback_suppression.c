@@ -86,6 +86,37 @@ static ompp_mpi_direction_t *add(ompp_mpi_shadow_t *c, int which, int peer, int 
     return d;
 }
 
+struct ompp_mpi_refused {
+    struct ompp_mpi_refused *next;
+    int dest, tag;
+};
+
+void ompp_mpi_suppression_refused(ompp_mpi_shadow_t *c, int dest, int tag)
+{
+    struct ompp_mpi_refused *r = malloc(sizeof *r);
+
+    if (!r) return;
+    pthread_mutex_lock(&c->lock);
+    *r = (struct ompp_mpi_refused){c->refused, dest, tag};
+    __atomic_store_n(&c->refused, r, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* \return whether there was one. */
+static bool take_refused(ompp_mpi_shadow_t *c, int dest, int tag)
+{
+    struct ompp_mpi_refused **link = &c->refused, *r;
+
+    if (!__atomic_load_n(&c->refused, __ATOMIC_RELAXED)) return false;
+    pthread_mutex_lock(&c->lock);
+    while (*link && ((*link)->dest != dest || (*link)->tag != tag)) link = &(*link)->next;
+    r = *link;
+    if (r) __atomic_store_n(link, r->next, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&c->lock);
+    free(r);
+    return r != NULL;
+}
+
 bool ompp_mpi_suppression_send(ompp_mpi_shadow_t *c, int dest, int tag, uint32_t *number, bool *suppressed)
 {
     ompp_mpi_direction_t *d;
@@ -93,6 +124,7 @@ bool ompp_mpi_suppression_send(ompp_mpi_shadow_t *c, int dest, int tag, uint32_t
 
     *number = 0;
     *suppressed = false;
+    if (take_refused(c, dest, tag)) return false;
     const bool suspensions = ompp_sync_is_suspended();
     if (!suspensions && !__atomic_load_n(&c->suppression, __ATOMIC_RELAXED)) return true;
     pthread_mutex_lock(&c->lock);
@@ -266,6 +298,7 @@ bool ompp_mpi_suppression_take(ompp_mpi_shadow_t *c, int source, int tag, bool g
 
 void ompp_mpi_suppression_end(ompp_mpi_shadow_t *c)
 {
+    while (c->refused) take_refused(c, c->refused->dest, c->refused->tag);
     for (unsigned i = 0; c->suppression && i < 2 * BUCKETS; i++) {
         ompp_mpi_direction_t **bucket = &c->suppression->buckets[i / BUCKETS][i % BUCKETS];
         while (*bucket) {

@@ -109,6 +109,19 @@ bool ompp_mpi_piggyback_complete(MPI_Request *request, uint64_t limit_ns)
     }
 }
 
+/* One that has failed is gone: to cancel it would be an error of nobody's communicator. */
+bool ompp_mpi_piggyback_withdraw(MPI_Request *request)
+{
+    MPI_Status status;
+    int cancelled = 0;
+
+    if (*request == MPI_REQUEST_NULL || PMPI_Cancel(request) != MPI_SUCCESS ||
+        PMPI_Wait(request, &status) != MPI_SUCCESS)
+        return true;
+    PMPI_Test_cancelled(&status, &cancelled);
+    return cancelled;
+}
+
 bool ompp_mpi_piggyback_widen(unsigned char *message)
 {
     const size_t there = ompp_mpi_header_of(message)->bytes, all = ompp_mpi_piggyback_state.bytes;
@@ -132,15 +145,11 @@ static bool fetch_present(MPI_Comm own, int source, int tag, unsigned char *mess
 bool ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns, unsigned char *message)
 {
     MPI_Request request;
-    MPI_Status status;
-    int cancelled = 0;
 
     if (limit_ns == 0) return fetch_present(own, source, tag, message);
     if (PMPI_Irecv(message, (int)ompp_mpi_piggyback_message_bytes(), MPI_BYTE, source, tag, own, &request) !=
         MPI_SUCCESS)
         return false;
     if (ompp_mpi_piggyback_complete(&request, limit_ns)) return ompp_mpi_piggyback_widen(message);
-    if (PMPI_Cancel(&request) != MPI_SUCCESS || PMPI_Wait(&request, &status) != MPI_SUCCESS) return false;
-    PMPI_Test_cancelled(&status, &cancelled);
-    return !cancelled && ompp_mpi_piggyback_widen(message);
+    return !ompp_mpi_piggyback_withdraw(&request) && ompp_mpi_piggyback_widen(message);
 }

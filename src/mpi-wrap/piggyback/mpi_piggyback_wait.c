@@ -103,9 +103,28 @@ ompp_time_t ompp_mpi_polled(ompp_time_t begin, bool success)
     return since;
 }
 
+static int class_of(int result)
+{
+    int class = MPI_ERR_UNKNOWN;
+
+    if (result == MPI_SUCCESS) return MPI_SUCCESS;
+    return PMPI_Error_class(result, &class) == MPI_SUCCESS ? class : MPI_ERR_UNKNOWN;
+}
+
 bool ompp_mpi_has_received(int result)
 {
-    int class = MPI_SUCCESS;
+    const int class = class_of(result);
 
-    return result == MPI_SUCCESS || (PMPI_Error_class(result, &class) == MPI_SUCCESS && class == MPI_ERR_TRUNCATE);
+    return class == MPI_SUCCESS || class == MPI_ERR_TRUNCATE;
+}
+
+bool ompp_mpi_is_refusal(int result)
+{
+    static const int refusals[] = {MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_TAG,
+                                   MPI_ERR_COMM,   MPI_ERR_RANK,  MPI_ERR_ARG,  MPI_ERR_REQUEST};
+    const int class = class_of(result);
+
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (class == refusals[i]) return true;
+    return false;
 }

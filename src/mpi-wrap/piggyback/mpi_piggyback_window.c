@@ -47,14 +47,8 @@ static MPI_Win made_of(const ompp_mpi_piggyback_t *s)
     return s->fortran ? PMPI_Win_f2c(*(MPI_Fint *)s->made) : *(MPI_Win *)s->made;
 }
 
-/* Collective: all ranks of the communicator made the window. */
-static void make(MPI_Win win, ompp_mpi_shadow_t *shadow)
+static void add(window_t *w)
 {
-    window_t *w = shadow ? calloc(1, sizeof *w) : NULL;
-
-    if (!w) return;
-    w->win = win;
-    w->own = ompp_mpi_shadow_copy(shadow->duplicate);
     pthread_mutex_lock(&windows.lock);
     w->next = windows.first;
     windows.first = w;
@@ -68,6 +62,23 @@ static void delete (window_t *w)
     free(w->origins.ranks);
     free(w->targets.ranks);
     free(w);
+}
+
+/*
+ * Collective: all ranks of the communicator made the window. One with this handle may be gone unseen, in a call that is
+ * nested in another one.
+ */
+static void make(MPI_Win win, ompp_mpi_shadow_t *shadow)
+{
+    delete (find(win, true));
+    if (!shadow) return;
+    MPI_Comm own = ompp_mpi_shadow_copy(shadow->duplicate);
+    window_t *w = calloc(1, sizeof *w);
+    if (!w && own != MPI_COMM_NULL) PMPI_Comm_free(&own);
+    if (!w) return;
+    w->win = win;
+    w->own = own;
+    add(w);
 }
 
 /* ---- Epochs ------------------------------------------------------------------------------------------------------ */
@@ -145,7 +156,8 @@ void ompp_mpi_window_after(ompp_mpi_piggyback_t *s, bool ok)
         return;
     case OMPP_MPI_PIGGYBACK_WIN_FREED:
         if (w) ompp_mpi_gathering_after(s, w->own, ok);
-        delete (w);
+        if (w && !ok) add(w); /* it stays */
+        else delete (w);
         return;
     case OMPP_MPI_PIGGYBACK_PASSIVE:
         if (ok) ompp_mpi_join_clock(NULL, s->begin, OMPP_SYNC_ONE_SIDED, OMPP_WHATIF_F_ONE_SIDED);

@@ -181,9 +181,9 @@ static ompp_mpi_shadow_t *shadow_of(MPI_Comm comm)
     return ompp_mpi_shadow_slow(i, comm);
 }
 
-bool ompp_mpi_suppressed_collective(ompp_mpi_suppressed_t *s, MPI_Comm comm)
+bool ompp_mpi_suppressed_collective(ompp_mpi_suppressed_t *s, MPI_Comm comm, bool ok)
 {
-    if (!is_possible()) return false;
+    if (!ok || !is_possible()) return false;
     s->shadow = shadow_of(comm);
     return s->shadow && !s->shadow->inter && ompp_mpi_collective_passes(s->shadow);
 }

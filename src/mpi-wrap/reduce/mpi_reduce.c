@@ -54,7 +54,7 @@ static void pause_after(double waited_seconds)
 static void give_up(MPI_Request *request, bool receives)
 {
     self.gave_up = true;
-    if (!receives || PMPI_Cancel(request) != MPI_SUCCESS) return;
+    if (!receives || *request == MPI_REQUEST_NULL || PMPI_Cancel(request) != MPI_SUCCESS) return;
     PMPI_Wait(request, MPI_STATUS_IGNORE);
 }
 
