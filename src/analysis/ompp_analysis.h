@@ -8,6 +8,7 @@
 #ifndef OMPP_ANALYSIS_H
 #define OMPP_ANALYSIS_H
 
+#include "analysis/ompp_paths.h"
 #include "model/ompp_profile.h"
 
 #include <stdio.h>
@@ -38,7 +39,7 @@ int ompp_analysis_number(ompp_profile_t *profile);
  *        stands directly below it. What a rank does outside of parallel regions counts for all its threads, which have
  *        nothing else to do then.
  */
-uint64_t ompp_analysis_outside_ns(const ompp_profile_t *profile);
+uint64_t ompp_analysis_outside_ns(const ompp_profile_t *profile, const ompp_paths_t *paths);
 
 /**
  * \brief Adds the Coverage line OUTSIDE: the same as a share of the duration, in thousandths, less the time of threads
@@ -64,10 +65,12 @@ typedef struct {
 
 /**
  * \brief Overheads of all parallel regions, unordered.
+ * \param[in]  paths      of this profile.
  * \param[out] overheads  owned by the caller, free(); shape [*n].
  * \return 0 or -OMPP_E_NOMEM.
  */
-int ompp_analysis_overheads(const ompp_profile_t *profile, ompp_overhead_t **overheads, size_t *n);
+int ompp_analysis_overheads(const ompp_profile_t *profile, const ompp_paths_t *paths, ompp_overhead_t **overheads,
+                            size_t *n);
 
 /**
  * \brief Value of a column for a node and a location, inclusive (ns, bytes or count).

@@ -351,7 +351,7 @@ static int put_properties(const ompp_text_t *t)
     ompp_finding_t *findings;
     size_t n;
     double basis = ompp_analysis_basis(t->profile);
-    int rc = ompp_analysis_properties(t->profile, &findings, &n);
+    int rc = ompp_analysis_properties(t->profile, t->paths, &findings, &n);
 
     if (rc) return rc;
     fputs("##BEG ompp performance properties report\n", t->out);

@@ -304,23 +304,17 @@ void ompp_text_counter_cell(const ompp_text_t *t, const ompp_text_column_t *colu
 
 /* ---- Overhead section -------------------------------------------------------------------------------------------- */
 
-static bool is_inside_team(const ompp_profile_t *p, uint32_t node)
-{
-    for (uint32_t n = p->nodes[node].parent; n != 0; n = p->nodes[n].parent)
-        if (ompp_construct_forks(p->regions[p->nodes[n].region].construct)) return true;
-    return false;
-}
-
 static const ompp_row_t *region_sum(const ompp_text_t *t, uint32_t region)
 {
     const ompp_profile_t *p = t->profile;
 
     ompp_rows_clear(t->values, t->sums, 1);
-    for (uint32_t n = 1; n < p->nnodes; n++) {
-        bool all = region == OMPP_NONE && ompp_construct_forks(p->regions[p->nodes[n].region].construct) &&
-                   !is_inside_team(p, n);
-        if (all || p->nodes[n].region == region) ompp_row_add(t->values, t->sums, &t->totals[n]);
-    }
+    for (uint32_t n = 1; region == OMPP_NONE && n < p->nnodes; n++)
+        if (t->paths->fork[n] == n && t->paths->fork[p->nodes[n].parent] == 0)
+            ompp_row_add(t->values, t->sums, &t->totals[n]);
+    if (region == OMPP_NONE) return t->sums;
+    for (const uint32_t *n = ompp_paths_begin(t->paths, region); n < ompp_paths_end(t->paths, region); n++)
+        ompp_row_add(t->values, t->sums, &t->totals[*n]);
     return t->sums;
 }
 

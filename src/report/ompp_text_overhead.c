@@ -113,7 +113,7 @@ int ompp_text_overhead_lines(const ompp_text_t *t, ompp_text_overheads_t *o)
     ompp_overhead_t *overheads;
 
     *o = (ompp_text_overheads_t){0};
-    if (ompp_analysis_overheads(t->profile, &overheads, &o->n)) return -OMPP_E_NOMEM;
+    if (ompp_analysis_overheads(t->profile, t->paths, &overheads, &o->n)) return -OMPP_E_NOMEM;
     o->lines = calloc(o->n + 1, sizeof *o->lines);
     for (size_t i = 0; o->lines && i < o->n; i++) fill_line(t, &overheads[i], o, &o->lines[i]);
     free(overheads);

@@ -34,6 +34,7 @@ typedef struct {
     FILE *out;
     const ompp_profile_t *profile;
     ompp_values_t *values;
+    const ompp_paths_t *paths; /* borrowed from values */
     char *app;         /* name of the application, printable */
     char **places;     /* [nregions] location as printed; NULL for regions that were never executed */
     uint32_t *regions; /* executed regions by first execution, [nexecuted] */

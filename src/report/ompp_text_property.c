@@ -49,7 +49,7 @@ int ompp_text_properties(ompp_text_t *t)
     ompp_finding_t *findings;
     size_t n, listed = 0;
     double basis = ompp_analysis_basis(t->profile);
-    int rc = ompp_analysis_properties(t->profile, &findings, &n);
+    int rc = ompp_analysis_properties(t->profile, t->paths, &findings, &n);
 
     if (rc) return rc;
     ompp_layout_title(t->out, "ompP Performance Properties Report");
@@ -117,7 +117,7 @@ int ompp_text_outside(ompp_text_t *t)
     if (!p->mpi || !p->nranks_kept) return 0;
     times = calloc(p->nranks_kept, sizeof *times);
     if (!times) return -OMPP_E_NOMEM;
-    ompp_analysis_rank_times(p, times);
+    ompp_analysis_rank_times(p, t->paths, times);
     choose(t, times);
     ompp_layout_title(t->out, "ompp Outside Parallel Regions");
     fputs(

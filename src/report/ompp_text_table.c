@@ -171,8 +171,8 @@ static void clear_rows(ompp_text_t *t) { ompp_rows_clear(t->values, t->rows, t->
 void ompp_text_gather_region(ompp_text_t *t, uint32_t region)
 {
     clear_rows(t);
-    for (uint32_t n = 1; n < t->profile->nnodes; n++)
-        if (t->profile->nodes[n].region == region) ompp_values_add(t->values, n, t->rows);
+    for (const uint32_t *n = ompp_paths_begin(t->paths, region); n < ompp_paths_end(t->paths, region); n++)
+        ompp_values_add(t->values, *n, t->rows);
 }
 
 void ompp_text_gather_node(ompp_text_t *t, uint32_t node)
@@ -242,16 +242,16 @@ void ompp_text_callgraph_profiles(ompp_text_t *t)
 uint64_t ompp_text_inclusive(const ompp_text_t *t, uint32_t node)
 {
     if (node == 0) return t->duration_ns;
-    return ompp_text_mean(t->totals[node].value[OMPP_COLUMN_EXEC_T], ompp_analysis_divisor(t->profile, node));
+    return ompp_text_mean(t->totals[node].value[OMPP_COLUMN_EXEC_T], ompp_paths_divisor(t->paths, t->profile, node));
 }
 
 uint64_t ompp_text_exclusive(const ompp_text_t *t, uint32_t node)
 {
     const ompp_row_t *total = &t->totals[node];
 
-    if (node == 0) return ompp_analysis_outside_ns(t->profile);
+    if (node == 0) return ompp_analysis_outside_ns(t->profile, t->paths);
     return ompp_text_mean(ompp_less(total->value[OMPP_COLUMN_EXEC_T], total->below_ns),
-                          ompp_analysis_divisor(t->profile, node));
+                          ompp_paths_divisor(t->paths, t->profile, node));
 }
 
 /* Two times with percentages, in ompP's changing number of digits. */

@@ -100,7 +100,7 @@ int ompp_text_tasks(ompp_text_t *t)
 {
     ompp_task_sum_t *sums;
     size_t n;
-    int rc = ompp_analysis_tasks(t->profile, &sums, &n);
+    int rc = ompp_analysis_tasks(t->profile, t->paths, &sums, &n);
 
     if (rc == 0 && n) {
         qsort(sums, n, sizeof *sums, by_time);
