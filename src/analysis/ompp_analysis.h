@@ -16,9 +16,10 @@
 /**
  * \brief Finds file, function, begin and end line of every region known by address (OMPP_REGION_F_ADDRESS) from the
  *        DWARF information of its module. What stays unknown keeps its address and is counted in Coverage (UNRESOLVED).
- * \param[in] seconds  time limit; regions left over stay unresolved.
+ * \param[in] deadline  ompp_clock_seconds(): regions left over then stay unresolved.
+ * \param[in] who       the variable that set it: what is left over is said in Coverage with that name.
  */
-int ompp_analysis_resolve(ompp_profile_t *profile, double seconds);
+int ompp_analysis_resolve(ompp_profile_t *profile, double deadline, const char *who);
 
 /**
  * \brief Makes one region of regions that turned out equal (same construct, file, lines, name), then one node of nodes

@@ -26,7 +26,7 @@ uint64_t ompp_analysis_outside_ns(const ompp_profile_t *profile, const ompp_path
 
     for (uint32_t n = 1; n < profile->nnodes; n++) {
         if (profile->nodes[n].parent != 0) continue;
-        const uint64_t divisor = ompp_paths_divisor(paths, profile, n);
+        const uint64_t divisor = ompp_analysis_divisor(profile, paths, n);
         inside += (exec_of(profile, &profile->nodes[n]) + divisor / 2) / divisor;
     }
     return ompp_less(ompp_analysis_duration(profile), inside);

@@ -1,7 +1,5 @@
 #include "analysis/ompp_paths.h"
 
-#include "analysis/ompp_values.h"
-
 #include <stdlib.h>
 
 /* Each region's part is filled from its end, so that its nodes stay in their order. */
@@ -62,11 +60,4 @@ void ompp_paths_fini(ompp_paths_t *paths)
     free(paths->own);
     free(paths->slots);
     *paths = (ompp_paths_t){0};
-}
-
-uint64_t ompp_paths_divisor(const ompp_paths_t *paths, const ompp_profile_t *profile, uint32_t node)
-{
-    const uint64_t slots = profile->nslots ? profile->nslots : 1;
-
-    return paths->slots[node] ? slots : ompp_analysis_nranks(profile);
 }

@@ -36,10 +36,4 @@ static inline const uint32_t *ompp_paths_end(const ompp_paths_t *paths, uint32_t
     return paths->nodes + paths->first[region + 1];
 }
 
-/**
- * \brief By what the sum over threads is divided in the callgraph: slots inside a team, and where threads of the
- *        program's own were beside the initial one; ranks elsewhere outside of teams, and in ALONE constructs.
- */
-uint64_t ompp_paths_divisor(const ompp_paths_t *paths, const ompp_profile_t *profile, uint32_t node);
-
 #endif

@@ -258,8 +258,7 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
         pieces = column_sum(f, region, piece);
         visits = column_sum(f, region, OMPP_COLUMN_EXEC_C);
         return when == OMPP_WHEN_FEW ? pieces < visits : pieces > visits && is_uneven(f, region, piece);
-    case OMPP_WHEN_OFTEN:
-        return 1e9 * (double)column_sum(f, region, OMPP_COLUMN_EXEC_C) > OFTEN_PER_SECOND * f->basis;
+    case OMPP_WHEN_OFTEN: return 1e9 * (double)column_sum(f, region, OMPP_COLUMN_EXEC_C) > OFTEN_PER_SECOND * f->basis;
     case OMPP_WHEN_LATE: return f->colls && f->late_rank != OMPP_NONE && f->waiting >= 0.5 * f->busy;
     case OMPP_WHEN_RECEIVES: return f->recvs;
     case OMPP_WHEN_DELAYED:

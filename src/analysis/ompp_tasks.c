@@ -80,8 +80,8 @@ static void add_creations(const ompp_profile_t *p, ompp_task_sum_t *sum, const o
 /* The construct that creates what a TASKEXEC runs: same number, other type. */
 static uint64_t creator_of(const ompp_region_t *run)
 {
-    return ompp_hash_pair(
-        run->construct == OMPP_CONSTRUCT_UTASKEXEC ? OMPP_CONSTRUCT_UTASK : OMPP_CONSTRUCT_TASK, run->number);
+    return ompp_hash_pair(run->construct == OMPP_CONSTRUCT_UTASKEXEC ? OMPP_CONSTRUCT_UTASK : OMPP_CONSTRUCT_TASK,
+                          run->number);
 }
 
 /* Regions + 1 by construct and number. next: [nregions] of those with the same ones, 0 = it is the last. */

@@ -466,6 +466,13 @@ uint32_t ompp_analysis_max_threads(const ompp_profile_t *profile)
     return most;
 }
 
+uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, const ompp_paths_t *paths, uint32_t node)
+{
+    const uint64_t slots = profile->nslots ? profile->nslots : 1;
+
+    return paths->slots[node] ? slots : ompp_analysis_nranks(profile);
+}
+
 /* ---- Overheads --------------------------------------------------------------------------------------------------- */
 
 /* Fewer pieces of work than threads that came for them: the construct's own count against its visits. */

@@ -62,6 +62,12 @@ void ompp_rows_clear(const ompp_values_t *values, ompp_row_t *rows, size_t n);
 /** \brief Adds a row to another. */
 void ompp_row_add(const ompp_values_t *values, ompp_row_t *into, const ompp_row_t *from);
 
+/**
+ * \brief By what the sum over threads is divided in the callgraph: slots inside a team, and where threads of the
+ *        program's own were beside the initial one; ranks elsewhere outside of teams, and in ALONE constructs.
+ */
+uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, const ompp_paths_t *paths, uint32_t node);
+
 /** \brief Time of a phase of a node over threads and ranks, without the tasks that ran in it, ns. */
 uint64_t ompp_analysis_phase(const ompp_profile_t *profile, uint32_t node, unsigned phase);
 

@@ -265,8 +265,9 @@ uint64_t ompp_text_value(const ompp_text_column_t *column, const ompp_row_t *row
 }
 
 /* Long names make their column wider. */
-static int width_of(const ompp_text_t *t, const ompp_text_column_t *column)
+int ompp_text_counter_width(const ompp_text_t *t, const ompp_text_column_t *column)
 {
+    if (column->kind == OMPP_TEXT_EVALUATOR) return OMPP_WIDTH_EVALUATOR + 1;
     size_t name = strlen(t->counters[column->id].name);
     int width = name > OMPP_WIDTH_COUNTER ? (int)name : OMPP_WIDTH_COUNTER;
 
@@ -285,7 +286,7 @@ void ompp_text_counter_title(const ompp_text_t *t, const ompp_text_column_t *col
         return;
     }
     snprintf(title, sizeof title, "%s%s", t->counters[column->id].name, column->suffix);
-    ompp_layout_cell(t->out, width_of(t, column), title);
+    ompp_layout_cell(t->out, ompp_text_counter_width(t, column), title);
 }
 
 void ompp_text_counter_cell(const ompp_text_t *t, const ompp_text_column_t *column, const ompp_row_t *row)
@@ -299,7 +300,7 @@ void ompp_text_counter_cell(const ompp_text_t *t, const ompp_text_column_t *colu
         return;
     }
     grouped(ompp_text_value(column, row), text, sizeof text);
-    ompp_layout_cell(t->out, width_of(t, column), text);
+    ompp_layout_cell(t->out, ompp_text_counter_width(t, column), text);
 }
 
 /* ---- Overhead section -------------------------------------------------------------------------------------------- */

@@ -74,8 +74,8 @@ typedef struct {
     uint32_t set;
     size_t n;
     ompp_table_t has; /* structures that have values of a set: ompp_profile_find_objects() */
-    bool used;      /* sums are not all zero */
-    uint64_t *sums; /* [nobjects + 2][n], of the rows being made; the last row is scratch */
+    bool used;        /* sums are not all zero */
+    uint64_t *sums;   /* [nobjects + 2][n], of the rows being made; the last row is scratch */
 } set_t;
 
 static bool has_objects(const ompp_profile_t *p, uint32_t set)
@@ -125,8 +125,7 @@ static bool add_node(set_t *s, const ompp_node_t *node)
 
 static void clear(set_t *s, const ompp_profile_t *p) { memset(s->sums, 0, (p->nobjects + 1) * s->n * sizeof *s->sums); }
 
-/* Sums over all threads: of everything; of the nodes of a region, OMPP_NONE = outside regions. \return whether there are
- * any values. */
+/* Sums over all threads of everything. */
 static void sum_all(set_t *s, const ompp_profile_t *p)
 {
     clear(s, p);
@@ -134,6 +133,7 @@ static void sum_all(set_t *s, const ompp_profile_t *p)
     for (size_t n = 0; n < p->nnodes; n++) add_node(s, &p->nodes[n]);
 }
 
+/* The same of the nodes of a region; OMPP_NONE = outside regions. \return whether there are any values. */
 static bool sum_region(set_t *s, const ompp_text_t *t, uint32_t region)
 {
     const ompp_profile_t *p = t->profile;

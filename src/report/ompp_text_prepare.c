@@ -203,4 +203,5 @@ void ompp_text_release(ompp_text_t *t)
     free(t->rank_exec);
     free(t->rank_sort);
     free(t->rank_shown);
+    free(t->folded.kept);
 }

@@ -443,9 +443,8 @@ static void visit(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die, inside_
     if (!ok(dwarf, dwarf_tag(die, &tag, &dwarf->error))) return;
     if (is_scope(tag)) walk(dwarf, unit, die, in);
     if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) return;
-    ompp_function_t function = {.first_range = (uint32_t)unit->ranges.n,
-                                .outer = in.outer,
-                                .inlined = tag == DW_TAG_inlined_subroutine};
+    ompp_function_t function = {
+        .first_range = (uint32_t)unit->ranges.n, .outer = in.outer, .inlined = tag == DW_TAG_inlined_subroutine};
     ranges_of(dwarf, die, unit->version, in.base, 0, &unit->ranges);
     function.nranges = (uint32_t)unit->ranges.n - function.first_range;
     if (function.nranges == 0) return; /* a declaration, or the model of inlined ones */

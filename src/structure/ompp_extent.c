@@ -78,7 +78,8 @@ static size_t outlined_from(const ompp_unit_t *unit, uint32_t line)
 static uint32_t body_line(const ompp_unit_t *unit, uint32_t file, uint32_t line)
 {
     for (size_t i = outlined_from(unit, line); i < unit->noutlined; i++)
-        if (outlined_at(unit, i)->body && outlined_at(unit, i)->decl_file == file) return outlined_at(unit, i)->decl_line;
+        if (outlined_at(unit, i)->body && outlined_at(unit, i)->decl_file == file)
+            return outlined_at(unit, i)->decl_line;
     return 0;
 }
 
@@ -131,7 +132,8 @@ static void read_own(ompp_unit_t *unit)
     if (unit->own_read) return;
     unit->own_read = true;
     for (size_t i = 0; i < unit->noutlined; i++)
-        if (!is_declared(outlined_at(unit, i)) && !outlined_at(unit, i)->body && !add_own(unit, unit->outlined[i])) break;
+        if (!is_declared(outlined_at(unit, i)) && !outlined_at(unit, i)->body && !add_own(unit, unit->outlined[i]))
+            break;
     if (unit->nown) qsort(unit->own, unit->nown, sizeof *unit->own, compare_own);
 }
 

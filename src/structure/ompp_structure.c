@@ -275,11 +275,9 @@ static int answer_all(ompp_structure_t *structure, ompp_query_t *queries, const 
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t u = order[i].unit;
-        const ompp_unit_t *unit = NULL;
-        if (u != OMPP_NO_FUNCTION) {
-            if ((i == 0 || order[i - 1].unit != u) && ompp_clock_seconds() >= deadline) return -OMPP_E_TIMEOUT;
-            unit = ompp_dwarf_unit(&structure->dwarf, u);
-        }
+        const bool first = i == 0 || order[i - 1].unit != u;
+        if ((first || i % 64 == 0) && ompp_clock_seconds() >= deadline) return -OMPP_E_TIMEOUT;
+        const ompp_unit_t *unit = u == OMPP_NO_FUNCTION ? NULL : ompp_dwarf_unit(&structure->dwarf, u);
         answer(structure, unit, &queries[order[i].query]);
     }
     return 0;
