@@ -427,9 +427,10 @@ static void mark_quiet(ompp_profile_t *profile, const char *part)
     const char *last = strrchr(part, ':'), *first = last ? memrchr(part, ':', (size_t)(last - part)) : NULL;
 
     if (!first) return;
+    const unsigned long begin = strtoul(first + 1, NULL, 10), end = strtoul(last + 1, NULL, 10);
     for (size_t i = 0; i < profile->nregions; i++) {
         ompp_region_t *region = &profile->regions[i];
-        if (region->begin < strtoul(first + 1, NULL, 10) || region->begin > strtoul(last + 1, NULL, 10)) continue;
+        if (region->begin < begin || region->begin > end) continue;
         if (can_be_quiet(region->construct) &&
             same_file(part, (size_t)(first - part), ompp_profile_text(profile, region->file)))
             region->flags |= OMPP_REGION_F_QUIET;

@@ -270,6 +270,7 @@ static void free_unit(ompp_unit_t *unit)
     free(unit->outlined);
     free(unit->own);
     free(unit->calls);
+    ompp_table_fini(&unit->code);
     free(unit->ranges.items);
 }
 

@@ -9,6 +9,7 @@
 #define OMPP_DWARF_PRIV_H
 
 #include "base/ompp_interval.h"
+#include "base/ompp_table.h"
 
 #include <dwarf.h>
 #include <libdwarf.h>
@@ -80,6 +81,7 @@ typedef struct {
     bool calls_read; /* ompp_tail.c */
     size_t ncalls, acalls;
     ompp_unit_call_t *calls; /* ascending by back */
+    ompp_table_t code;       /* where the code of who is called is, by the callee's entry */
     size_t nfiles;
     char **files; /* path by number; NULL = not known */
 } ompp_unit_t;

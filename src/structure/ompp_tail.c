@@ -180,7 +180,7 @@ static place_t place_at(ompp_structure_t *structure, uint64_t address)
 }
 
 /* The code of who is called: in the same unit, or that of a symbol. */
-static place_t code_of(ompp_structure_t *structure, ompp_unit_t *unit, const callee_t *callee)
+static place_t search_code(ompp_structure_t *structure, ompp_unit_t *unit, const callee_t *callee)
 {
     const char *name = callee->linkage ? callee->linkage : callee->function.name;
 
@@ -195,6 +195,20 @@ static place_t code_of(ompp_structure_t *structure, ompp_unit_t *unit, const cal
     for (size_t i = 0; i < symbols->n; i++)
         if (strcmp(symbols->items[i].name, name) == 0) return place_at(structure, symbols->items[i].low);
     return (place_t){NULL, OMPP_NO_FUNCTION};
+}
+
+/* Each is searched once. */
+static place_t code_of(ompp_structure_t *structure, ompp_unit_t *unit, const callee_t *callee)
+{
+    ompp_unit_t *units = structure->dwarf.units;
+    uint64_t known = ompp_table_get(&unit->code, callee->die);
+
+    if (!known) {
+        const place_t place = search_code(structure, unit, callee);
+        known = ompp_hash_pair(place.unit ? (uint32_t)(place.unit - units) + 1 : 0, place.function);
+        if (!known || !ompp_table_set(&unit->code, callee->die, known)) return place;
+    }
+    return (place_t){known >> 32 ? &units[(known >> 32) - 1] : NULL, (uint32_t)known};
 }
 
 /* ---- The jumps --------------------------------------------------------------------------------------------------- */
