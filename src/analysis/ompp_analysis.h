@@ -8,6 +8,7 @@
 #ifndef OMPP_ANALYSIS_H
 #define OMPP_ANALYSIS_H
 
+#include "analysis/ompp_paths.h"
 #include "model/ompp_profile.h"
 
 #include <stdio.h>
@@ -15,9 +16,10 @@
 /**
  * \brief Finds file, function, begin and end line of every region known by address (OMPP_REGION_F_ADDRESS) from the
  *        DWARF information of its module. What stays unknown keeps its address and is counted in Coverage (UNRESOLVED).
- * \param[in] seconds  time limit; regions left over stay unresolved.
+ * \param[in] deadline  ompp_clock_seconds(): regions left over then stay unresolved.
+ * \param[in] who       the variable that set it: what is left over is said in Coverage with that name.
  */
-int ompp_analysis_resolve(ompp_profile_t *profile, double seconds);
+int ompp_analysis_resolve(ompp_profile_t *profile, double deadline, const char *who);
 
 /**
  * \brief Makes one region of regions that turned out equal (same construct, file, lines, name), then one node of nodes
@@ -38,7 +40,7 @@ int ompp_analysis_number(ompp_profile_t *profile);
  *        stands directly below it. What a rank does outside of parallel regions counts for all its threads, which have
  *        nothing else to do then.
  */
-uint64_t ompp_analysis_outside_ns(const ompp_profile_t *profile);
+uint64_t ompp_analysis_outside_ns(const ompp_profile_t *profile, const ompp_paths_t *paths);
 
 /**
  * \brief Adds the Coverage line OUTSIDE: the same as a share of the duration, in thousandths, less the time of threads
@@ -64,10 +66,12 @@ typedef struct {
 
 /**
  * \brief Overheads of all parallel regions, unordered.
+ * \param[in]  paths      of this profile.
  * \param[out] overheads  owned by the caller, free(); shape [*n].
  * \return 0 or -OMPP_E_NOMEM.
  */
-int ompp_analysis_overheads(const ompp_profile_t *profile, ompp_overhead_t **overheads, size_t *n);
+int ompp_analysis_overheads(const ompp_profile_t *profile, const ompp_paths_t *paths, ompp_overhead_t **overheads,
+                            size_t *n);
 
 /**
  * \brief Value of a column for a node and a location, inclusive (ns, bytes or count).

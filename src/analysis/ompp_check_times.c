@@ -5,9 +5,11 @@
  * allowed.
  */
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_values.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 
 typedef struct {
     const ompp_profile_t *p;
@@ -37,9 +39,9 @@ static bool exceeds(uint64_t part_ns, uint64_t whole_ns)
 
 static const ompp_rank_t *rank_of(const ompp_profile_t *p, uint32_t rank)
 {
-    for (size_t r = 0; r < p->nranks_kept; r++)
-        if (p->ranks[r].rank == rank) return &p->ranks[r];
-    return NULL;
+    const size_t r = ompp_analysis_rank_index(p, rank);
+
+    return r < p->nranks_kept ? &p->ranks[r] : NULL;
 }
 
 static const ompp_region_t *region_of(const ompp_profile_t *p, uint32_t node)
@@ -63,14 +65,17 @@ static bool stays_within(const ompp_profile_t *p, uint32_t node)
 
 /* ---- Call paths -------------------------------------------------------------------------------------------------- */
 
-/* Threads of an inner team may work elsewhere on the path above, or not at all. */
-static bool is_inner_team(const ompp_profile_t *p, uint32_t node)
+/* Threads of an inner team may work elsewhere on the path above, or not at all. inside: [nnodes], in teams or tasks. */
+static bool is_inner_team(const ompp_profile_t *p, uint32_t node, const bool *inside)
 {
-    if (!ompp_construct_forks(region_of(p, node)->construct)) return false;
-    while ((node = p->nodes[node].parent) != 0)
-        if (ompp_constructs[region_of(p, node)->construct].flags & (OMPP_CONSTRUCT_F_FORK | OMPP_CONSTRUCT_F_TASK))
-            return true;
-    return false;
+    return ompp_construct_forks(region_of(p, node)->construct) && inside[p->nodes[node].parent];
+}
+
+static void find_inside(const ompp_profile_t *p, bool *inside)
+{
+    for (uint32_t n = 1; n < p->nnodes; n++)
+        inside[n] = inside[p->nodes[n].parent] ||
+                    ompp_constructs[region_of(p, n)->construct].flags & (OMPP_CONSTRUCT_F_FORK | OMPP_CONSTRUCT_F_TASK);
 }
 
 static void check_parent(check_t *c, uint32_t node)
@@ -92,45 +97,43 @@ static void check_parent(check_t *c, uint32_t node)
     }
 }
 
-/* End of the measurement of a rank, by the clock of first_ns, which may have begun before it. */
-static uint64_t end_of(const ompp_profile_t *p, uint32_t rank)
+/* End of the measurement of each rank, by the clock of first_ns, which may have begun before it. ends: [nranks_kept] */
+static void find_ends(const ompp_profile_t *p, uint64_t *ends)
 {
-    const ompp_rank_t *kept = rank_of(p, rank);
-    uint64_t end = kept ? kept->duration_ns : UINT64_MAX;
-
-    for (size_t l = 0; kept && l < p->nlocations; l++)
-        if (p->locations[l].rank == rank && p->locations[l].end_ns > end) end = p->locations[l].end_ns;
-    return end;
+    for (size_t r = 0; r < p->nranks_kept; r++) ends[r] = p->ranks[r].duration_ns;
+    for (size_t l = 0; l < p->nlocations; l++) {
+        const size_t r = ompp_analysis_rank_index(p, p->locations[l].rank);
+        if (r < p->nranks_kept && p->locations[l].end_ns > ends[r]) ends[r] = p->locations[l].end_ns;
+    }
 }
 
-static void check_first(check_t *c, uint32_t node)
+static void check_first(check_t *c, uint32_t node, const uint64_t *ends)
 {
     const ompp_node_t *n = &c->p->nodes[node];
-    uint64_t end = end_of(c->p, n->first_rank);
+    const size_t r = ompp_analysis_rank_index(c->p, n->first_rank);
 
-    if (exceeds(n->first_ns, end))
+    if (r < c->p->nranks_kept && exceeds(n->first_ns, ends[r]))
         object(c, "node %" PRIu32 " begins at %" PRIu64 " ns, the run of rank %" PRIu32 " ends at %" PRIu64 " ns", node,
-               n->first_ns, n->first_rank, end);
+               n->first_ns, n->first_rank, ends[r]);
 }
 
 /* ---- Ranks ------------------------------------------------------------------------------------------------------- */
 
-/* What stands directly below the root, on one location. */
-static uint64_t top_ns(const ompp_profile_t *p, uint32_t location)
+/* What stands directly below the root, on each location. sums: [nlocations] */
+static void add_top(const ompp_profile_t *p, uint64_t *sums)
 {
-    uint64_t sum = 0;
-
     for (uint32_t n = 1; n < p->nnodes; n++)
-        if (p->nodes[n].parent == 0 && stays_within(p, n)) sum += exec_ns(p, n, location);
-    return sum;
+        for (uint32_t b = 0; p->nodes[n].parent == 0 && stays_within(p, n) && b < p->nodes[n].nblocks; b++)
+            if (ompp_block_is_phases(&p->nodes[n].blocks[b]))
+                sums[p->nodes[n].blocks[b].location] += exec_ns(p, n, p->nodes[n].blocks[b].location);
 }
 
-static void check_location(check_t *c, uint32_t location)
+static void check_location(check_t *c, uint32_t location, uint64_t part)
 {
     const ompp_profile_t *p = c->p;
     const ompp_location_t *l = &p->locations[location];
     const ompp_rank_t *rank = rank_of(p, l->rank);
-    uint64_t whole = rank ? rank->duration_ns : p->rest_wall_threads_ns, part = top_ns(p, location);
+    uint64_t whole = rank ? rank->duration_ns : p->rest_wall_threads_ns;
 
     /* a process that died left no end */
     if (!exceeds(part, whole) || (rank && rank->end == OMPP_END_INCOMPLETE)) return;
@@ -143,13 +146,27 @@ static void check_location(check_t *c, uint32_t location)
 size_t ompp_analysis_check(const ompp_profile_t *profile, const char *name, FILE *out)
 {
     check_t c = {profile, name, out, 0};
+    uint64_t *ends = calloc(profile->nranks_kept + 1, sizeof *ends),
+             *top = calloc(profile->nlocations + 1, sizeof *top);
+    bool *inside = calloc(profile->nnodes + 1, sizeof *inside);
+    const bool memory = ends && top && inside;
 
-    for (uint32_t n = 1; n < profile->nnodes; n++) {
-        check_first(&c, n);
-        if (profile->nodes[n].parent != 0 && stays_within(profile, n) && !is_inner_team(profile, n))
+    if (memory) {
+        find_ends(profile, ends);
+        find_inside(profile, inside);
+        add_top(profile, top);
+    } else {
+        object(&c, "not checked: out of memory");
+    }
+    for (uint32_t n = 1; memory && n < profile->nnodes; n++) {
+        check_first(&c, n, ends);
+        if (profile->nodes[n].parent != 0 && stays_within(profile, n) && !is_inner_team(profile, n, inside))
             check_parent(&c, n);
     }
-    for (uint32_t l = 0; l < profile->nlocations; l++) check_location(&c, l);
+    for (uint32_t l = 0; memory && l < profile->nlocations; l++) check_location(&c, l, top[l]);
     if (c.nbad > SAID) fprintf(out, "%s: and %zu more\n", name, c.nbad - SAID);
+    free(ends);
+    free(top);
+    free(inside);
     return c.nbad;
 }

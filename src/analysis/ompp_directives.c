@@ -1,6 +1,9 @@
 #define _GNU_SOURCE
 #include "analysis/ompp_directives.h"
 
+#include "base/ompp_clock.h"
+#include "base/ompp_interval.h"
+#include "base/ompp_table.h"
 #include "base/ompp_vector.h"
 
 #include <stdlib.h>
@@ -8,16 +11,35 @@
 
 typedef struct {
     ompp_directive_t d;
+    uint32_t inside; /* the innermost outlined directive that holds its first line; OMPP_NO_INTERVAL = none */
+    bool outlined;   /* its block is made a function: parallel, task */
     bool nowait;
     bool taken; /* a region belongs to it */
 } entry_t;
 
 typedef struct {
-    ompp_profile_t *profile;
     entry_t *entries; /* of the file, by line */
     size_t nentries;
+    ompp_interval_t *lines; /* [nentries] of each entry, in the same order */
     const ompp_source_t *source;
 } text_t;
+
+/* What is known of a region beside its place, the same for all files and steps. */
+typedef struct {
+    /* the call is the last thing in the function of a parallel region or task, whose address it has */
+    bool called_last;
+    bool waits;      /* threads have waited at its end */
+    bool always;     /* all threads come to it as often as to the one around it */
+    uint32_t around; /* the region that it was always met in, on the call path; NOWHERE, SEVERAL */
+} fact_t;
+
+#define NOWHERE OMPP_NONE
+#define SEVERAL (OMPP_NONE - 1)
+
+struct ompp_directives {
+    ompp_profile_t *profile;
+    fact_t *facts; /* [nregions] */
+};
 
 /* Words of the directives that make these constructs. */
 static const struct {
@@ -101,22 +123,43 @@ static void take(ompp_region_t *region, entry_t *entry)
     if (!is_standalone(region->construct) && entry->d.last > region->end) region->end = entry->d.last;
 }
 
+/* Entries that hold a line, the last one first: for (i = last_at(); i != OMPP_NO_INTERVAL; i = before()). */
+static uint32_t last_at(const text_t *text, uint32_t line)
+{
+    return ompp_intervals_last(text->lines, text->nentries, line);
+}
+
+static uint32_t before(const text_t *text, uint32_t i, uint32_t line)
+{
+    return ompp_intervals_before(text->lines, i, line);
+}
+
+/* Index of the first directive behind a line. */
+static size_t behind(const text_t *text, uint32_t line)
+{
+    size_t low = 0, high = text->nentries;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (text->entries[middle].d.first <= line) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
 /* The directive on a line. */
 static entry_t *on_line(const text_t *text, uint32_t line)
 {
-    for (size_t i = 0; i < text->nentries; i++)
-        if (text->entries[i].d.first == line) return &text->entries[i];
-    return NULL;
+    const size_t i = behind(text, line);
+
+    return i > 0 && text->entries[i - 1].d.first == line ? &text->entries[i - 1] : NULL;
 }
 
-/* What is known of a region beside its place: whether it waits at its end. */
+/* What is known of a region while its directive is sought. */
 typedef struct {
     const ompp_region_t *region;
-    /* the call is the last thing in the function of a parallel region or task, whose address it has */
-    bool called_last;
-    bool waits;
-    const ompp_region_t *around; /* the one that it was always met in, on the call path; NULL = several, or none */
-    bool always;                 /* all threads come to it as often as to that one */
+    bool called_last, waits, always; /* as in fact_t */
+    const ompp_region_t *around;     /* NULL = several, or none */
     /* waiting tells it: one that nobody has waited for has nowait. Else, it may also be the last thing in its block */
     bool exact;
 } sought_t;
@@ -133,25 +176,24 @@ static bool may_be(const entry_t *entry, const sought_t *sought)
 /* The innermost fitting directive whose block holds a line. */
 static entry_t *around(const text_t *text, const sought_t *sought, uint32_t line)
 {
-    entry_t *found = NULL;
-
-    for (size_t i = 0; i < text->nentries; i++)
-        if (holds(&text->entries[i], line) && fits(&text->entries[i], sought->region->construct))
-            found = &text->entries[i];
-    return found && may_be(found, sought) ? found : NULL;
+    for (uint32_t i = last_at(text, line); i != OMPP_NO_INTERVAL; i = before(text, i, line))
+        if (fits(&text->entries[i], sought->region->construct))
+            return may_be(&text->entries[i], sought) ? &text->entries[i] : NULL;
+    return NULL;
 }
 
 /* The innermost block of a function that the compiler has made (parallel, task) that holds a line. */
 static const entry_t *outlined_around(const text_t *text, uint32_t line)
 {
-    const entry_t *found = NULL;
+    for (uint32_t i = last_at(text, line); i != OMPP_NO_INTERVAL; i = before(text, i, line))
+        if (text->entries[i].outlined) return &text->entries[i];
+    return NULL;
+}
 
-    for (size_t i = 0; i < text->nentries; i++) {
-        const entry_t *e = &text->entries[i];
-        if (holds(e, line) && (ompp_directive_has(e->d.words, "parallel") || ompp_directive_has(e->d.words, "task")))
-            found = e;
-    }
-    return found;
+/* The same of a directive's own line. */
+static const entry_t *outside_of(const text_t *text, const entry_t *entry)
+{
+    return entry->inside == OMPP_NO_INTERVAL ? NULL : &text->entries[entry->inside];
 }
 
 /* The next fitting directive behind a line that is nobody's, in the same block; or in front of it, when there is none
@@ -159,15 +201,15 @@ static const entry_t *outlined_around(const text_t *text, uint32_t line)
 static entry_t *next_free(const text_t *text, const sought_t *sought, uint32_t line)
 {
     const entry_t *block = outlined_around(text, line);
-    entry_t *before = NULL;
+    const size_t begin = behind(text, line);
 
-    for (size_t i = 0; i < text->nentries; i++) {
-        entry_t *e = &text->entries[i];
-        if (e->taken || !may_be(e, sought) || (block && !holds(block, e->d.first))) continue;
-        if (e->d.first > line) return e;
-        if (block) before = e;
+    for (entry_t *e = text->entries + begin; e < text->entries + text->nentries; e++) {
+        if (block && !holds(block, e->d.first)) break;
+        if (!e->taken && may_be(e, sought)) return e;
     }
-    return before;
+    for (size_t i = begin; block && i-- > 0 && holds(block, text->entries[i].d.first);)
+        if (!text->entries[i].taken && may_be(&text->entries[i], sought)) return &text->entries[i];
+    return NULL;
 }
 
 /* Nothing stands between the end of a directive's statement and that of the block around. */
@@ -189,7 +231,7 @@ static bool closes(const text_t *text, const entry_t *block, const entry_t *entr
  */
 static bool may_call(const text_t *text, const sought_t *sought, const entry_t *block, const entry_t *entry)
 {
-    if (entry == block || outlined_around(text, entry->d.first) != block || !may_be(entry, sought)) return false;
+    if (entry == block || outside_of(text, entry) != block || !may_be(entry, sought)) return false;
     return sought->always || ompp_directive_has(entry->d.words, "barrier") ||
            ompp_directive_has(entry->d.words, "taskwait") || !closes(text, block, entry);
 }
@@ -204,9 +246,9 @@ static entry_t *last_in(const text_t *text, const sought_t *sought, const entry_
     entry_t *last = NULL, *found = NULL;
     size_t n = 0;
 
-    for (size_t i = 0; i < text->nentries; i++) {
-        entry_t *e = &text->entries[i];
-        if (e == block || !holds(block, e->d.first)) continue;
+    for (entry_t *e = text->entries + (block - text->entries);
+         e < text->entries + text->nentries && holds(block, e->d.first); e++) {
+        if (e == block) continue;
         if (!last || !holds(last, e->d.first)) last = e;
         if (!may_call(text, sought, block, e)) continue;
         found = e;
@@ -249,9 +291,10 @@ static entry_t *only_one(const text_t *text, const sought_t *sought, uint32_t li
     const entry_t *inside = outlined_around(text, line), *block = inside ? inside : block_around(text, sought);
     entry_t *found = NULL;
 
-    for (size_t i = 0; block && i < text->nentries; i++) {
-        entry_t *e = &text->entries[i];
-        if (e == block || !fits(e, sought->region->construct) || outlined_around(text, e->d.first) != block) continue;
+    if (!block) return NULL;
+    for (entry_t *e = text->entries + (block - text->entries);
+         e < text->entries + text->nentries && holds(block, e->d.first); e++) {
+        if (e == block || !fits(e, sought->region->construct) || outside_of(text, e) != block) continue;
         if (found) return NULL;
         found = e;
     }
@@ -323,121 +366,165 @@ static bool has_clause(const ompp_source_t *source, uint32_t line, const char *w
     return false;
 }
 
-static text_t read_directives(const ompp_source_t *source)
+static void link_lines(text_t *text)
 {
-    text_t text = {.source = source};
+    for (size_t i = 0; i < text->nentries; i++) {
+        const ompp_directive_t *d = &text->entries[i].d;
+        text->lines[i] = (ompp_interval_t){d->first, d->last < d->first ? d->first : d->last + (uint64_t)1, i, 0};
+    }
+    ompp_intervals_link(text->lines, text->nentries);
+    for (size_t i = 0; i < text->nentries; i++) {
+        const entry_t *outside = outlined_around(text, text->entries[i].d.first);
+        text->entries[i].inside = outside ? (uint32_t)(outside - text->entries) : OMPP_NO_INTERVAL;
+    }
+}
+
+static bool read_directives(text_t *text, const ompp_source_t *source, double deadline)
+{
     size_t length, allocated = 0;
     ompp_directive_t d;
 
+    *text = (text_t){.source = source};
     for (uint32_t line = 1; ompp_source_line(source, line, &length); line++) {
         if (ompp_source_directive(source, line, &d) != 0 || strncmp(d.words, "cancel", 6) == 0) continue;
-        entry_t *entry = ompp_vector_push(&text.entries, &text.nentries, &allocated, sizeof *entry);
-        if (!entry) break;
+        entry_t *entry = ompp_vector_push(&text->entries, &text->nentries, &allocated, sizeof *entry);
+        if (!entry || ompp_clock_seconds() >= deadline) return false;
         if (has_no_block(&d)) d.last = d.first;
-        *entry = (entry_t){d, has_clause(source, line, "nowait"), false};
+        *entry = (entry_t){.d = d,
+                           .outlined = ompp_directive_has(d.words, "parallel") || ompp_directive_has(d.words, "task"),
+                           .nowait = has_clause(source, line, "nowait")};
     }
-    return text;
+    text->lines = calloc(text->nentries + 1, sizeof *text->lines);
+    if (text->lines) link_lines(text);
+    return text->lines != NULL;
 }
 
-static bool is_called_last(const ompp_profile_t *profile, const ompp_region_t *region)
+/* ---- What is known of regions ------------------------------------------------------------------------------------ */
+
+static bool same_code(const void *regions, uint64_t value, const void *wanted)
 {
-    for (size_t i = 0; is_standalone(region->construct) && i < profile->nregions; i++) {
+    const ompp_region_t *a = (const ompp_region_t *)regions + value - 1, *b = wanted;
+
+    return a->addr == b->addr && a->module == b->module;
+}
+
+static uint64_t hash_of_code(const ompp_region_t *region) { return ompp_hash_join(region->addr, region->module); }
+
+/* Calls that have the address of a parallel region or task. */
+static bool find_called_last(const ompp_profile_t *profile, fact_t *facts)
+{
+    ompp_table_t table = {0};
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < profile->nregions; i++) {
         const ompp_region_t *r = &profile->regions[i];
-        if (is_outlined(r->construct) && r->addr == region->addr && r->module == region->module) return true;
+        uint64_t key = hash_of_code(r);
+        if (is_outlined(r->construct) && !ompp_table_search(&table, &key, same_code, profile->regions, r))
+            ok = ompp_table_set(&table, key, i + 1);
     }
-    return false;
+    for (size_t i = 0; i < profile->nregions; i++) {
+        const ompp_region_t *r = &profile->regions[i];
+        uint64_t key = hash_of_code(r);
+        facts[i].called_last =
+            is_standalone(r->construct) && ompp_table_search(&table, &key, same_code, profile->regions, r);
+    }
+    ompp_table_fini(&table);
+    return ok;
 }
 
-/* Whether threads have waited at the end of each region: waits[region]. */
-static bool *read_waits(const ompp_profile_t *profile)
+/* On all call paths: the region around; how often all threads were there; whether they have waited. */
+static bool find_around(const ompp_profile_t *profile, fact_t *facts)
 {
-    bool *waits = calloc(profile->nregions + 1, sizeof *waits);
+    uint64_t *visits = calloc(profile->nregions + 1, sizeof *visits);
 
-    for (size_t i = 0; waits && i < profile->nnodes; i++) {
+    for (size_t r = 0; r < profile->nregions; r++) facts[r].around = NOWHERE;
+    for (size_t i = 1; visits && i < profile->nnodes; i++) {
         const ompp_node_t *node = &profile->nodes[i];
-        unsigned slot = node->region < profile->nregions
-                            ? ompp_phase_slot(profile->regions[node->region].construct, OMPP_PHASE_EXITBAR)
-                            : OMPP_NO_SLOT;
-        for (uint32_t k = 0; slot != OMPP_NO_SLOT && k < node->nblocks; k++) {
+        if (node->region >= profile->nregions) continue;
+        fact_t *fact = &facts[node->region];
+        const uint32_t parent = profile->nodes[node->parent].region;
+        const unsigned slot = ompp_phase_slot(profile->regions[node->region].construct, OMPP_PHASE_EXITBAR);
+        if (parent >= profile->nregions || (fact->around != NOWHERE && fact->around != parent)) fact->around = SEVERAL;
+        else fact->around = parent;
+        for (uint32_t k = 0; k < node->nblocks; k++) {
             const ompp_block_t *block = &node->blocks[k];
             if (block->set != OMPP_SET_PHASES || block->object != 0) continue;
-            waits[node->region] |= block->values[ompp_value_index(slot, OMPP_SLOT_COUNT)] != 0;
+            visits[node->region] += block->values[0];
+            fact->waits |= slot != OMPP_NO_SLOT && block->values[ompp_value_index(slot, OMPP_SLOT_COUNT)] != 0;
         }
     }
-    return waits;
+    for (size_t r = 0; visits && r < profile->nregions; r++)
+        facts[r].always = facts[r].around < profile->nregions && visits[r] == visits[facts[r].around];
+    free(visits);
+    return visits != NULL;
 }
 
-/* The region around this one on all call paths that it is on; NULL = several, or none. */
-static const ompp_region_t *find_around(const ompp_profile_t *profile, uint32_t region)
+ompp_directives_t *ompp_directives_new(ompp_profile_t *profile)
 {
-    uint32_t around = OMPP_NONE;
+    ompp_directives_t *directives = calloc(1, sizeof *directives);
 
-    for (size_t i = 1; i < profile->nnodes; i++) {
-        if (profile->nodes[i].region != region) continue;
-        uint32_t parent = profile->nodes[profile->nodes[i].parent].region;
-        if (parent >= profile->nregions || (around != OMPP_NONE && parent != around)) return NULL;
-        around = parent;
-    }
-    return around == OMPP_NONE ? NULL : &profile->regions[around];
+    if (!directives) return NULL;
+    directives->profile = profile;
+    directives->facts = calloc(profile->nregions + 1, sizeof *directives->facts);
+    if (directives->facts && find_called_last(profile, directives->facts) && find_around(profile, directives->facts))
+        return directives;
+    ompp_directives_free(directives);
+    return NULL;
+}
+
+void ompp_directives_free(ompp_directives_t *directives)
+{
+    if (directives) free(directives->facts);
+    free(directives);
+}
+
+static sought_t what_is_known(const ompp_directives_t *directives, uint32_t region, int step)
+{
+    const fact_t *fact = &directives->facts[region];
+    const ompp_profile_t *profile = directives->profile;
+
+    return (sought_t){.region = &profile->regions[region],
+                      .called_last = fact->called_last,
+                      .waits = fact->waits,
+                      .around = fact->around < profile->nregions ? &profile->regions[fact->around] : NULL,
+                      .always = fact->always,
+                      .exact = step <= NEXT};
 }
 
 /* Somewhere in this block is all that is known. */
-static void leave_in_block(ompp_profile_t *profile, const text_t *text, uint32_t number)
+static void leave_in_block(const ompp_directives_t *directives, const text_t *text, uint32_t number)
 {
-    ompp_region_t *region = &profile->regions[number];
-    const sought_t sought = {.region = region, .around = find_around(profile, number)};
-    const entry_t *block = is_called_last(profile, region) ? block_of(text, &sought) : NULL;
+    ompp_region_t *region = &directives->profile->regions[number];
+    const sought_t sought = what_is_known(directives, number, NSTEPS);
+    const entry_t *block = sought.called_last ? block_of(text, &sought) : NULL;
 
     if (!block) return;
     region->begin = block->d.first;
     region->end = block->d.last;
 }
 
-/* How often all threads were in a region. */
-static uint64_t executions(const ompp_profile_t *profile, uint32_t region)
+bool ompp_directives_mend(const ompp_directives_t *directives, const uint32_t *regions, size_t n,
+                          const ompp_source_t *source, double deadline)
 {
-    uint64_t sum = 0;
+    text_t text;
+    bool *done = calloc(n + 1, sizeof *done), ok = read_directives(&text, source, deadline) && done;
 
-    for (size_t i = 0; i < profile->nnodes; i++) {
-        const ompp_node_t *node = &profile->nodes[i];
-        for (uint32_t k = 0; node->region == region && k < node->nblocks; k++)
-            if (node->blocks[k].set == OMPP_SET_PHASES && node->blocks[k].object == 0) sum += node->blocks[k].values[0];
-    }
-    return sum;
-}
-
-static sought_t what_is_known(const ompp_profile_t *profile, uint32_t region, const bool *waits, int step)
-{
-    const ompp_region_t *r = &profile->regions[region], *around = find_around(profile, region);
-
-    return (sought_t){.region = r,
-                      .called_last = is_called_last(profile, r),
-                      .waits = waits[region],
-                      .around = around,
-                      .always = around && executions(profile, region) ==
-                                              executions(profile, (uint32_t)(around - profile->regions)),
-                      .exact = step <= NEXT};
-}
-
-void ompp_directives_mend(ompp_profile_t *profile, const uint32_t *regions, size_t n, const ompp_source_t *source)
-{
-    text_t text = read_directives(source);
-    bool *done = calloc(n + 1, sizeof *done), *waits = read_waits(profile);
-
-    for (int step = EXACT; done && waits && step < NSTEPS; step++) {
-        for (size_t i = 0; i < n; i++) {
-            ompp_region_t *region = &profile->regions[regions[i]];
-            const sought_t sought = what_is_known(profile, regions[i], waits, step);
-            entry_t *entry =
-                !done[i] && region->begin && is_sought(region->construct) ? find(&text, &sought, step) : NULL;
+    for (int step = EXACT; ok && step < NSTEPS; step++) {
+        for (size_t i = 0; ok && i < n; i++) {
+            ompp_region_t *region = &directives->profile->regions[regions[i]];
+            if (done[i] || !region->begin || !is_sought(region->construct)) continue;
+            const sought_t sought = what_is_known(directives, regions[i], step);
+            entry_t *entry = find(&text, &sought, step);
+            ok = i % 64 || ompp_clock_seconds() < deadline;
             if (!entry) continue;
             take(region, entry);
             done[i] = true;
         }
     }
-    for (size_t i = 0; done && waits && i < n; i++)
-        if (!done[i]) leave_in_block(profile, &text, regions[i]);
+    for (size_t i = 0; ok && i < n; i++)
+        if (!done[i]) leave_in_block(directives, &text, regions[i]);
     free(done);
-    free(waits);
     free(text.entries);
+    free(text.lines);
+    return ok;
 }

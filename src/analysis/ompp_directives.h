@@ -8,6 +8,16 @@
 #include "model/ompp_profile.h"
 #include "structure/ompp_source.h"
 
+typedef struct ompp_directives ompp_directives_t;
+
+/**
+ * \brief Finds what all files need, in one pass over the call paths.
+ * \param[in] profile  borrowed; nodes and addresses must stay as they are.
+ * \return owned, ompp_directives_free(), which takes NULL; NULL when out of memory.
+ */
+ompp_directives_t *ompp_directives_new(ompp_profile_t *profile);
+void ompp_directives_free(ompp_directives_t *directives);
+
 /**
  * \brief Finds the lines of worksharing constructs and barriers in the text of their file. For profiles from GOMP
  *        interposition: GCC gives the call that begins a loop, single or sections often the line of the code in front
@@ -21,10 +31,13 @@
  * function, from an unknown line, is the last directive in the block, when that can have a barrier, or the only one
  * that can; else its lines are the block's. A region for which there is no fitting directive stays as it is.
  *
- * \param[in] regions  numbers of regions of this file, shape [n].
- * \param[in] source   its text; borrowed.
+ * \param[in] regions   numbers of regions of this file, shape [n].
+ * \param[in] source    its text; borrowed.
+ * \param[in] deadline  ompp_clock_seconds(): regions left over then stay as they are.
+ * \return false when some are left over, or when out of memory.
  */
-void ompp_directives_mend(ompp_profile_t *profile, const uint32_t *regions, size_t n, const ompp_source_t *source);
+bool ompp_directives_mend(const ompp_directives_t *directives, const uint32_t *regions, size_t n,
+                          const ompp_source_t *source, double deadline);
 
 /** \brief Whether a word is among words with single blanks between. */
 bool ompp_directive_has(const char *words, const char *word);

@@ -20,13 +20,13 @@ static uint64_t exec_of(const ompp_profile_t *profile, const ompp_node_t *node)
     return sum;
 }
 
-uint64_t ompp_analysis_outside_ns(const ompp_profile_t *profile)
+uint64_t ompp_analysis_outside_ns(const ompp_profile_t *profile, const ompp_paths_t *paths)
 {
     uint64_t inside = 0;
 
     for (uint32_t n = 1; n < profile->nnodes; n++) {
         if (profile->nodes[n].parent != 0) continue;
-        const uint64_t divisor = ompp_analysis_divisor(profile, n);
+        const uint64_t divisor = ompp_analysis_divisor(profile, paths, n);
         inside += (exec_of(profile, &profile->nodes[n]) + divisor / 2) / divisor;
     }
     return ompp_less(ompp_analysis_duration(profile), inside);
@@ -54,13 +54,12 @@ static double own_of(const ompp_profile_t *profile, const ompp_node_t *node)
  * which have no time in the outer region. Each moment of a thread is in one node: all of them less the outermost is
  * what these threads add.
  */
-static double of_inner_teams(const ompp_profile_t *profile)
+static double of_inner_teams(const ompp_profile_t *profile, const ompp_paths_t *paths)
 {
     double sum = 0;
 
     for (uint32_t n = 1; n < profile->nnodes; n++) {
-        uint32_t top = n;
-        while (profile->nodes[top].parent != 0) top = profile->nodes[top].parent;
+        const uint32_t top = paths->top[n];
         if (!ompp_construct_forks(profile->regions[profile->nodes[top].region].construct)) continue;
         sum += own_of(profile, &profile->nodes[n]);
         if (n == top) sum -= (double)exec_of(profile, &profile->nodes[n]);
@@ -71,9 +70,11 @@ static double of_inner_teams(const ompp_profile_t *profile)
 void ompp_analysis_outside(ompp_profile_t *profile)
 {
     const double all = (double)ompp_analysis_duration(profile);
-    double outside = (double)ompp_analysis_outside_ns(profile) - of_inner_teams(profile);
+    ompp_paths_t paths;
 
-    if (all <= 0) return;
+    if (all <= 0 || !ompp_paths_init(&paths, profile)) return;
+    double outside = (double)ompp_analysis_outside_ns(profile, &paths) - of_inner_teams(profile, &paths);
+    ompp_paths_fini(&paths);
     if (outside < 0) outside = 0;
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_OUTSIDE, NULL, NULL, (uint64_t)(1000 * outside / all + 0.5));
     if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run, not by ranks */

@@ -23,6 +23,7 @@
 /* What one call works on, for one region after the other. */
 typedef struct {
     const ompp_profile_t *profile;
+    const ompp_paths_t *paths;
     uint64_t *pieces, *visits; /* [nlocations] */
     double basis;
     /* MPI: thread time in the call, of it waiting for the last rank, that rank, and messages. */
@@ -36,6 +37,11 @@ double ompp_analysis_basis(const ompp_profile_t *profile)
 {
     return (double)ompp_analysis_duration(profile) * (double)profile->nslots;
 }
+
+/* The nodes of a region. */
+static const uint32_t *begin(const find_t *f, uint32_t region) { return ompp_paths_begin(f->paths, region); }
+
+static const uint32_t *end(const find_t *f, uint32_t region) { return ompp_paths_end(f->paths, region); }
 
 static uint64_t to_ns(double ns) { return ns > 0 && ns < 1.8e19 ? (uint64_t)(ns + 0.5) : 0; }
 
@@ -57,18 +63,22 @@ static uint32_t *first_threads(const ompp_profile_t *p)
     return first;
 }
 
-void ompp_analysis_rank_times(const ompp_profile_t *p, ompp_rank_time_t *times)
+void ompp_analysis_rank_times(const ompp_profile_t *p, const ompp_paths_t *paths, ompp_rank_time_t *times)
 {
     uint32_t *first = first_threads(p);
 
     memset(times, 0, p->nranks_kept * sizeof *times);
     for (uint32_t n = 1; first && n < p->nnodes; n++) {
-        unsigned construct = p->regions[p->nodes[n].region].construct;
+        const ompp_node_t *node = &p->nodes[n];
+        unsigned construct = p->regions[node->region].construct;
         bool forks = ompp_construct_forks(construct);
-        if ((!forks && construct != OMPP_CONSTRUCT_MPI) || ompp_analysis_fork(p, p->nodes[n].parent) != 0) continue;
-        for (size_t r = 0; r < p->nranks_kept; r++) {
-            uint64_t time = first[r] == OMPP_NONE ? 0 : ompp_analysis_value(p, n, first[r], OMPP_COLUMN_EXEC_T);
-            *(forks ? &times[r].parallel_ns : &times[r].mpi_ns) += time;
+        if ((!forks && construct != OMPP_CONSTRUCT_MPI) || paths->fork[node->parent] != 0) continue;
+        for (uint32_t b = 0; b < node->nblocks; b++) {
+            const ompp_block_t *block = &node->blocks[b];
+            const size_t r = ompp_analysis_rank_index(p, p->locations[block->location].rank);
+            if (!ompp_block_is_phases(block) || r == p->nranks_kept || first[r] != block->location) continue;
+            *(forks ? &times[r].parallel_ns : &times[r].mpi_ns) +=
+                ompp_analysis_value(p, n, block->location, OMPP_COLUMN_EXEC_T);
         }
     }
     for (size_t r = 0; r < p->nranks_kept; r++)
@@ -110,7 +120,7 @@ static void add_call(find_t *f, uint32_t n, uint64_t *rank_ns)
     const ompp_profile_t *p = f->profile;
     const ompp_node_t *node = &p->nodes[n];
     /* of the thread alone; else the other threads of the rank have nothing to do meanwhile */
-    bool inside = ompp_analysis_fork(p, n) != 0 || ompp_analysis_by_own_threads(p, n);
+    bool inside = f->paths->fork[n] != 0 || f->paths->own[n];
     double waiting = 0;
     uint32_t rank;
 
@@ -151,21 +161,24 @@ static bool add_calls(find_t *f, uint32_t region)
     f->colls = f->recvs = f->sends = f->bytes_in = f->bytes_out = 0;
     f->call_ns = 0;
     f->late_rank = OMPP_NONE;
-    for (uint32_t n = 1; rank_ns && n < f->profile->nnodes; n++)
-        if (f->profile->nodes[n].region == region) add_call(f, n, rank_ns);
+    for (const uint32_t *n = begin(f, region); rank_ns && n < end(f, region); n++) add_call(f, *n, rank_ns);
     free(rank_ns);
     return rank_ns != NULL;
 }
 
 /* ---- Conditions -------------------------------------------------------------------------------------------------- */
 
-static uint64_t column_sum(const ompp_profile_t *p, uint32_t region, ompp_column_t column)
+/* Of a column that comes from the phases. */
+static uint64_t column_sum(const find_t *f, uint32_t region, ompp_column_t column)
 {
     uint64_t sum = 0;
 
-    for (uint32_t n = 1; n < p->nnodes; n++)
-        for (uint32_t l = 0; p->nodes[n].region == region && l < p->nlocations; l++)
-            sum += ompp_analysis_value(p, n, l, column);
+    for (const uint32_t *n = begin(f, region); n < end(f, region); n++) {
+        const ompp_node_t *node = &f->profile->nodes[*n];
+        for (uint32_t b = 0; b < node->nblocks; b++)
+            if (ompp_block_is_phases(&node->blocks[b]))
+                sum += ompp_analysis_value(f->profile, *n, node->blocks[b].location, column);
+    }
     return sum;
 }
 
@@ -188,10 +201,12 @@ static bool is_uneven(find_t *f, uint32_t region, ompp_column_t column)
 
     memset(f->pieces, 0, p->nlocations * sizeof *f->pieces);
     memset(f->visits, 0, p->nlocations * sizeof *f->visits);
-    for (uint32_t n = 1; n < p->nnodes; n++)
-        for (uint32_t l = 0; p->nodes[n].region == region && l < p->nlocations; l++) {
-            f->pieces[l] += ompp_analysis_value(p, n, l, column);
-            f->visits[l] += ompp_analysis_value(p, n, l, OMPP_COLUMN_EXEC_C);
+    for (const uint32_t *n = begin(f, region); n < end(f, region); n++)
+        for (uint32_t b = 0; b < p->nodes[*n].nblocks; b++) {
+            const ompp_block_t *block = &p->nodes[*n].blocks[b];
+            if (!ompp_block_is_phases(block)) continue;
+            f->pieces[block->location] += ompp_analysis_value(p, *n, block->location, column);
+            f->visits[block->location] += ompp_analysis_value(p, *n, block->location, OMPP_COLUMN_EXEC_C);
         }
     for (uint32_t l = 0; l < p->nlocations; l++) {
         if (!f->visits[l] || p->locations[l].rank == OMPP_NONE) continue;
@@ -201,32 +216,33 @@ static bool is_uneven(find_t *f, uint32_t region, ompp_column_t column)
     return most > least && least != UINT64_MAX;
 }
 
-static uint64_t phase_of_region(const ompp_profile_t *p, uint32_t region, unsigned phase)
+static uint64_t phase_of_region(const find_t *f, uint32_t region, unsigned phase)
 {
     uint64_t sum = 0;
 
-    for (uint32_t n = 1; n < p->nnodes; n++)
-        if (p->nodes[n].region == region) sum += ompp_analysis_phase(p, n, phase);
+    for (const uint32_t *n = begin(f, region); n < end(f, region); n++)
+        sum += ompp_analysis_phase(f->profile, *n, phase);
     return sum;
 }
 
 /* What a thread works in an execution, in the mean: waiting and management do not make a loop longer, and tasks that
  * run meanwhile do. */
-static bool works_less(const ompp_profile_t *p, uint32_t region, double ns)
+static bool works_less(const find_t *f, uint32_t region, double ns)
 {
+    const ompp_profile_t *p = f->profile;
     const ompp_construct_row_t *c = &ompp_constructs[p->regions[region].construct];
     double work = 0;
 
-    for (uint32_t n = 1; n < p->nnodes; n++)
-        for (uint32_t b = 0; p->nodes[n].region == region && b < p->nodes[n].nblocks; b++) {
-            const ompp_block_t *block = &p->nodes[n].blocks[b];
-            if (block->set != OMPP_SET_PHASES || block->object != 0) continue;
+    for (const uint32_t *n = begin(f, region); n < end(f, region); n++)
+        for (uint32_t b = 0; b < p->nodes[*n].nblocks; b++) {
+            const ompp_block_t *block = &p->nodes[*n].blocks[b];
+            if (!ompp_block_is_phases(block)) continue;
             for (unsigned slot = 0; slot < c->nphases; slot++) {
                 const bool works = ompp_phase_is_work[c->phases[slot]];
                 work += (double)block->values[ompp_value_index(slot, works ? OMPP_SLOT_TIME : OMPP_SLOT_TASK)];
             }
         }
-    return work < ns * (double)column_sum(p, region, OMPP_COLUMN_EXEC_C);
+    return work < ns * (double)column_sum(f, region, OMPP_COLUMN_EXEC_C);
 }
 
 static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_when_t when)
@@ -239,19 +255,18 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
     case OMPP_WHEN_UNEVEN:
     case OMPP_WHEN_FEW:
         if (piece == OMPP_COLUMN_NUM) return false;
-        pieces = column_sum(f->profile, region, piece);
-        visits = column_sum(f->profile, region, OMPP_COLUMN_EXEC_C);
+        pieces = column_sum(f, region, piece);
+        visits = column_sum(f, region, OMPP_COLUMN_EXEC_C);
         return when == OMPP_WHEN_FEW ? pieces < visits : pieces > visits && is_uneven(f, region, piece);
-    case OMPP_WHEN_OFTEN:
-        return 1e9 * (double)column_sum(f->profile, region, OMPP_COLUMN_EXEC_C) > OFTEN_PER_SECOND * f->basis;
+    case OMPP_WHEN_OFTEN: return 1e9 * (double)column_sum(f, region, OMPP_COLUMN_EXEC_C) > OFTEN_PER_SECOND * f->basis;
     case OMPP_WHEN_LATE: return f->colls && f->late_rank != OMPP_NONE && f->waiting >= 0.5 * f->busy;
     case OMPP_WHEN_RECEIVES: return f->recvs;
     case OMPP_WHEN_DELAYED:
         return f->sends && !f->recvs && !f->colls &&
                f->call_ns > MESSAGE_NS * (double)f->sends + BYTE_NS * (double)f->bytes_out;
     case OMPP_WHEN_MOVES: return f->recvs || f->sends || f->bytes_in || f->bytes_out;
-    case OMPP_WHEN_TINY: return works_less(f->profile, region, TINY_NS);
-    case OMPP_WHEN_SHORT: return works_less(f->profile, region, SHORT_NS);
+    case OMPP_WHEN_TINY: return works_less(f, region, TINY_NS);
+    case OMPP_WHEN_SHORT: return works_less(f, region, SHORT_NS);
     }
     return false;
 }
@@ -271,7 +286,7 @@ static ompp_finding_t find_one(find_t *f, uint32_t region)
         const ompp_property_rule_t *rule = &ompp_property_rules[i];
         if (rule->construct != construct || !holds(f, region, construct, rule->when)) continue;
         bool late = rule->when == OMPP_WHEN_LATE;
-        uint64_t lost = mpi ? to_ns(late ? f->waiting : f->busy) : phase_of_region(p, region, rule->phase);
+        uint64_t lost = mpi ? to_ns(late ? f->waiting : f->busy) : phase_of_region(f, region, rule->phase);
         return (ompp_finding_t){rule->property, region, late ? f->late_rank : OMPP_NONE, lost};
     }
     return none;
@@ -290,23 +305,24 @@ static ompp_finding_t find_management(find_t *f, uint32_t region)
         if (rule->construct != construct || !holds(f, region, construct, rule->when)) continue;
         for (size_t k = 0; k < ompp_nrules; k++)
             if (ompp_rules[k].construct == construct && ompp_rules[k].class == OMPP_CLASS_MGMT)
-                lost += phase_of_region(p, region, ompp_rules[k].phase);
-        if ((double)lost < COSTLY * (double)column_sum(p, region, OMPP_COLUMN_EXEC_T)) return none;
+                lost += phase_of_region(f, region, ompp_rules[k].phase);
+        if ((double)lost < COSTLY * (double)column_sum(f, region, OMPP_COLUMN_EXEC_T)) return none;
         return (ompp_finding_t){rule->property, region, OMPP_NONE, lost};
     }
     return none;
 }
 
 /* The same of the ranks that are not kept: thread time less that of parallel regions and MPI calls outside them. */
-static double rest_idle(const ompp_profile_t *p)
+static double rest_idle(const find_t *f)
 {
+    const ompp_profile_t *p = f->profile;
     double threads = rest_threads(p), alone = (double)p->rest_wall_threads_ns;
 
     if (threads <= 1) return 0;
     for (uint32_t n = 1; n < p->nnodes; n++) {
         const ompp_node_t *node = &p->nodes[n];
         unsigned construct = p->regions[node->region].construct;
-        if (ompp_analysis_fork(p, node->parent) != 0) continue;
+        if (f->paths->fork[node->parent] != 0) continue;
         /* Threads of a team have the same execT, so that their mean stands for the rank. */
         if (ompp_construct_forks(construct))
             alone -= threads * node->over_threads.mean * (double)node->over_ranks.count;
@@ -315,35 +331,37 @@ static double rest_idle(const ompp_profile_t *p)
     return alone > 0 ? alone * (threads - 1) / threads : 0;
 }
 
-/* What threads of the program's own did outside of teams, ns of a rank. */
-static uint64_t own_threads_ns(const ompp_profile_t *p, uint32_t rank)
+/* What threads of the program's own did outside of teams, ns of each rank. own: [nranks_kept]. */
+static void add_own_threads(const ompp_profile_t *p, uint64_t *own)
 {
-    uint64_t sum = 0;
-
     for (uint32_t n = 1; n < p->nnodes; n++)
         for (uint32_t b = 0; p->nodes[n].parent == 0 && b < p->nodes[n].nblocks; b++) {
             const ompp_block_t *block = &p->nodes[n].blocks[b];
             const ompp_location_t *l = &p->locations[block->location];
-            if (block->set == OMPP_SET_PHASES && l->rank == rank && l->kind == OMPP_THREAD_OTHER)
-                sum += ompp_analysis_value(p, n, block->location, OMPP_COLUMN_EXEC_T);
+            const size_t r = ompp_analysis_rank_index(p, l->rank);
+            if (block->set == OMPP_SET_PHASES && l->kind == OMPP_THREAD_OTHER && r < p->nranks_kept)
+                own[r] += ompp_analysis_value(p, n, block->location, OMPP_COLUMN_EXEC_T);
         }
-    return sum;
 }
 
 /* Threads that have nothing to do while the first one of their rank is alone. */
-static ompp_finding_t find_serial(const ompp_profile_t *p)
+static ompp_finding_t find_serial(const find_t *f)
 {
+    const ompp_profile_t *p = f->profile;
     ompp_rank_time_t *times = calloc(p->nranks_kept + 1, sizeof *times);
+    uint64_t *own = calloc(p->nranks_kept + 1, sizeof *own);
     ompp_finding_t finding = {OMPP_PROPERTY_SERIAL_PROGRAM, OMPP_NONE, OMPP_NONE, 0};
 
-    if (!times) return finding;
-    ompp_analysis_rank_times(p, times);
-    for (size_t r = 0; r < p->nranks_kept; r++)
-        if (p->ranks[r].nthreads > 1)
-            finding.lost_ns +=
-                ompp_less(times[r].serial_ns * (p->ranks[r].nthreads - 1), own_threads_ns(p, p->ranks[r].rank));
-    finding.lost_ns += to_ns(rest_idle(p));
+    if (times && own) {
+        ompp_analysis_rank_times(p, f->paths, times);
+        add_own_threads(p, own);
+        for (size_t r = 0; r < p->nranks_kept; r++)
+            if (p->ranks[r].nthreads > 1)
+                finding.lost_ns += ompp_less(times[r].serial_ns * (p->ranks[r].nthreads - 1), own[r]);
+        finding.lost_ns += to_ns(rest_idle(f));
+    }
     free(times);
+    free(own);
     return finding;
 }
 
@@ -360,9 +378,9 @@ static int by_severity(const void *a, const void *b, void *profile)
     return x->property < y->property ? -1 : x->property > y->property;
 }
 
-int ompp_analysis_properties(const ompp_profile_t *p, ompp_finding_t **findings, size_t *n)
+int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths, ompp_finding_t **findings, size_t *n)
 {
-    find_t f = {.profile = p, .basis = ompp_analysis_basis(p)};
+    find_t f = {.profile = p, .paths = paths, .basis = ompp_analysis_basis(p)};
     ompp_finding_t *all = calloc(2 * p->nregions + 1, sizeof *all);
     size_t found = 0;
     int rc = -OMPP_E_NOMEM;
@@ -372,7 +390,7 @@ int ompp_analysis_properties(const ompp_profile_t *p, ompp_finding_t **findings,
     f.pieces = calloc(p->nlocations + 1, sizeof *f.pieces);
     f.visits = calloc(p->nlocations + 1, sizeof *f.visits);
     if (all && f.pieces && f.visits) {
-        all[0] = find_serial(p);
+        all[0] = find_serial(&f);
         found = all[0].lost_ns > 0;
         for (uint32_t r = 0; r < p->nregions; r++) {
             all[found] = find_one(&f, r);

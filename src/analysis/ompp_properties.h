@@ -6,6 +6,7 @@
 #ifndef OMPP_PROPERTIES_H
 #define OMPP_PROPERTIES_H
 
+#include "analysis/ompp_paths.h"
 #include "model/ompp_profile.h"
 #include "model/ompp_property.h"
 
@@ -26,19 +27,22 @@ typedef struct {
 
 /**
  * \brief All properties with a time above 0, by severity, descending; of equal ones the lower region number first.
+ * \param[in]  paths     of this profile.
  * \param[out] findings  owned by the caller, free(); shape [*n].
  * \return 0 or -OMPP_E_NOMEM.
  * \note A call of MPI outside parallel regions holds all threads of its rank: its time counts for each.
  */
-int ompp_analysis_properties(const ompp_profile_t *profile, ompp_finding_t **findings, size_t *n);
+int ompp_analysis_properties(const ompp_profile_t *profile, const ompp_paths_t *paths, ompp_finding_t **findings,
+                             size_t *n);
 
 /** \brief What severities are shares of: duration x threads of all ranks, ns. */
 double ompp_analysis_basis(const ompp_profile_t *profile);
 
 /**
  * \brief Time of the ranks that are kept one by one.
+ * \param[in]  paths  of this profile.
  * \param[out] times  shape [profile->nranks_kept].
  */
-void ompp_analysis_rank_times(const ompp_profile_t *profile, ompp_rank_time_t *times);
+void ompp_analysis_rank_times(const ompp_profile_t *profile, const ompp_paths_t *paths, ompp_rank_time_t *times);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/ompp_debug_advice.h"
 #include "base/ompp_error.h"
 #include "base/ompp_path.h"
+#include "base/ompp_table.h"
 #include "structure/ompp_name.h"
 #include "structure/ompp_source.h"
 #include "structure/ompp_structure.h"
@@ -45,6 +46,14 @@ static const way_t ways[OMPP_CONSTRUCT_NUM] = {
     [OMPP_CONSTRUCT_ORDERED] = {OMPP_EXTENT_CALLS, {"ordered"}},
     [OMPP_CONSTRUCT_USER_REGION] = {OMPP_EXTENT_CALLS, {NULL}},
 };
+
+/* Until when names are looked up, and what set that. */
+typedef struct {
+    double deadline; /* ompp_clock_seconds() */
+    const char *who;
+} limit_t;
+
+static bool is_over(const limit_t *limit) { return ompp_clock_seconds() >= limit->deadline; }
 
 /* A region to be resolved. */
 typedef struct {
@@ -92,6 +101,14 @@ static const char *open_problem(int rc)
     case OMPP_E_FORMAT: return "not an ELF file that can be read";
     default: return ompp_error_message(rc);
     }
+}
+
+/* Said of the run, not by ranks. */
+static void say_late(ompp_profile_t *profile, const char *what, const limit_t *limit, uint64_t n)
+{
+    if (n == 0) return;
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_LATE, what, limit->who, n);
+    if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0;
 }
 
 static void not_found(ompp_profile_t *profile, uint32_t module, const char *reason, uint64_t n)
@@ -202,22 +219,31 @@ static const char *why_no_line(const ompp_profile_t *profile, uint32_t module, c
     return why;
 }
 
+static const char *time_limit(const limit_t *limit, char *text, size_t size)
+{
+    snprintf(text, size, "time limit: %s", limit->who);
+    return text;
+}
+
 /* Code: all questions at once. */
-static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_structure_t *structure, double deadline)
+static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_structure_t *structure,
+                        const limit_t *limit)
 {
     uint64_t late = 0, missing = 0;
-    char why[300];
+    char why[300], over[80];
     ompp_query_t *queries = calloc(n + 1, sizeof *queries);
 
     if (!queries) return -OMPP_E_NOMEM;
     for (size_t i = 0; i < n; i++) queries[i] = question(profile, &profile->regions[items[i].region]);
-    int rc = ompp_structure_lookup(structure, queries, n, deadline);
+    int rc = ompp_structure_lookup(structure, queries, n, limit->deadline);
     for (size_t i = 0; i < n; i++) {
         items[i].newest = ompp_structure_mtime(structure);
         if (!queries[i].done) late++;
         else if (!apply(profile, &items[i], &queries[i])) missing++;
     }
-    if (n) not_found(profile, items[0].module, rc == -OMPP_E_NOMEM ? ompp_error_message(rc) : "time limit", late);
+    if (n)
+        not_found(profile, items[0].module,
+                  rc == -OMPP_E_NOMEM ? ompp_error_message(rc) : time_limit(limit, over, sizeof over), late);
     if (n)
         not_found(profile, items[0].module, why_no_line(profile, items[0].module, structure, why, sizeof why), missing);
     free(queries);
@@ -225,22 +251,28 @@ static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_s
 }
 
 /* The regions of one module: code first, then locks. */
-static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, double deadline)
+static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, const limit_t *limit)
 {
     const ompp_module_t *module = &profile->modules[items[0].module];
     ompp_structure_t *structure = NULL;
     size_t ncode = 0;
+    char over[80];
 
     while (ncode < n && !is_lock(&profile->regions[items[ncode].region])) ncode++;
-    int rc = ompp_clock_seconds() >= deadline ? -OMPP_E_TIMEOUT
-                                              : ompp_structure_open(ompp_profile_text(profile, module->path),
-                                                                    ompp_profile_text(profile, module->id), &structure);
+    int rc = is_over(limit) ? -OMPP_E_TIMEOUT
+                            : ompp_structure_open(ompp_profile_text(profile, module->path),
+                                                  ompp_profile_text(profile, module->id), &structure);
     if (rc != 0) {
-        not_found(profile, items[0].module, rc == -OMPP_E_TIMEOUT ? "time limit" : open_problem(rc), ncode);
+        const bool late = rc == -OMPP_E_TIMEOUT;
+        not_found(profile, items[0].module, late ? time_limit(limit, over, sizeof over) : open_problem(rc), ncode);
+        if (late) say_late(profile, "locks whose variables were not looked up", limit, n - ncode);
         return rc == -OMPP_E_NOMEM ? rc : 0;
     }
-    rc = resolve_code(profile, items, ncode, structure, deadline);
-    for (size_t i = ncode; i < n; i++) name_lock(profile, &profile->regions[items[i].region], structure, deadline);
+    rc = resolve_code(profile, items, ncode, structure, limit);
+    size_t i = ncode;
+    for (; i < n && !is_over(limit); i++)
+        name_lock(profile, &profile->regions[items[i].region], structure, limit->deadline);
+    say_late(profile, "locks whose variables were not looked up", limit, n - i);
     ompp_structure_close(structure);
     return rc;
 }
@@ -250,19 +282,22 @@ static bool is_loop(const ompp_directive_t *directive)
     return ompp_directive_has(directive->words, "for") || ompp_directive_has(directive->words, "loop");
 }
 
-/* A parallel region whose loop is not seen, so that the two are not joined later on. */
-static bool is_loop_alone(const ompp_profile_t *profile, const ompp_region_t *region)
+/* The lines of a file on which loops begin that are seen, so that each is joined later on with the parallel region
+ * there. \return false when out of memory. */
+static bool find_loops(const ompp_profile_t *profile, const item_t *items, size_t n, ompp_table_t *loops)
 {
-    if (region->construct != OMPP_CONSTRUCT_PARALLEL) return false;
-    for (size_t i = 0; i < profile->nregions; i++) {
-        const ompp_region_t *r = &profile->regions[i];
-        if (r->construct == OMPP_CONSTRUCT_LOOP && r->begin == region->begin && r->file == region->file) return false;
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < n; i++) {
+        const ompp_region_t *region = &profile->regions[items[i].region];
+        if (region->construct == OMPP_CONSTRUCT_LOOP) ok = ompp_table_set(loops, region->begin, 1);
     }
-    return true;
+    return ok;
 }
 
 /* The source text knows the last line of what the compiler leaves no trace of, and the name of a critical section. */
-static void refine(ompp_profile_t *profile, ompp_region_t *region, const ompp_source_t *source)
+static void refine(ompp_profile_t *profile, ompp_region_t *region, const ompp_source_t *source,
+                   const ompp_table_t *loops)
 {
     const char *const *words = ways[region->construct].words;
     ompp_directive_t directive;
@@ -273,7 +308,8 @@ static void refine(ompp_profile_t *profile, ompp_region_t *region, const ompp_so
     if (directive.last >= region->begin) region->end = directive.last;
     if (ompp_constructs[region->construct].place == OMPP_PLACE_NAMED && region->name == 0 && directive.name[0])
         region->name = ompp_profile_string(profile, directive.name);
-    if (is_gomp(profile) && is_loop(&directive) && is_loop_alone(profile, region))
+    if (is_gomp(profile) && is_loop(&directive) && region->construct == OMPP_CONSTRUCT_PARALLEL &&
+        !ompp_table_get(loops, region->begin))
         region->construct = OMPP_CONSTRUCT_PARLOOP;
 }
 
@@ -298,20 +334,33 @@ static void refine_calls(ompp_profile_t *profile, const item_t *items, size_t n,
     free(calls);
 }
 
+typedef struct {
+    uint64_t addr;
+    uint32_t region;
+} code_t;
+
+static int compare_code(const void *a, const void *b)
+{
+    const code_t *x = a, *y = b;
+
+    if (x->addr != y->addr) return x->addr < y->addr ? -1 : 1;
+    return x->region < y->region ? -1 : x->region > y->region;
+}
+
 /* Constructs in one file: items[0 .. n), in the order of their code. */
-static void refine_lines(ompp_profile_t *profile, const item_t *items, size_t n, const ompp_source_t *source)
+static bool refine_lines(ompp_profile_t *profile, const item_t *items, size_t n, const ompp_directives_t *directives,
+                         const ompp_source_t *source, double deadline)
 {
     uint32_t *regions = calloc(n, sizeof *regions);
+    code_t *code = calloc(n, sizeof *code);
 
-    for (size_t i = 0; regions && i < n; i++) regions[i] = items[i].region;
-    for (size_t i = 1; regions && i < n; i++) /* few, and nearly in order */
-        for (size_t k = i; k > 0 && profile->regions[regions[k]].addr < profile->regions[regions[k - 1]].addr; k--) {
-            uint32_t other = regions[k];
-            regions[k] = regions[k - 1];
-            regions[k - 1] = other;
-        }
-    if (regions) ompp_directives_mend(profile, regions, n, source);
+    for (size_t i = 0; code && i < n; i++) code[i] = (code_t){profile->regions[items[i].region].addr, items[i].region};
+    if (code) qsort(code, n, sizeof *code, compare_code);
+    for (size_t i = 0; code && regions && i < n; i++) regions[i] = code[i].region;
+    const bool ok = code && regions && ompp_directives_mend(directives, regions, n, source, deadline);
     free(regions);
+    free(code);
+    return ok;
 }
 
 /*
@@ -334,20 +383,42 @@ static void refine_unfound(ompp_region_t *region, const item_t *item, const ompp
     if (region->end < region->begin) region->end = region->begin;
 }
 
-static void refine_all(ompp_profile_t *profile, item_t *items, size_t n, double deadline)
+/* One file: items[0 .. n). \return false when time is over before all is done. */
+static bool refine_file(ompp_profile_t *profile, const item_t *items, size_t n, const ompp_directives_t *directives,
+                        double deadline)
 {
+    ompp_source_t *source = ompp_source_open(ompp_profile_text(profile, items[0].file), items[0].newest);
+    ompp_table_t loops = {0};
+    bool ok = true;
+
+    if (source && directives) ok = refine_lines(profile, items, n, directives, source, deadline);
+    for (size_t k = 0; directives && k < n; k++) refine_unfound(&profile->regions[items[k].region], &items[k], source);
+    ok = find_loops(profile, items, n, &loops) && ok;
+    for (size_t k = 0; source && ok && k < n; k++) {
+        refine(profile, &profile->regions[items[k].region], source, &loops);
+        ok = ompp_clock_seconds() < deadline;
+    }
+    if (source && ok) refine_calls(profile, items, n, source);
+    ompp_table_fini(&loops);
+    ompp_source_close(source);
+    return ok;
+}
+
+/* \return regions whose lines are those of the code alone, as time was over. */
+static uint64_t refine_all(ompp_profile_t *profile, item_t *items, size_t n, double deadline)
+{
+    ompp_directives_t *directives = is_gomp(profile) ? ompp_directives_new(profile) : NULL;
+    uint64_t late = 0;
+
     qsort(items, n, sizeof *items, compare_file);
-    for (size_t i = 0, next; i < n && ompp_clock_seconds() < deadline; i = next) {
+    for (size_t i = 0, next; i < n; i = next) {
         for (next = i + 1; next < n && items[next].file == items[i].file;) next++;
         if (items[i].file == 0) continue;
-        ompp_source_t *source = ompp_source_open(ompp_profile_text(profile, items[i].file), items[i].newest);
-        if (source && is_gomp(profile)) refine_lines(profile, items + i, next - i, source);
-        for (size_t k = i; is_gomp(profile) && k < next; k++)
-            refine_unfound(&profile->regions[items[k].region], &items[k], source);
-        for (size_t k = i; source && k < next; k++) refine(profile, &profile->regions[items[k].region], source);
-        if (source) refine_calls(profile, items + i, next - i, source);
-        ompp_source_close(source);
+        const bool in_time = ompp_clock_seconds() < deadline;
+        if (!in_time || !refine_file(profile, items + i, next - i, directives, deadline)) late += next - i;
     }
+    ompp_directives_free(directives);
+    return late;
 }
 
 static item_t item_of(const ompp_profile_t *profile, uint32_t region)
@@ -356,9 +427,9 @@ static item_t item_of(const ompp_profile_t *profile, uint32_t region)
         .region = region, .module = profile->regions[region].module, .lock = is_lock(&profile->regions[region])};
 }
 
-int ompp_analysis_resolve(ompp_profile_t *profile, double seconds)
+int ompp_analysis_resolve(ompp_profile_t *profile, double deadline, const char *who)
 {
-    double deadline = ompp_clock_seconds() + seconds;
+    const limit_t limit = {deadline, who};
     size_t n = 0;
     int rc = 0;
     item_t *items = calloc(profile->nregions + 1, sizeof *items);
@@ -369,10 +440,11 @@ int ompp_analysis_resolve(ompp_profile_t *profile, double seconds)
     qsort(items, n, sizeof *items, compare_module);
     for (size_t i = 0, next; i < n; i = next) {
         for (next = i + 1; next < n && items[next].module == items[i].module;) next++;
-        int failed = resolve_module(profile, items + i, next - i, deadline);
+        int failed = resolve_module(profile, items + i, next - i, &limit);
         if (rc == 0) rc = failed;
     }
-    refine_all(profile, items, n, deadline);
+    say_late(profile, "regions whose lines were not compared with the source text", &limit,
+             refine_all(profile, items, n, deadline));
     free(items);
     return rc == 0 && profile->failed ? -OMPP_E_NOMEM : rc;
 }

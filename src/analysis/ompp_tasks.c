@@ -2,6 +2,7 @@
 
 #include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
+#include "base/ompp_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,41 +44,32 @@ static void add_block(ompp_task_sum_t *sum, const ompp_block_t *b, uint32_t star
     }
 }
 
-/* Threads on which tasks of the region ended; of ranks in the rest, the most of one node. seen: [nlocations]
- * scratch. */
-static uint32_t count_threads(const ompp_profile_t *p, uint32_t region, uint32_t ends, bool *seen)
+/* Threads on which tasks of the region ended; of ranks in the rest, the most of one node. seen: [nlocations] the region
+ * + 1 that a thread was counted for last. */
+static uint32_t count_threads(const ompp_profile_t *p, const ompp_paths_t *paths, uint32_t region, uint32_t ends,
+                              uint32_t *seen)
 {
     uint32_t n = 0;
     uint64_t rest = 0;
 
-    memset(seen, 0, p->nlocations * sizeof *seen);
-    for (size_t i = 1; i < p->nnodes; i++) {
-        const ompp_node_t *node = &p->nodes[i];
-        if (node->region == region && node->over_threads.count > rest) rest = node->over_threads.count;
-        for (uint32_t b = 0; node->region == region && b < node->nblocks; b++) {
+    for (const uint32_t *i = ompp_paths_begin(paths, region); i < ompp_paths_end(paths, region); i++) {
+        const ompp_node_t *node = &p->nodes[*i];
+        if (node->over_threads.count > rest) rest = node->over_threads.count;
+        for (uint32_t b = 0; b < node->nblocks; b++) {
             const ompp_block_t *block = &node->blocks[b];
-            if (block->set != ends || p->locations[block->location].rank == OMPP_NONE || seen[block->location])
-                continue;
-            seen[block->location] = true;
-            n++;
+            if (block->set != ends || p->locations[block->location].rank == OMPP_NONE) continue;
+            n += seen[block->location] != region + 1;
+            seen[block->location] = region + 1;
         }
     }
     return n + (uint32_t)rest;
-}
-
-/* The construct that creates what a TASKEXEC runs: same place, other type. */
-static bool creates(const ompp_region_t *task, const ompp_region_t *exec)
-{
-    unsigned wanted = exec->construct == OMPP_CONSTRUCT_UTASKEXEC ? OMPP_CONSTRUCT_UTASK : OMPP_CONSTRUCT_TASK;
-
-    return task->construct == wanted && task->number == exec->number && task->number != OMPP_NONE;
 }
 
 static void add_creations(const ompp_profile_t *p, ompp_task_sum_t *sum, const ompp_node_t *node)
 {
     for (uint32_t b = 0; b < node->nblocks; b++) {
         const ompp_block_t *block = &node->blocks[b];
-        if (block->set != OMPP_SET_PHASES || block->object != 0) continue;
+        if (!ompp_block_is_phases(block)) continue;
         sum->created += block->values[0];
         for (unsigned s = 0; s < ompp_constructs[p->regions[node->region].construct].nphases; s++)
             sum->create_ns += ompp_less(block->values[ompp_value_index(s, OMPP_SLOT_TIME)],
@@ -85,31 +77,53 @@ static void add_creations(const ompp_profile_t *p, ompp_task_sum_t *sum, const o
     }
 }
 
-int ompp_analysis_tasks(const ompp_profile_t *p, ompp_task_sum_t **sums, size_t *n)
+/* The construct that creates what a TASKEXEC runs: same number, other type. */
+static uint64_t creator_of(const ompp_region_t *run)
+{
+    return ompp_hash_pair(run->construct == OMPP_CONSTRUCT_UTASKEXEC ? OMPP_CONSTRUCT_UTASK : OMPP_CONSTRUCT_TASK,
+                          run->number);
+}
+
+/* Regions + 1 by construct and number. next: [nregions] of those with the same ones, 0 = it is the last. */
+static bool find_creators(const ompp_profile_t *p, ompp_table_t *creators, uint32_t *next)
+{
+    for (uint32_t r = 0; r < p->nregions; r++) {
+        const uint64_t key = ompp_hash_pair(p->regions[r].construct, p->regions[r].number);
+        if (p->regions[r].construct != OMPP_CONSTRUCT_TASK && p->regions[r].construct != OMPP_CONSTRUCT_UTASK) continue;
+        next[r] = (uint32_t)ompp_table_get(creators, key);
+        if (p->regions[r].number != OMPP_NONE && !ompp_table_set(creators, key, r + 1)) return false;
+    }
+    return true;
+}
+
+int ompp_analysis_tasks(const ompp_profile_t *p, const ompp_paths_t *paths, ompp_task_sum_t **sums, size_t *n)
 {
     uint32_t starts = find_set(p, ompp_start_metrics, OMPP_METRIC_TASK_START_NUM);
     uint32_t ends = find_set(p, ompp_end_metrics, OMPP_METRIC_TASK_END_NUM);
     ompp_task_sum_t *all = calloc(p->nregions + 1, sizeof *all);
-    bool *seen = calloc(p->nlocations + 1, sizeof *seen);
+    uint32_t *seen = calloc(p->nlocations + 1, sizeof *seen), *next = calloc(p->nregions + 1, sizeof *next);
+    ompp_table_t creators = {0};
+    const bool memory = all && seen && next && find_creators(p, &creators, next);
 
     *n = 0;
-    *sums = all;
-    for (uint32_t r = 0; all && seen && starts && ends && r < p->nregions; r++) {
+    for (uint32_t r = 0; memory && starts && ends && r < p->nregions; r++) {
         ompp_task_sum_t sum = {.region = r};
         if (!is_run(p, r)) continue;
-        for (size_t i = 1; i < p->nnodes; i++) {
-            const ompp_node_t *node = &p->nodes[i];
-            if (node->region == OMPP_NONE) continue;
-            for (uint32_t b = 0; node->region == r && b < node->nblocks; b++)
-                add_block(&sum, &node->blocks[b], starts, ends);
-            if (creates(&p->regions[node->region], &p->regions[r])) add_creations(p, &sum, node);
-        }
-        sum.nthreads = count_threads(p, r, ends, seen);
+        for (const uint32_t *i = ompp_paths_begin(paths, r); i < ompp_paths_end(paths, r); i++)
+            for (uint32_t b = 0; b < p->nodes[*i].nblocks; b++) add_block(&sum, &p->nodes[*i].blocks[b], starts, ends);
+        for (uint64_t c = ompp_table_get(&creators, creator_of(&p->regions[r])); c; c = next[c - 1])
+            for (const uint32_t *i = ompp_paths_begin(paths, c - 1); i < ompp_paths_end(paths, c - 1); i++)
+                add_creations(p, &sum, &p->nodes[*i]);
+        sum.nthreads = count_threads(p, paths, r, ends, seen);
         if (sum.started || sum.ended) all[(*n)++] = sum;
     }
+    ompp_table_fini(&creators);
     free(seen);
-    if (all && seen) return 0;
-    free(all);
-    *sums = NULL;
-    return -OMPP_E_NOMEM;
+    free(next);
+    if (!memory) {
+        free(all);
+        all = NULL;
+    }
+    *sums = all;
+    return memory ? 0 : -OMPP_E_NOMEM;
 }

@@ -6,6 +6,7 @@
 #ifndef OMPP_TASKS_H
 #define OMPP_TASKS_H
 
+#include "analysis/ompp_paths.h"
 #include "model/ompp_profile.h"
 
 /** All instances of one task construct, over threads and ranks. Times in ns. */
@@ -21,9 +22,10 @@ typedef struct {
 
 /**
  * \brief Sums of all task constructs that were run, in the order of the profile's regions.
- * \param[out] sums  owned by the caller, free(); shape [*n].
+ * \param[in]  paths  of this profile.
+ * \param[out] sums   owned by the caller, free(); shape [*n].
  * \return 0 or -OMPP_E_NOMEM.
  */
-int ompp_analysis_tasks(const ompp_profile_t *profile, ompp_task_sum_t **sums, size_t *n);
+int ompp_analysis_tasks(const ompp_profile_t *profile, const ompp_paths_t *paths, ompp_task_sum_t **sums, size_t *n);
 
 #endif

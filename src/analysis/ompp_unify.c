@@ -70,24 +70,29 @@ static void join_region(ompp_region_t *into, const ompp_region_t *from)
 }
 
 /* Records of regions that have become one are joined. One that has gone into another goes with it. */
-static void renumber_whatif(ompp_whatif_t *whatif, size_t nregions, const uint32_t *map)
+static bool renumber_whatif(ompp_whatif_t *whatif, size_t nregions, const uint32_t *map)
 {
     size_t used = 0;
+    ompp_table_t table = {0}; /* by region and point: index + 1 */
+    bool ok = true;
 
     for (size_t i = 0; i < whatif->nregions; i++) {
         ompp_whatif_region_t *region = &whatif->regions[i];
-        size_t same = 0;
         if (region->region != OMPP_NONE && (region->region >= nregions || map[region->region] == OMPP_NONE)) continue;
         if (region->region != OMPP_NONE) region->region = map[region->region];
-        while (same < used &&
-               (whatif->regions[same].region != region->region || whatif->regions[same].point != region->point))
-            same++;
-        if (same < used) ompp_whatif_join_parts(&whatif->regions[same], region);
-        else whatif->regions[used++] = *region;
+        const uint64_t key = ompp_hash_pair(region->region, region->point), same = ompp_table_get(&table, key);
+        if (same) {
+            ompp_whatif_join_parts(&whatif->regions[same - 1], region);
+            continue;
+        }
+        whatif->regions[used++] = *region;
+        ok = ompp_table_set(&table, key, used) && ok;
     }
+    ompp_table_fini(&table);
     whatif->nregions = used;
     for (size_t i = 0; i < whatif->npoints; i++)
         if (whatif->points[i].region < nregions) whatif->points[i].region = map[whatif->points[i].region];
+    return ok;
 }
 
 /* Removes the regions with map[i] != i and renumbers the others in nodes; map[i] is at most i. */
@@ -105,7 +110,7 @@ static void compact_regions(ompp_profile_t *profile, uint32_t *map)
     }
     for (size_t i = 0; i < profile->nnodes; i++)
         if (profile->nodes[i].region < profile->nregions) profile->nodes[i].region = map[profile->nodes[i].region];
-    renumber_whatif(&profile->whatif, profile->nregions, map);
+    if (!renumber_whatif(&profile->whatif, profile->nregions, map)) profile->failed = true;
     profile->nregions = used;
 }
 
@@ -422,9 +427,10 @@ static void mark_quiet(ompp_profile_t *profile, const char *part)
     const char *last = strrchr(part, ':'), *first = last ? memrchr(part, ':', (size_t)(last - part)) : NULL;
 
     if (!first) return;
+    const unsigned long begin = strtoul(first + 1, NULL, 10), end = strtoul(last + 1, NULL, 10);
     for (size_t i = 0; i < profile->nregions; i++) {
         ompp_region_t *region = &profile->regions[i];
-        if (region->begin < strtoul(first + 1, NULL, 10) || region->begin > strtoul(last + 1, NULL, 10)) continue;
+        if (region->begin < begin || region->begin > end) continue;
         if (can_be_quiet(region->construct) &&
             same_file(part, (size_t)(first - part), ompp_profile_text(profile, region->file)))
             region->flags |= OMPP_REGION_F_QUIET;

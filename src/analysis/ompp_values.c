@@ -13,10 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Sums of a node and all below it, for the locations that have any: n items, ascending by location. */
+typedef struct {
+    uint64_t *items; /* each the location, then [width] sums; room for the next power of two */
+    size_t n;
+} below_t;
+
 struct ompp_values {
     const ompp_profile_t *profile;
-    uint64_t **below; /* [nnodes], NULL = nothing there; else shape [nlocations][width] */
-    size_t width;     /* ompp_nmpi_columns + ncounters */
+    ompp_paths_t paths;
+    below_t *below; /* [nnodes] */
+    size_t width;   /* ompp_nmpi_columns + ncounters */
     size_t ncounters, acounters;
     ompp_counter_t *counters;
 };
@@ -194,15 +201,11 @@ static bool add_counter(ompp_values_t *values, const ompp_metric_t *m, uint32_t 
     return true;
 }
 
-static bool is_counted(const ompp_profile_t *p, const ompp_metric_t *m, uint32_t object)
-{
-    return m->use == OMPP_USE_OBJECTS || (m->use == OMPP_USE_SELECTED && ompp_profile_has_object(p, m->set, object));
-}
-
 static bool find_counters(ompp_values_t *values)
 {
     const ompp_profile_t *p = values->profile;
-    bool ok = true;
+    ompp_table_t has = {0};
+    bool ok = ompp_profile_find_objects(p, &has);
 
     for (size_t i = 0; i < p->nmetrics; i++) {
         const ompp_metric_t *m = &p->metrics[i];
@@ -210,8 +213,13 @@ static bool find_counters(ompp_values_t *values)
     }
     /* Structure by structure, so that the first ones have all their columns when there is not room for all. */
     for (uint32_t object = 1; object <= p->nobjects && values->ncounters < MOST_FOR_OBJECTS; object++)
-        for (size_t i = 0; i < p->nmetrics && values->ncounters < MOST_FOR_OBJECTS; i++)
-            if (is_counted(p, &p->metrics[i], object)) ok &= add_counter(values, &p->metrics[i], object);
+        for (size_t i = 0; i < p->nmetrics && values->ncounters < MOST_FOR_OBJECTS; i++) {
+            const ompp_metric_t *m = &p->metrics[i];
+            if (m->use == OMPP_USE_OBJECTS ||
+                (m->use == OMPP_USE_SELECTED && ompp_table_get(&has, ompp_hash_pair(m->set, object))))
+                ok &= add_counter(values, m, object);
+        }
+    ompp_table_fini(&has);
     if (values->ncounters) qsort(values->counters, values->ncounters, sizeof values->counters[0], by_set);
     return ok;
 }
@@ -240,12 +248,29 @@ static uint64_t waiting(const ompp_block_t *block, const ompp_counter_t *counter
 
 /* ---- Sums over subtrees ------------------------------------------------------------------------------------------ */
 
-/* The array of a node, made on first use; NULL when out of memory. */
-static uint64_t *below_of(ompp_values_t *values, uint32_t node)
+/* The sums of a node on a location, made on first use; NULL when out of memory. */
+static uint64_t *below_at(const ompp_values_t *values, below_t *below, uint64_t location)
 {
-    if (!values->below[node])
-        values->below[node] = calloc(values->profile->nlocations * values->width, sizeof(uint64_t));
-    return values->below[node];
+    const size_t size = 1 + values->width;
+    size_t low = 0, high = below->n;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (below->items[middle * size] < location) low = middle + 1;
+        else high = middle;
+    }
+    uint64_t *item = below->items + low * size;
+    if (low < below->n && *item == location) return item + 1;
+    if ((below->n & (below->n - 1)) == 0) {
+        uint64_t *more = reallocarray(below->items, below->n ? 2 * below->n : 1, size * sizeof *more);
+        if (!more) return NULL;
+        below->items = more;
+        item = more + low * size;
+    }
+    memmove(item + size, item, (below->n++ - low) * size * sizeof *item);
+    memset(item, 0, size * sizeof *item);
+    *item = location;
+    return item + 1;
 }
 
 /* A node's own part of column c of the sums: the MPI columns, then the counters. */
@@ -265,9 +290,9 @@ static bool add_own_parts(ompp_values_t *values, uint32_t node)
         for (size_t c = 0; c < values->width; c++) {
             uint64_t part = part_of(values, construct, &n->blocks[b], c);
             if (!part) continue;
-            uint64_t *below = below_of(values, node);
-            if (!below) return false;
-            below[n->blocks[b].location * values->width + c] += part;
+            uint64_t *sums = below_at(values, &values->below[node], n->blocks[b].location);
+            if (!sums) return false;
+            sums[c] += part;
         }
     }
     return true;
@@ -275,12 +300,14 @@ static bool add_own_parts(ompp_values_t *values, uint32_t node)
 
 static bool add_to_parent(ompp_values_t *values, uint32_t node)
 {
-    uint64_t *from = values->below[node], *into;
+    const below_t *from = &values->below[node];
 
-    if (node == 0 || !from) return true;
-    into = below_of(values, values->profile->nodes[node].parent);
-    if (!into) return false;
-    for (size_t i = 0; i < values->profile->nlocations * values->width; i++) into[i] += from[i];
+    for (size_t i = 0; node != 0 && i < from->n; i++) {
+        const uint64_t *item = from->items + i * (1 + values->width);
+        uint64_t *sums = below_at(values, &values->below[values->profile->nodes[node].parent], *item);
+        if (!sums) return false;
+        for (size_t c = 0; c < values->width; c++) sums[c] += item[1 + c];
+    }
     return true;
 }
 
@@ -293,7 +320,7 @@ ompp_values_t *ompp_values_new(const ompp_profile_t *profile)
     bool named = find_counters(values);
     values->width = ompp_nmpi_columns + values->ncounters;
     values->below = calloc(profile->nnodes, sizeof *values->below);
-    if (!values->below || !named) {
+    if (!values->below || !named || !ompp_paths_init(&values->paths, profile)) {
         ompp_values_free(values);
         return NULL;
     }
@@ -308,12 +335,15 @@ ompp_values_t *ompp_values_new(const ompp_profile_t *profile)
 void ompp_values_free(ompp_values_t *values)
 {
     if (!values) return;
-    for (size_t n = 0; values->below && n < values->profile->nnodes; n++) free(values->below[n]);
+    for (size_t n = 0; values->below && n < values->profile->nnodes; n++) free(values->below[n].items);
     for (size_t c = 0; c < values->ncounters; c++) free((char *)values->counters[c].name);
     free(values->counters);
     free(values->below);
+    ompp_paths_fini(&values->paths);
     free(values);
 }
+
+const ompp_paths_t *ompp_values_paths(const ompp_values_t *values) { return &values->paths; }
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
@@ -340,23 +370,29 @@ static void add_counters(const ompp_values_t *values, const ompp_block_t *block,
     }
 }
 
-void ompp_values_add(const ompp_values_t *values, uint32_t node, ompp_row_t *rows)
+/* each: rows of locations; else there is one for all of them. */
+static void add(const ompp_values_t *values, uint32_t node, ompp_row_t *rows, bool each)
 {
     const ompp_node_t *n = &values->profile->nodes[node];
-    const uint64_t *below = values->below[node];
+    const below_t *below = &values->below[node];
     unsigned construct = construct_of(values->profile, node);
 
     for (uint32_t b = 0; b < n->nblocks && construct < OMPP_CONSTRUCT_NUM; b++)
         if (n->blocks[b].set == OMPP_SET_PHASES && n->blocks[b].object == 0)
-            add_phases(construct, n->blocks[b].values, &rows[n->blocks[b].location]);
-    for (size_t l = 0; below && l < values->profile->nlocations; l++)
-        for (size_t c = 0; c < ompp_nmpi_columns; c++)
-            rows[l].value[ompp_mpi_columns[c]] += below[l * values->width + c];
-    for (size_t l = 0; below && l < values->profile->nlocations; l++)
-        for (size_t c = 0; c < values->ncounters; c++)
-            rows[l].counter[c] += below[l * values->width + ompp_nmpi_columns + c];
-    for (uint32_t b = 0; b < n->nblocks; b++) add_counters(values, &n->blocks[b], &rows[n->blocks[b].location]);
+            add_phases(construct, n->blocks[b].values, &rows[each ? n->blocks[b].location : 0]);
+    for (size_t i = 0; i < below->n; i++) {
+        const uint64_t *item = below->items + i * (1 + values->width), *sums = item + 1;
+        ompp_row_t *row = &rows[each ? *item : 0];
+        for (size_t c = 0; c < ompp_nmpi_columns; c++) row->value[ompp_mpi_columns[c]] += sums[c];
+        for (size_t c = 0; c < values->ncounters; c++) row->counter[c] += sums[ompp_nmpi_columns + c];
+    }
+    for (uint32_t b = 0; b < n->nblocks; b++)
+        add_counters(values, &n->blocks[b], &rows[each ? n->blocks[b].location : 0]);
 }
+
+void ompp_values_add(const ompp_values_t *values, uint32_t node, ompp_row_t *rows) { add(values, node, rows, true); }
+
+void ompp_values_sum(const ompp_values_t *values, uint32_t node, ompp_row_t *row) { add(values, node, row, false); }
 
 ompp_row_t *ompp_rows_new(const ompp_values_t *values, size_t n)
 {
@@ -430,40 +466,13 @@ uint32_t ompp_analysis_max_threads(const ompp_profile_t *profile)
     return most;
 }
 
-bool ompp_analysis_by_own_threads(const ompp_profile_t *profile, uint32_t node)
-{
-    while (node != 0 && profile->nodes[node].parent != 0) node = profile->nodes[node].parent;
-    const ompp_node_t *top = &profile->nodes[node];
-    for (uint32_t b = 0; node != 0 && b < top->nblocks; b++)
-        if (top->blocks[b].set == OMPP_SET_PHASES &&
-            profile->locations[top->blocks[b].location].kind == OMPP_THREAD_OTHER)
-            return true;
-    return false;
-}
-
-/* Teams in teams have a master each, which work at the same time; so do those of the program's own threads. */
-uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, uint32_t node)
+uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, const ompp_paths_t *paths, uint32_t node)
 {
     const uint64_t slots = profile->nslots ? profile->nslots : 1;
-    unsigned teams = 1;  /* a construct is run by one thread in one team, and by many in more */
-    bool inside = false; /* of a team, seen from the node, without an ALONE construct in between */
-
-    for (bool alone = false; node != 0 && !inside; node = profile->nodes[node].parent) {
-        unsigned construct = construct_of(profile, node);
-        if (ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_ALONE) alone = true, teams = 1;
-        if (ompp_construct_forks(construct)) inside = !alone || teams-- == 0;
-        if (profile->nodes[node].parent == 0 && ompp_analysis_by_own_threads(profile, node)) inside = true;
-    }
-    return inside ? slots : ompp_analysis_nranks(profile);
+    return paths->slots[node] & OMPP_PATHS_SLOTS ? slots : ompp_analysis_nranks(profile);
 }
 
 /* ---- Overheads --------------------------------------------------------------------------------------------------- */
-
-uint32_t ompp_analysis_fork(const ompp_profile_t *profile, uint32_t node)
-{
-    while (node != 0 && !ompp_construct_forks(construct_of(profile, node))) node = profile->nodes[node].parent;
-    return node;
-}
 
 /* Fewer pieces of work than threads that came for them: the construct's own count against its visits. */
 static bool is_few(const ompp_profile_t *profile, uint32_t node, unsigned construct)
@@ -528,14 +537,9 @@ static double rest_threads_per_rank(const ompp_profile_t *profile)
 /* Longest execT of a thread per rank. walls: [nranks_kept]; exec: [nlocations]. */
 static void walls_of_ranks(const ompp_profile_t *profile, const uint64_t *exec, uint64_t *walls)
 {
-    size_t r = 0;
-
     memset(walls, 0, profile->nranks_kept * sizeof *walls);
     for (size_t l = 0; l < profile->nlocations; l++) {
-        uint32_t rank = profile->locations[l].rank;
-        if (rank == OMPP_NONE) continue;
-        if (r >= profile->nranks_kept || profile->ranks[r].rank != rank) /* mostly the same as of the last location */
-            for (r = 0; r < profile->nranks_kept && profile->ranks[r].rank != rank;) r++;
+        const size_t r = ompp_analysis_rank_index(profile, profile->locations[l].rank);
         if (r < profile->nranks_kept && exec[l] > walls[r]) walls[r] = exec[l];
     }
 }
@@ -560,14 +564,15 @@ static void add_wall(const ompp_profile_t *profile, const uint64_t *exec, double
 
 /* Sum of execT per location over the nodes of a region; outer: only of nodes that are not inside another parallel
  * region. */
-static double region_exec(const ompp_profile_t *profile, uint32_t region, bool outer, uint64_t *exec)
+static double region_exec(const ompp_profile_t *profile, const ompp_paths_t *paths, uint32_t region, bool outer,
+                          uint64_t *exec)
 {
     double rest = 0;
 
     memset(exec, 0, profile->nlocations * sizeof *exec);
-    for (uint32_t n = 1; n < profile->nnodes; n++) {
-        const ompp_node_t *node = &profile->nodes[n];
-        if (node->region != region || (outer && ompp_analysis_fork(profile, node->parent) != 0)) continue;
+    for (const uint32_t *n = ompp_paths_begin(paths, region); n < ompp_paths_end(paths, region); n++) {
+        const ompp_node_t *node = &profile->nodes[*n];
+        if (outer && paths->fork[node->parent] != 0) continue;
         rest += rest_wall(node);
         for (uint32_t b = 0; b < node->nblocks; b++)
             if (node->blocks[b].set == OMPP_SET_PHASES && node->blocks[b].object == 0)
@@ -577,57 +582,48 @@ static double region_exec(const ompp_profile_t *profile, uint32_t region, bool o
     return rest;
 }
 
-static bool has_nodes(const ompp_profile_t *profile, uint32_t region)
-{
-    for (uint32_t n = 1; n < profile->nnodes; n++)
-        if (profile->nodes[n].region == region) return true;
-    return false;
-}
-
-/* All executed regions that fork, without values yet. */
-static size_t find_parallel(const ompp_profile_t *profile, ompp_overhead_t *overheads)
+/* All executed regions that fork, without values yet. place: [nregions], where each of them stands. */
+static size_t find_parallel(const ompp_profile_t *profile, const ompp_paths_t *paths, ompp_overhead_t *overheads,
+                            uint32_t *place)
 {
     size_t n = 0;
 
-    for (uint32_t r = 0; r < profile->nregions; r++)
-        if (ompp_construct_forks(profile->regions[r].construct) && has_nodes(profile, r)) overheads[n++].region = r;
+    for (uint32_t r = 0; r < profile->nregions; r++) {
+        if (!ompp_construct_forks(profile->regions[r].construct)) continue;
+        if (ompp_paths_begin(paths, r) == ompp_paths_end(paths, r)) continue;
+        place[r] = (uint32_t)n;
+        overheads[n++].region = r;
+    }
     return n;
 }
 
-static ompp_overhead_t *overhead_of(ompp_overhead_t *overheads, size_t n, uint32_t region)
-{
-    for (size_t i = 0; i < n; i++)
-        if (overheads[i].region == region) return &overheads[i];
-    return NULL;
-}
-
-int ompp_analysis_overheads(const ompp_profile_t *profile, ompp_overhead_t **overheads, size_t *n)
+int ompp_analysis_overheads(const ompp_profile_t *profile, const ompp_paths_t *paths, ompp_overhead_t **overheads,
+                            size_t *n)
 {
     ompp_overhead_t *all = calloc(profile->nregions + 1, sizeof *all);
     uint64_t *exec = calloc(profile->nlocations + 1, sizeof *exec);
     uint64_t *walls = calloc(profile->nranks_kept + 1, sizeof *walls);
+    uint32_t *place = calloc(profile->nregions + 1, sizeof *place);
+    const bool memory = all && exec && walls && place;
 
-    *n = 0;
-    *overheads = NULL;
-    if (!all || !exec || !walls) {
-        free(all);
-        free(exec);
-        free(walls);
-        return -OMPP_E_NOMEM;
-    }
-    *n = find_parallel(profile, all);
+    *n = memory ? find_parallel(profile, paths, all, place) : 0;
     for (size_t i = 0; i < *n; i++) {
-        double rest = region_exec(profile, all[i].region, false, exec);
+        double rest = region_exec(profile, paths, all[i].region, false, exec);
         add_wall(profile, exec, rest, walls, &all[i].wall_ns, &all[i].total_ns);
-        rest = region_exec(profile, all[i].region, true, exec);
+        rest = region_exec(profile, paths, all[i].region, true, exec);
         add_wall(profile, exec, rest, walls, &all[i].outer_wall_ns, &all[i].outer_total_ns);
     }
-    for (uint32_t node = 1; node < profile->nnodes; node++) {
-        uint32_t fork = ompp_analysis_fork(profile, node);
-        if (fork != 0) credit_classes(profile, node, overhead_of(all, *n, profile->nodes[fork].region));
+    for (uint32_t node = 1; memory && node < profile->nnodes; node++) {
+        const uint32_t fork = paths->fork[node];
+        if (fork != 0) credit_classes(profile, node, &all[place[profile->nodes[fork].region]]);
     }
     free(exec);
     free(walls);
+    free(place);
+    if (!memory) {
+        free(all);
+        all = NULL;
+    }
     *overheads = all;
-    return 0;
+    return memory ? 0 : -OMPP_E_NOMEM;
 }

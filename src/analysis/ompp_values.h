@@ -6,6 +6,7 @@
 #ifndef OMPP_VALUES_H
 #define OMPP_VALUES_H
 
+#include "analysis/ompp_paths.h"
 #include "model/ompp_profile.h"
 
 /** A column of a registered metric (OMPP_USE_COLUMN, OMPP_USE_OBJECTS, OMPP_USE_SELECTED), in the order of the
@@ -43,6 +44,12 @@ void ompp_values_free(ompp_values_t *values);
  */
 void ompp_values_add(const ompp_values_t *values, uint32_t node, ompp_row_t *rows);
 
+/** \brief The same into one row: sums over all locations. */
+void ompp_values_sum(const ompp_values_t *values, uint32_t node, ompp_row_t *row);
+
+/** \return what was found of all call paths; borrowed. */
+const ompp_paths_t *ompp_values_paths(const ompp_values_t *values);
+
 /** \brief Columns of registered metrics. \param[out] n  their number. \return borrowed, shape [n]. */
 const ompp_counter_t *ompp_values_counters(const ompp_values_t *values, size_t *n);
 
@@ -60,13 +67,7 @@ void ompp_row_add(const ompp_values_t *values, ompp_row_t *into, const ompp_row_
  *        program's own were beside the initial one; ranks elsewhere outside of teams, and in ALONE constructs of a team
  *        that is in no other one.
  */
-uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, uint32_t node);
-
-/** \return whether threads of the program's own were on the call path from its outermost region on. */
-bool ompp_analysis_by_own_threads(const ompp_profile_t *profile, uint32_t node);
-
-/** \return innermost node at or above this one that starts a team; 0 (the root) when there is none. */
-uint32_t ompp_analysis_fork(const ompp_profile_t *profile, uint32_t node);
+uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, const ompp_paths_t *paths, uint32_t node);
 
 /** \brief Time of a phase of a node over threads and ranks, without the tasks that ran in it, ns. */
 uint64_t ompp_analysis_phase(const ompp_profile_t *profile, uint32_t node, unsigned phase);

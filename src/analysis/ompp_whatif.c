@@ -1,5 +1,6 @@
 #include "analysis/ompp_whatif.h"
 
+#include "analysis/ompp_paths.h"
 #include "analysis/ompp_whatif_priv.h"
 #include "base/ompp_error.h"
 
@@ -135,6 +136,8 @@ typedef struct {
 typedef struct {
     double *below;  /* [nnodes] */
     calls_t *calls; /* [nregions] */
+    ompp_paths_t paths;
+    double alone; /* ompp_whatif_time_alone() */
     double all;
     double of_threads; /* 0 to 1: part of their time */
 } work_t;
@@ -350,12 +353,18 @@ bool ompp_whatif_any(const ompp_profile_t *p)
     return false;
 }
 
-static bool is_in_table(const ompp_profile_t *p, uint32_t region)
+/* Whether what is outside of regions is in the table. in_table: NULL, or [nregions] that gets the regions which are. */
+static bool find_in_table(const ompp_profile_t *p, bool *in_table)
 {
-    for (size_t i = 0; i < p->whatif.nregions; i++)
-        if (p->whatif.regions[i].region == region && is_of_program(&p->whatif.regions[i]))
-            return is_observed(&p->whatif.regions[i]);
-    return false;
+    bool outside = false;
+
+    for (size_t i = p->whatif.nregions; i-- > 0;) { /* the first one of a region counts */
+        const ompp_whatif_region_t *r = &p->whatif.regions[i];
+        if (!is_of_program(r)) continue;
+        if (r->region == OMPP_NONE) outside = is_observed(r);
+        else if (in_table && r->region < p->nregions) in_table[r->region] = is_observed(r);
+    }
+    return outside;
 }
 
 /*
@@ -365,17 +374,20 @@ static bool is_in_table(const ompp_profile_t *p, uint32_t region)
 static double left_out_work(const ompp_profile_t *p, double *by_region)
 {
     bool *covered = has_own_threads(p) ? NULL : calloc(p->nnodes + 1, sizeof *covered);
+    bool *in_table = covered ? calloc(p->nregions + 1, sizeof *in_table) : NULL;
     double sum = 0;
 
-    for (size_t i = 1; covered && i < p->nnodes; i++) {
+    if (in_table) find_in_table(p, in_table);
+    for (size_t i = 1; in_table && i < p->nnodes; i++) {
         const ompp_node_t *node = &p->nodes[i];
-        covered[i] = covered[node->parent] || is_in_table(p, node->region);
+        covered[i] = covered[node->parent] || in_table[node->region];
         if (covered[i]) continue;
         const double work = own_work(p, node);
         sum += work;
         if (by_region) by_region[node->region] += work;
     }
     free(covered);
+    free(in_table);
     return sum;
 }
 
@@ -386,7 +398,7 @@ ompp_whatif_work_t ompp_whatif_work(const ompp_profile_t *p)
 
     if (p->whatif.mode == OMPP_WHATIF_OFF || all <= 0 || threads <= 0) return work;
     work.of_threads = fmin(all / threads, 1);
-    if (!is_in_table(p, OMPP_NONE)) work.outside = fmin(all_outside(p) / all, 1);
+    if (!find_in_table(p, NULL)) work.outside = fmin(all_outside(p) / all, 1);
     work.left_out = fmin(left_out_work(p, NULL) / all, 1 - work.outside); /* which is known in another way */
     return work;
 }
@@ -440,6 +452,7 @@ static void free_work(work_t *work)
 {
     free(work->below);
     free(work->calls);
+    ompp_paths_fini(&work->paths);
 }
 
 static bool find_work(const ompp_profile_t *p, work_t *work)
@@ -448,7 +461,8 @@ static bool find_work(const ompp_profile_t *p, work_t *work)
 
     work->below = calloc(p->nnodes, sizeof *work->below);
     work->calls = count_calls(p);
-    if (!work->below || !work->calls) {
+    work->alone = ompp_whatif_time_alone(p);
+    if (!ompp_paths_init(&work->paths, p) || !work->below || !work->calls) {
         free_work(work);
         return false;
     }
@@ -475,8 +489,8 @@ static double region_work(const ompp_profile_t *p, const work_t *work, uint32_t 
     double sum = 0;
 
     if (region == OMPP_NONE) return all_outside(p);
-    for (uint32_t i = 1; i < p->nnodes; i++)
-        if (p->nodes[i].region == region && !lies_in(p, i, region)) sum += work->below[i];
+    for (const uint32_t *i = ompp_paths_begin(&work->paths, region); i < ompp_paths_end(&work->paths, region); i++)
+        if (!lies_in(p, *i, region)) sum += work->below[*i];
     return sum;
 }
 
@@ -519,11 +533,11 @@ double ompp_whatif_time_alone(const ompp_profile_t *p)
  * What find_correction() is for all of a region, for one speed-up: its experiments may have seen other parts of the run
  * than those of the others (a serial part that comes once is in one of them). of_region: where that is not known.
  */
-static double correction_of_clock(const ompp_profile_t *p, const ompp_whatif_region_t *r,
+static double correction_of_clock(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *r,
                                   const ompp_whatif_clock_t *clock, double of_region)
 {
     const double more = r->flags & OMPP_WHATIF_F_BASELINE ? ompp_whatif_excess(clock, &p->whatif.control) : 0;
-    const double time = (double)clock->time_ns - (double)clock->paid_ns - more, run = ompp_whatif_time_alone(p);
+    const double time = (double)clock->time_ns - (double)clock->paid_ns - more, run = work->alone;
 
     if (time <= 0 || run <= 0 || !r->total_ns || !clock->work_ns) return of_region;
     return time >= WHOLE_RUN * run ? 1 : density_in(r, run) / ((double)clock->work_ns / time);
@@ -567,29 +581,54 @@ static bool find_own(const ompp_profile_t *p, const work_t *work, ompp_whatif_re
 
 /* ---- Regions in others ------------------------------------------------------------------------------------------- */
 
-static bool always_in(const ompp_profile_t *p, uint32_t inner, uint32_t outer)
+static bool always_in(const ompp_profile_t *p, const ompp_paths_t *paths, uint32_t inner, uint32_t outer)
 {
-    bool any = false;
-
-    for (uint32_t i = 1; i < p->nnodes; i++) {
-        if (p->nodes[i].region != inner) continue;
-        if (!lies_in(p, i, outer)) return false;
-        any = true;
-    }
-    return any;
+    for (const uint32_t *i = ompp_paths_begin(paths, inner); i < ompp_paths_end(paths, inner); i++)
+        if (!lies_in(p, *i, outer)) return false;
+    return ompp_paths_begin(paths, inner) < ompp_paths_end(paths, inner);
 }
 
-static void find_inside(const ompp_profile_t *p, ompp_whatif_result_t *results, size_t n)
+static int compare_indices(const void *a, const void *b)
 {
-    for (size_t i = 0; i < n; i++) {
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* The results whose regions stand above the first node of a region, ascending. \return how many; most: no more. */
+static size_t above(const ompp_profile_t *p, uint32_t node, const uint32_t *of_region, uint32_t *found, size_t most)
+{
+    size_t n = 0;
+
+    for (node = p->nodes[node].parent; node != 0 && n < most; node = p->nodes[node].parent)
+        if (of_region[p->nodes[node].region] != OMPP_NONE) found[n++] = of_region[p->nodes[node].region];
+    if (n) qsort(found, n, sizeof *found, compare_indices);
+    return n;
+}
+
+static bool find_inside(const ompp_profile_t *p, const ompp_paths_t *paths, ompp_whatif_result_t *results, size_t n)
+{
+    uint32_t *of_region = malloc((p->nregions + 1) * sizeof *of_region), *found = malloc(p->nnodes * sizeof *found);
+    const bool memory = of_region && found;
+
+    for (size_t r = 0; memory && r < p->nregions; r++) of_region[r] = OMPP_NONE;
+    for (size_t i = n; memory && i-- > 0;)
+        if (results[i].region != OMPP_NONE) of_region[results[i].region] = (uint32_t)i;
+    for (size_t i = 0; memory && i < n; i++) {
+        const uint32_t region = results[i].region;
         results[i].inside = OMPP_NONE;
-        for (size_t k = 0; k < n; k++) {
-            if (k == i || results[k].region == OMPP_NONE || !always_in(p, results[i].region, results[k].region))
-                continue;
-            bool closer = results[i].inside == OMPP_NONE || always_in(p, results[k].region, results[i].inside);
-            if (closer) results[i].inside = results[k].region;
+        if (region == OMPP_NONE || ompp_paths_begin(paths, region) == ompp_paths_end(paths, region)) continue;
+        const size_t nfound = above(p, *ompp_paths_begin(paths, region), of_region, found, p->nnodes);
+        for (size_t f = 0; f < nfound; f++) {
+            const uint32_t outer = results[found[f]].region;
+            if (found[f] == i || !always_in(p, paths, region, outer)) continue;
+            const bool closer = results[i].inside == OMPP_NONE || always_in(p, paths, outer, results[i].inside);
+            if (closer) results[i].inside = outer;
         }
     }
+    free(of_region);
+    free(found);
+    return memory;
 }
 
 static void note_chance(ompp_whatif_result_t *r, ompp_gain_t *gain)
@@ -620,7 +659,8 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
     r->followed = p->whatif.time_ns ? fmin((double)from->followed_ns / (double)p->whatif.time_ns, 1) : 0;
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) {
         const ompp_whatif_clock_t *clock = &from->clocks[i];
-        if (is_seen(from, clock)) find_gain(clock, correction_of_clock(p, from, clock, r->correction), &r->gains[i]);
+        if (is_seen(from, clock))
+            find_gain(clock, correction_of_clock(p, work, from, clock, r->correction), &r->gains[i]);
     }
     if (from->flags & OMPP_WHATIF_F_BASELINE)
         compare_with_control(&p->whatif.control, from, density_in(from, ompp_whatif_time_alone(p)), r);
@@ -687,9 +727,8 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
             find_result(p, &work, r, &(*results)[(*n)++]);
     }
     for (size_t i = 0; i < *n && control.disturbed; i++) (*results)[i].flags |= OMPP_WHATIF_F_INFLATED;
-    bool memory = find_own(p, &work, *results, *n);
+    bool memory = find_own(p, &work, *results, *n) && find_inside(p, &work.paths, *results, *n);
     free_work(&work);
-    find_inside(p, *results, *n);
     qsort(*results, *n, sizeof **results, compare_results);
     return memory ? 0 : -OMPP_E_NOMEM;
 }

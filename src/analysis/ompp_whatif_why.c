@@ -137,27 +137,21 @@ static bool is_there(const ompp_profile_t *p, const char *wanted)
     return strcmp(wanted, OMPP_WHATIF_OUTSIDE) == 0;
 }
 
-/* As far as clocks have seen it. */
-static bool has_work(const ompp_profile_t *p, uint32_t region)
+/* Something to make experiments with, as far as clocks have seen work; all where they have seen none. \return owned,
+ * [nregions]; NULL when out of memory. */
+static bool *find_meant(const ompp_profile_t *p)
 {
-    for (size_t i = 0; i < p->whatif.nregions; i++)
-        if (p->whatif.regions[i].region == region && p->whatif.regions[i].point == OMPP_NONE)
-            return p->whatif.regions[i].total_ns > 0;
-    return false;
-}
+    bool *meant = calloc(p->nregions + 1, sizeof *meant), any = false;
 
-static bool any_work(const ompp_profile_t *p)
-{
-    for (size_t i = 0; i < p->whatif.nregions; i++)
-        if (p->whatif.regions[i].total_ns) return true;
-    return false;
-}
-
-/* Something to make experiments with. */
-static bool can_be_meant(const ompp_profile_t *p, const ompp_region_t *r)
-{
-    return r->number != OMPP_NONE && r->construct != OMPP_CONSTRUCT_LOCK &&
-           (has_work(p, (uint32_t)(r - p->regions)) || !any_work(p));
+    for (size_t i = p->whatif.nregions; meant && i-- > 0;) { /* the first one of a region counts */
+        const ompp_whatif_region_t *w = &p->whatif.regions[i];
+        any = any || w->total_ns;
+        if (w->point == OMPP_NONE && w->region < p->nregions) meant[w->region] = w->total_ns > 0;
+    }
+    for (size_t r = 0; meant && r < p->nregions; r++)
+        meant[r] =
+            (meant[r] || !any) && p->regions[r].number != OMPP_NONE && p->regions[r].construct != OMPP_CONSTRUCT_LOCK;
+    return meant;
 }
 
 /* How the user has to name it. A call of MPI has the name of others, too. */
@@ -174,14 +168,14 @@ static bool name_it(const ompp_profile_t *p, const ompp_region_t *r, char *text,
 }
 
 /* The shortest region around a line of its file, or behind it the next one. */
-static const ompp_region_t *region_at(const ompp_profile_t *p, const char *wanted, uint32_t line)
+static const ompp_region_t *region_at(const ompp_profile_t *p, const bool *meant, const char *wanted, uint32_t line)
 {
     const ompp_region_t *best = NULL;
     uint32_t least = UINT32_MAX;
 
     for (size_t i = 0; i < p->nregions && line; i++) {
         const ompp_region_t *r = &p->regions[i];
-        if (!can_be_meant(p, r) || !is_in_file(p, r, wanted) || !r->begin) continue;
+        if (!meant[i] || !is_in_file(p, r, wanted) || !r->begin) continue;
         const uint32_t end = r->end > r->begin ? r->end : r->begin;
         const bool around = r->begin <= line && line <= end;
         const uint32_t far =
@@ -193,7 +187,7 @@ static const ompp_region_t *region_at(const ompp_profile_t *p, const char *wante
     return best;
 }
 
-static const ompp_region_t *region_like(const ompp_profile_t *p, const char *wanted)
+static const ompp_region_t *region_like(const ompp_profile_t *p, const bool *meant, const char *wanted)
 {
     ompp_nearest_t nearest;
 
@@ -201,7 +195,7 @@ static const ompp_region_t *region_like(const ompp_profile_t *p, const char *wan
     for (size_t i = 0; i < p->nregions; i++) {
         const char *name = ompp_profile_text(p, p->regions[i].name),
                    *function = ompp_profile_text(p, p->regions[i].function);
-        if (!can_be_meant(p, &p->regions[i])) continue;
+        if (!meant[i]) continue;
         if (*name) ompp_nearest_offer(&nearest, name, &p->regions[i]);
         if (*function) ompp_nearest_offer(&nearest, function, &p->regions[i]);
     }
@@ -209,16 +203,16 @@ static const ompp_region_t *region_like(const ompp_profile_t *p, const char *wan
 }
 
 /* By its number, or its name, behind its place if that is given, as reports print them. */
-static const ompp_region_t *region_as_printed(const ompp_profile_t *p, const char *wanted)
+static const ompp_region_t *region_as_printed(const ompp_profile_t *p, const bool *meant, const char *wanted)
 {
     const uint32_t number = number_of(wanted), line = line_of(wanted);
 
     for (size_t i = 0; i < p->nregions; i++) {
         const ompp_region_t *r = &p->regions[i];
         const bool here = !line || (r->begin == line && is_in_file(p, r, wanted));
-        const bool meant =
+        const bool printed =
             (number && r->number == number) || (here && has_label(wanted, ompp_profile_text(p, r->name)));
-        if (meant && can_be_meant(p, r)) return r;
+        if (printed && meant[i]) return r;
     }
     return NULL;
 }
@@ -239,14 +233,16 @@ bool ompp_whatif_meant(const ompp_profile_t *p, char *text, size_t size, uint32_
 
     *region = OMPP_NONE;
     if (!wanted) return false;
-    const ompp_region_t *r = region_as_printed(p, wanted);
-    if (!r) r = region_at(p, wanted, line_of(wanted));
+    bool *meant = find_meant(p);
+    const ompp_region_t *r = meant ? region_as_printed(p, meant, wanted) : NULL;
+    if (!r && meant) r = region_at(p, meant, wanted, line_of(wanted));
+    if (!r && meant && !is_outside(wanted)) r = region_like(p, meant, wanted);
+    free(meant);
     if (!r && is_outside(wanted)) {
         snprintf(text, size, "%s", OMPP_WHATIF_OUTSIDE);
         quote(text, size);
         return true;
     }
-    if (!r) r = region_like(p, wanted);
     if (!r || !name_it(p, r, text, size)) return false;
     quote(text, size);
     *region = (uint32_t)(r - p->regions);

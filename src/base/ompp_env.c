@@ -72,7 +72,7 @@ static bool parse_int(const char *text, bool percent, int64_t *value)
     return end != text && *end == '\0' && errno == 0 && *value >= 0;
 }
 
-static bool parse_bytes(const char *text, uint64_t *value)
+bool ompp_env_parse_bytes(const char *text, uint64_t *value)
 {
     char *end;
     unsigned shift = 0;
@@ -143,7 +143,7 @@ static bool read_value(const ompp_env_row_t *row, const char *text, void *field)
     switch (row->type) {
     case OMPP_ENV_FLAG: *(bool *)field = strcmp(text, "0") != 0; return true;
     case OMPP_ENV_INT: return parse_int(text, is_percent(row), field);
-    case OMPP_ENV_BYTES: return parse_bytes(text, field);
+    case OMPP_ENV_BYTES: return ompp_env_parse_bytes(text, field);
     case OMPP_ENV_SECONDS: return parse_seconds(text, field);
     case OMPP_ENV_WORD: return !strchr(text, ',') && parse_words(text, row->unit, field);
     case OMPP_ENV_WORDS: return parse_words(text, row->unit, field);
@@ -189,7 +189,7 @@ static double number_of(const ompp_env_row_t *row, const char *text)
     double seconds = 0;
 
     if (row->type == OMPP_ENV_INT && parse_int(text, is_percent(row), &whole)) return (double)whole;
-    if (row->type == OMPP_ENV_BYTES && parse_bytes(text, &bytes)) return (double)bytes;
+    if (row->type == OMPP_ENV_BYTES && ompp_env_parse_bytes(text, &bytes)) return (double)bytes;
     return parse_seconds(text, &seconds) ? seconds : 0;
 }
 

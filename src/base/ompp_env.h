@@ -154,6 +154,9 @@ bool ompp_env_accepts(const char *name, const char *text, const char *shown, cha
 /** \brief Whether the value of a row was not understood, so that its default is used. */
 bool ompp_env_is_misread(const ompp_env_row_t *row);
 
+/** \brief Reads a number of bytes, with k, M or G. \return false when it is none. */
+bool ompp_env_parse_bytes(const char *text, uint64_t *value);
+
 /** \return whether word is one of the words of a value of a WORDS row. */
 bool ompp_env_has_word(const char *words, const char *word);
 

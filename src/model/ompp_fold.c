@@ -51,9 +51,13 @@ static bool same_set(const ompp_block_t *a, const ompp_block_t *b)
 /* Takes one block into the rest, rest[0..*n) ascending by (set, object); there is room for one more. */
 static void into_rest(const ompp_metric_list_t *metrics, ompp_block_t *rest, uint32_t *n, const ompp_block_t *block)
 {
-    uint32_t i = *n;
+    uint32_t i = 0;
 
-    while (i > 0 && compare_set(&rest[i - 1], block) > 0) i--;
+    for (uint32_t high = *n; i < high;) { /* behind all that do not come after it */
+        const uint32_t middle = i + (high - i) / 2;
+        if (compare_set(&rest[middle], block) <= 0) i = middle + 1;
+        else high = middle;
+    }
     if (i > 0 && same_set(&rest[i - 1], block)) {
         ompp_combine(metrics, block->set, OMPP_OVER_RANKS, rest[i - 1].values, block->values, block->nvalues);
         free(block->values);

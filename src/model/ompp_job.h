@@ -9,7 +9,7 @@
 
 #include "model/ompp_profile.h"
 
-#define OMPP_JOB_VERSION 5
+#define OMPP_JOB_VERSION 6
 #define OMPP_JOB_FUNCTION "ompp_job_run"
 
 /** Formats of the report, a set. The XML file is always made. */
@@ -23,10 +23,12 @@ typedef struct {
     const char *tmpdir; /* where they go when neither dir nor the working directory will do; NULL or "" = none */
     const char *file;   /* OMPP_REPORTFILE, or "" */
     bool overwrite, usepid;
-    bool redact;     /* without directories, names of hosts and values of the environment */
-    int local_rank;  /* -1: report of the whole run; else the report of this rank alone (ompP's A:r.T-n names) */
-    int time_digits; /* after the point, in the text */
-    double resolve_seconds;
+    bool redact;            /* without directories, names of hosts and values of the environment */
+    int local_rank;         /* -1: report of the whole run; else the report of this rank alone (ompP's A:r.T-n names) */
+    int time_digits;        /* after the point, in the text */
+    double resolve_seconds; /* longest time for finding lines of addresses */
+    /* all is to be done in so many seconds from begun (ompp_clock_seconds()) on; begun 0 = no matter when */
+    double begun, report_seconds;
     bool resolve_live; /* modules may be resolved through /proc/self/maps of this process (it is the measured one) */
     /* Results. */
     char path[1024];     /* of the report: text, else CSV, else XML; "" = there is none */

@@ -260,10 +260,14 @@ void ompp_spread_merge(ompp_spread_t *into, const ompp_spread_t *from)
     into->sum += from->sum;
 }
 
-bool ompp_profile_has_object(const ompp_profile_t *profile, uint32_t set, uint32_t object)
+bool ompp_profile_find_objects(const ompp_profile_t *profile, ompp_table_t *found)
 {
+    bool ok = true;
+
     for (size_t n = 0; n < profile->nnodes; n++)
-        for (uint32_t b = 0; b < profile->nodes[n].nblocks; b++)
-            if (profile->nodes[n].blocks[b].set == set && profile->nodes[n].blocks[b].object == object) return true;
-    return false;
+        for (uint32_t b = 0; ok && b < profile->nodes[n].nblocks; b++) {
+            const ompp_block_t *block = &profile->nodes[n].blocks[b];
+            if (block->object) ok = ompp_table_set(found, ompp_hash_pair(block->set, block->object), 1);
+        }
+    return ok;
 }

@@ -103,6 +103,12 @@ typedef struct {
     uint64_t *values; /* owned */
 } ompp_block_t;
 
+/** \return whether a block has what the phases of its node took, of all data. */
+static inline bool ompp_block_is_phases(const ompp_block_t *block)
+{
+    return block->set == OMPP_SET_PHASES && block->object == 0;
+}
+
 /** Spread of execT of a node. Over threads: every thread that has a block. Over ranks: sums of a rank's threads. */
 typedef struct {
     uint64_t count, sum, min, max;
@@ -248,8 +254,12 @@ uint64_t *ompp_profile_block(ompp_profile_t *profile, uint32_t node, uint32_t lo
 const ompp_block_t *ompp_profile_find_block(const ompp_profile_t *profile, uint32_t node, uint32_t location,
                                             uint32_t set, uint32_t object);
 
-/** \brief Whether a structure has values of a set somewhere, be they zero. */
-bool ompp_profile_has_object(const ompp_profile_t *profile, uint32_t set, uint32_t object);
+/**
+ * \brief Which structures have values of which sets somewhere, be they zero.
+ * \param[in,out] found  gets the key ompp_hash_pair(set, object) of each; owned by the caller.
+ * \return false when out of memory.
+ */
+bool ompp_profile_find_objects(const ompp_profile_t *profile, ompp_table_t *found);
 
 /** \brief Number of values in a phase block of a construct: 1 + 4 x phases. */
 static inline uint32_t ompp_phase_values(unsigned construct)

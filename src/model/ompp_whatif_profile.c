@@ -1,6 +1,7 @@
 #include "model/ompp_whatif_profile.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_table.h"
 #include "model/ompp_combine_priv.h"
 
 const ompp_whatif_flag_t ompp_whatif_flags[OMPP_WHATIF_FLAG_NUM] = {
@@ -136,11 +137,14 @@ static void take_control(ompp_whatif_clock_t *into, const ompp_whatif_clock_t *f
     if (from->observations > into->observations) *into = *from;
 }
 
-static ompp_whatif_region_t *whatif_region(ompp_whatif_t *w, uint32_t region, uint32_t point)
+/* Index + 1 of each record by its region and point. */
+static bool find_records(const ompp_whatif_t *w, ompp_table_t *records)
 {
-    for (size_t i = 0; i < w->nregions; i++)
-        if (w->regions[i].region == region && w->regions[i].point == point) return &w->regions[i];
-    return NULL;
+    bool ok = true;
+
+    for (size_t i = w->nregions; ok && i-- > 0;) /* of equal ones the first counts */
+        ok = ompp_table_set(records, ompp_hash_pair(w->regions[i].region, w->regions[i].point), i + 1);
+    return ok;
 }
 
 static uint32_t whatif_point(const ompp_whatif_t *w, const ompp_whatif_point_t *wanted)
@@ -174,7 +178,10 @@ int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_p
     ompp_whatif_t *into = &into_profile->whatif;
     const ompp_whatif_t *from = &from_profile->whatif;
 
+    ompp_table_t records = {0};
+
     if (from->mode == OMPP_WHATIF_OFF) return 0;
+    bool ok = find_records(into, &records);
     if (into->mode == OMPP_WHATIF_OFF) into->mode = from->mode;
     for (size_t i = 0; i < from->npoints; i++) same_point(into_profile, from->points[i], strings, regions, true);
     take_control(&into->control, &from->control);
@@ -183,7 +190,9 @@ int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_p
         if (region.region != OMPP_NONE) region.region = regions[region.region];
         if (region.point != OMPP_NONE)
             region.point = same_point(into_profile, from->points[region.point], strings, regions, false);
-        ompp_whatif_region_t *same = whatif_region(into, region.region, region.point);
+        const uint64_t key = ompp_hash_pair(region.region, region.point), at = ompp_table_get(&records, key);
+        ompp_whatif_region_t *same = at ? &into->regions[at - 1] : NULL;
+        if (!same) ok = ompp_table_set(&records, key, into->nregions + 1) && ok;
         if (same && region.point != OMPP_NONE) join_latency(same, &region);
         else if (!same) ompp_profile_add_whatif_region(into_profile, &region);
         else if (into->mode == OMPP_WHATIF_DELAY) take_experiments(same, &region);
@@ -202,5 +211,6 @@ int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_p
     into->passed_ns = larger(into->passed_ns, from->passed_ns);
     into->replayed += from->replayed;
     into->kept += from->kept;
-    return into_profile->failed ? -OMPP_E_NOMEM : 0;
+    ompp_table_fini(&records);
+    return into_profile->failed || !ok ? -OMPP_E_NOMEM : 0;
 }

@@ -169,6 +169,6 @@ void ompp_dump_stop(void)
     /* it was the last thread of the process, which ends with it */
     if (pthread_equal(pthread_self(), timer.thread)) return;
     clock_gettime(CLOCK_REALTIME, &limit);
-    add_ns(&limit, (uint64_t)(1e9 * (ompp_env.resolve_seconds + 10)));
+    add_ns(&limit, (uint64_t)(1e9 * (ompp_env.report_seconds + 10)));
     pthread_timedjoin_np(timer.thread, NULL, &limit);
 }

@@ -45,6 +45,7 @@ void ompp_runtime_absent(const ompp_reduce_t *reduce)
 
     if (reduce->size < 2 || ompp_finish_meet(reduce)) return;
     if (reduce->rank == 0) {
+        ompp_finish_begin();
         ompp_profile_t *profile = ompp_profile_new();
         if (!profile) return;
         snprintf(rank, sizeof rank, "%d", reduce->world ? reduce->world[0] : 0);
@@ -74,6 +75,8 @@ static bool local_report(ompp_time_t t, ompp_end_t end, bool running, const char
 {
     int rank = ompp_process.header->rank;
     char text[16];
+
+    ompp_finish_begin();
     ompp_profile_t *profile = running ? ompp_snapshot_profile(end) : collect(t, end);
 
     if (!profile) {
@@ -165,6 +168,7 @@ static ompp_profile_t *collect_final(ompp_time_t t, bool mpi)
 /* The report of this rank alone, as ompP writes it. */
 static bool report_of_rank(ompp_time_t t, int rank)
 {
+    ompp_finish_begin();
     ompp_profile_t *profile = collect_final(t, true);
     bool written = profile && ompp_finish_write(profile, rank, NULL);
 
@@ -194,6 +198,7 @@ static bool write_of_process(ompp_profile_t *profile)
  * done. */
 static bool report_of_run(ompp_time_t t, const ompp_reduce_t *reduce)
 {
+    ompp_finish_begin();
     ompp_profile_t *profile = collect_final(t, reduce != NULL);
     bool done = true;
 

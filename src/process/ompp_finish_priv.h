@@ -40,6 +40,9 @@ void ompp_finish_release(void);
  */
 ompp_profile_t *ompp_finish_collect(const char *arena, uint64_t size, ompp_time_t t, ompp_end_t end, unsigned missed);
 
+/** \brief The report begins to be made: from now on its time counts (OMPP_REPORT_SECONDS). */
+void ompp_finish_begin(void);
+
 /**
  * \brief Writes the report.
  * \param[in] local_rank  the report is of this rank alone; -1 = of the run.

@@ -109,6 +109,10 @@ static void warn_of_losses(const ompp_profile_t *profile)
     if (used) ompp_warn("set a larger OMPP_MEMORY: no room for %s; see Coverage in the report", text);
 }
 
+static double begun; /* ompp_clock_seconds() */
+
+void ompp_finish_begin(void) { begun = ompp_clock_seconds(); }
+
 /* \return whether there is a report now, or the compact profile. */
 static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
 {
@@ -127,6 +131,8 @@ static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
                       .local_rank = local_rank,
                       .time_digits = (int)ompp_env.time_digits,
                       .resolve_seconds = ompp_env.resolve_seconds,
+                      .begun = begun,
+                      .report_seconds = ompp_env.report_seconds,
                       .resolve_live = true};
 
     ompp_runtime_report_dir(dir, sizeof dir);

@@ -35,11 +35,6 @@ const ompp_field_row_t *ompp_field_find(ompp_doc_form_t form, const char *name)
     return NULL;
 }
 
-/* Regions are found by what they were read from, in chains of equal hashes. */
-#define NBUCKETS 4096
-
-static const char *source_of(const ompp_doc_region_t *r, bool from_text) { return from_text ? r->place : r->fields; }
-
 /* Derives what was not given, and appends the region. */
 static uint32_t add_region(ompp_document_t *document, ompp_doc_region_t region)
 {
@@ -57,22 +52,25 @@ static uint32_t add_region(ompp_document_t *document, ompp_doc_region_t region)
     return (uint32_t)document->nregions - 1;
 }
 
+/* Regions are found by what they were read from. */
+static bool is_region(const void *document, uint64_t value, const void *wanted)
+{
+    const ompp_doc_region_t *r = &((const ompp_document_t *)document)->regions[value - 1], *w = wanted;
+    const char *source = w->place ? w->place : w->fields, *other = w->place ? r->place : r->fields;
+
+    return r->number == w->number && r->construct == w->construct && strcmp(other, source) == 0;
+}
+
 uint32_t ompp_document_region(ompp_document_t *document, uint32_t number, ompp_construct_t construct, const char *place,
                               const char *fields)
 {
-    const char *source = place ? place : fields;
-    uint32_t *bucket, i;
+    const ompp_doc_region_t region = {.number = number, .construct = construct, .place = place, .fields = fields};
+    uint64_t key = ompp_hash_text(OMPP_HASH_START ^ number, place ? place : fields),
+             found = ompp_table_search(&document->index, &key, is_region, document, &region);
 
-    if (!document->buckets) document->buckets = ompp_document_alloc(document, NBUCKETS * sizeof *document->buckets);
-    if (!document->buckets) return OMPP_DOC_NONE;
-    bucket = &document->buckets[ompp_hash_text(OMPP_HASH_START ^ number, source) % NBUCKETS]; /* index + 1; 0: empty */
-    for (i = *bucket; i; i = document->regions[i - 1].next) {
-        const ompp_doc_region_t *r = &document->regions[i - 1];
-        if (r->number == number && r->construct == construct && strcmp(source_of(r, place), source) == 0) return i - 1;
-    }
-    i = add_region(document, (ompp_doc_region_t){number, construct, place, fields, *bucket});
-    if (i != OMPP_DOC_NONE) *bucket = i + 1;
-    return i;
+    if (found) return (uint32_t)found - 1;
+    const uint32_t i = add_region(document, region);
+    return i != OMPP_DOC_NONE && ompp_table_set(&document->index, key, i + (uint64_t)1) ? i : OMPP_DOC_NONE;
 }
 
 const char *ompp_document_field(const ompp_document_t *document, const char *name)

@@ -7,6 +7,7 @@
 #ifndef OMPP_DOCUMENT_H
 #define OMPP_DOCUMENT_H
 
+#include "base/ompp_table.h"
 #include "model/ompp_tables.h"
 #include "reader/ompp_decimal.h"
 #include "report/ompp_text_layout.h"
@@ -148,9 +149,9 @@ typedef struct {
     size_t nclasses;
     ompp_doc_overhead_t *each, *whole;
     size_t neach, nwhole;
-    bool no_parallel;  /* the section says where MPI's costs stand, in text */
-    uint32_t *buckets; /* private: regions by hash */
-    void *memory;      /* chunks that all of the above lie in */
+    bool no_parallel;   /* the section says where MPI's costs stand, in text */
+    ompp_table_t index; /* private: regions by hash, index + 1 */
+    void *memory;       /* chunks that all of the above lie in */
 } ompp_document_t;
 
 /**

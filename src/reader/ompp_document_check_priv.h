@@ -16,9 +16,11 @@ typedef struct {
     FILE *out;
     size_t nbad, nchecked;
     uint32_t nranks;
-    bool nested;                         /* a parallel region stands inside another one */
-    uint32_t *same;                      /* [nregions] the first region with this number and type */
-    const ompp_doc_table_t **flat_of;    /* [nregions] */
+    ompp_table_t rows;                /* of overheads, index + 1 by the number of the region */
+    bool folded;                      /* some regions and call paths are left out: sums have more than what is there */
+    bool nested;                      /* a parallel region stands inside another one */
+    uint32_t *same;                   /* [nregions] the first region with this number and type */
+    const ompp_doc_table_t **flat_of; /* [nregions] */
     const ompp_doc_table_t **first_path; /* [nregions] the first call path that ends there, */
     const ompp_doc_table_t **next_path;  /* [npaths] and the next one */
 } ompp_doc_check_t;

@@ -28,6 +28,7 @@ void ompp_document_free(ompp_document_t *document)
         next = c->next;
         free(c);
     }
+    ompp_table_fini(&document->index);
     free(document);
 }
 

@@ -186,8 +186,16 @@ extern const char *const ompp_property_block; /* in CSV */
 bool ompp_property_from_text(const char *first, const char *second, ompp_doc_property_t *property);
 bool ompp_property_from_csv(const char *line, ompp_doc_property_t *property);
 
+/**
+ * \brief Places of the overview, for ompp_property_type().
+ * \param[in,out] places  empty; the caller gives it back.
+ * \return false when out of memory.
+ */
+bool ompp_property_places(const ompp_document_t *d, ompp_table_t *places);
+
 /** \return the type to print before the place of a property read from CSV; "" when none belongs there. */
-const char *ompp_property_type(const ompp_document_t *d, const ompp_doc_property_t *property);
+const char *ompp_property_type(const ompp_document_t *d, const ompp_table_t *places,
+                               const ompp_doc_property_t *property);
 
 /** \return length of the type, and the blank after it, that the subject of a property read from text begins with. */
 size_t ompp_property_type_length(const char *subject);

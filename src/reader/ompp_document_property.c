@@ -54,15 +54,45 @@ bool ompp_property_from_csv(const char *line, ompp_doc_property_t *property)
     return ompp_take_number(&number, &property->severity) && !*number;
 }
 
-/* CSV has the place without the type, and for the whole program its name. */
-const char *ompp_property_type(const ompp_document_t *d, const ompp_doc_property_t *property)
+typedef struct {
+    const char *text;
+    size_t length;
+} place_t;
+
+static uint64_t hash_of(place_t place) { return ompp_hash_bytes(OMPP_HASH_START, place.text, place.length); }
+
+static bool is_there(const void *document, uint64_t value, const void *wanted)
 {
-    for (size_t i = 0; i < d->noverview; i++) {
-        const ompp_doc_region_t *r = &d->regions[d->overview[i]];
-        if (strlen(r->place) != property->subject_length ||
-            strncmp(r->place, property->subject, property->subject_length) != 0)
-            continue;
-        return ompp_constructs[r->construct].place == OMPP_PLACE_ADDRESS ? "" : ompp_constructs[r->construct].full;
+    const ompp_document_t *d = document;
+    const char *place = d->regions[d->overview[value - 1]].place;
+    const place_t *w = wanted;
+
+    return strlen(place) == w->length && memcmp(place, w->text, w->length) == 0;
+}
+
+bool ompp_property_places(const ompp_document_t *d, ompp_table_t *places)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < d->noverview; i++) {
+        const char *text = d->regions[d->overview[i]].place;
+        const place_t place = {text, strlen(text)};
+        uint64_t key = hash_of(place);
+        if (!ompp_table_search(places, &key, is_there, d, &place)) ok = ompp_table_set(places, key, i + 1);
+    }
+    return ok;
+}
+
+/* CSV has the place without the type, and for the whole program its name. */
+const char *ompp_property_type(const ompp_document_t *d, const ompp_table_t *places,
+                               const ompp_doc_property_t *property)
+{
+    const place_t place = {property->subject, property->subject_length};
+    uint64_t key = hash_of(place), found = ompp_table_search(places, &key, is_there, d, &place);
+
+    if (found) {
+        const ompp_construct_row_t *c = &ompp_constructs[d->regions[d->overview[found - 1]].construct];
+        return c->place == OMPP_PLACE_ADDRESS ? "" : c->full;
     }
     return strlen(d->app) == property->subject_length &&
                    strncmp(d->app, property->subject, property->subject_length) == 0

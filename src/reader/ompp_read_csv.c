@@ -354,7 +354,7 @@ static bool read_total(ompp_reading_t *r, const char *name, ompp_decimal_t *real
     return true;
 }
 
-static bool read_wall(ompp_reading_t *r)
+static bool read_wall(ompp_reading_t *r, const ompp_table_t *overview)
 {
     ompp_document_t *d = r->doc;
     ompp_doc_wall_t *row = ompp_reading_wall(r);
@@ -379,14 +379,39 @@ static bool read_wall(ompp_reading_t *r)
         return ompp_reading_expect(r, "a row of wallclocks");
     snprintf(brief, sizeof brief, "%.*s", (int)(length_of(cells.cell[1]) < 23 ? length_of(cells.cell[1]) : 23),
              cells.cell[1]);
-    for (size_t i = 0; i < d->noverview && row->region == OMPP_DOC_NONE; i++) {
-        const ompp_doc_region_t *region = &d->regions[d->overview[i]];
-        if (region->number == number && strcmp(ompp_constructs[region->construct].brief, brief) == 0)
-            row->region = d->overview[i];
-    }
-    if (row->region == OMPP_DOC_NONE)
-        return ompp_reading_fail(r, OMPP_DO_RESTORE, "%s R%05" PRIu32 " is not in the overview", brief, number);
+    const uint64_t found = ompp_table_get(overview, ompp_hash_pair(number, ompp_construct_by_brief(brief)));
+    if (found) row->region = d->overview[found - 1];
+    else return ompp_reading_fail(r, OMPP_DO_RESTORE, "%s R%05" PRIu32 " is not in the overview", brief, number);
     return true;
+}
+
+/* Places of the overview + 1, by number and type. */
+static bool find_overview(ompp_reading_t *r, ompp_table_t *overview)
+{
+    const ompp_document_t *d = r->doc;
+
+    for (size_t i = 0; i < d->noverview; i++) {
+        const ompp_doc_region_t *region = &d->regions[d->overview[i]];
+        const uint64_t key =
+            ompp_hash_pair(region->number, ompp_construct_by_brief(ompp_constructs[region->construct].brief));
+        if (!ompp_table_get(overview, key) && !ompp_table_set(overview, key, i + 1)) return ompp_reading_nomem(r);
+    }
+    return true;
+}
+
+static bool read_wall_rows(ompp_reading_t *r, const char *name)
+{
+    ompp_table_t overview = {0};
+    bool ok = find_overview(r, &overview);
+
+    for (r->at++; ok && more(r, name); r->at++) {
+        if (r->doc->nwall && r->doc->wall[r->doc->nwall - 1].region == OMPP_DOC_NONE)
+            ok = ompp_reading_expect(r, "the end of the table, behind SUM");
+        ok = ok && read_wall(r, &overview);
+        if (!ok) break;
+    }
+    ompp_table_fini(&overview);
+    return ok;
 }
 
 static bool read_walls(ompp_reading_t *r)
@@ -405,11 +430,7 @@ static bool read_walls(ompp_reading_t *r)
         while (length && cells.cell[i][length - 1] == ' ') length--;
         if (!ompp_reading_column(r, &r->doc->extra, &r->doc->nextra, cells.cell[i], length)) return false;
     }
-    for (r->at++; more(r, name); r->at++) {
-        if (r->doc->nwall && r->doc->wall[r->doc->nwall - 1].region == OMPP_DOC_NONE)
-            return ompp_reading_expect(r, "the end of the table, behind SUM");
-        if (!read_wall(r)) return false;
-    }
+    if (!read_wall_rows(r, name)) return false;
     if (!r->rc && (!r->doc->nwall || r->doc->wall[r->doc->nwall - 1].region != OMPP_DOC_NONE))
         return ompp_reading_expect(r, "the SUM of wallclocks");
     return leave(r, name);

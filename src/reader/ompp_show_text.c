@@ -329,41 +329,43 @@ static void show_overheads(const show_t *s)
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 /* The block of properties, as text. */
-static void show_properties(const show_t *s, const ompp_doc_section_t *section)
+static int show_properties(const show_t *s, const ompp_doc_section_t *section)
 {
     ompp_doc_property_t p;
+    ompp_table_t places = {0};
     unsigned number = 0;
 
     ompp_layout_title(s->out, ompp_property_title);
     putc('\n', s->out);
-    for (size_t i = 1; i < section->nlines; i++) {
+    const bool found = ompp_property_places(s->doc, &places);
+    for (size_t i = 1; found && i < section->nlines; i++) {
         if (!ompp_property_from_csv(section->lines[i], &p)) continue;
         p.severity = ompp_decimal_shift(&p.severity, 2);
-        ompp_layout_property(s->out, ++number, p.name, p.name_length, ompp_property_type(s->doc, &p), p.subject,
-                             p.subject_length, ompp_decimal_format(&p.severity, -1).text);
+        ompp_layout_property(s->out, ++number, p.name, p.name_length, ompp_property_type(s->doc, &places, &p),
+                             p.subject, p.subject_length, ompp_decimal_format(&p.severity, -1).text);
         putc('\n', s->out);
     }
+    ompp_table_fini(&places);
+    return found ? 0 : -OMPP_E_NOMEM;
 }
 
 /* Sections that this program does not know are text as they stand; from CSV they would not be. */
-static void show_other(const show_t *s, const ompp_doc_section_t *section)
+static int show_other(const show_t *s, const ompp_doc_section_t *section)
 {
     if (s->doc->form != OMPP_DOC_TEXT && strcmp(section->title, ompp_property_block) == 0) {
-        show_properties(s, section);
+        return show_properties(s, section);
     } else if (s->doc->form != OMPP_DOC_TEXT) {
         if (s->notes) fprintf(s->notes, "left out: the block \"%s\", which has no text form here\n", section->title);
     } else {
         ompp_layout_title(s->out, section->title);
         for (size_t i = 0; i < section->nlines; i++) fprintf(s->out, "%s\n", section->lines[i]);
     }
+    return 0;
 }
 
 static int show_section(const show_t *s, const ompp_doc_section_t *section)
 {
-    if (section->kind == OMPP_SECTION_OTHER) {
-        show_other(s, section);
-        return 0;
-    }
+    if (section->kind == OMPP_SECTION_OTHER) return show_other(s, section);
     if (section->kind != OMPP_SECTION_OVERHEADS) ompp_layout_title(s->out, ompp_sections[section->kind].title);
     if (section->kind == OMPP_SECTION_GENERAL) show_general(s);
     if (section->kind == OMPP_SECTION_OVERVIEW) show_overview(s);

@@ -331,7 +331,7 @@ static int put_overheads(const ompp_text_t *t)
     fputs("##BEG overhead analysis report\nTotal runtime (wallclock) [secs],", t->out);
     put_seconds(t, t->duration_ns);
     fprintf(t->out, "\nNumber of threads,%" PRIu64 "\nNumber of parallel regions,%zu\nParallel coverage [secs],",
-            t->nslots, o.n);
+            t->nslots, o.nregions);
     put_seconds(t, o.coverage_ns);
     fprintf(t->out, "\nParallel coverage [percent],%f\n\n", ompp_text_percent(o.coverage_ns, t->duration_ns));
     put_wallclock(t, &o);
@@ -351,7 +351,7 @@ static int put_properties(const ompp_text_t *t)
     ompp_finding_t *findings;
     size_t n;
     double basis = ompp_analysis_basis(t->profile);
-    int rc = ompp_analysis_properties(t->profile, &findings, &n);
+    int rc = ompp_analysis_properties(t->profile, t->paths, &findings, &n);
 
     if (rc) return rc;
     fputs("##BEG ompp performance properties report\n", t->out);
@@ -418,6 +418,7 @@ static int put_whatif(const ompp_text_t *t)
 static void put_coverage(const ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
+    char folded[300];
 
     fputs("##BEG ompp coverage\nKind,Subject,Reason,Count,Ranks\n", t->out);
     for (uint32_t kind = 0; kind < OMPP_COVERAGE_NUM; kind++)
@@ -430,18 +431,24 @@ static void put_coverage(const ompp_text_t *t)
             put_text(t, ompp_profile_text(p, c->reason), false);
             fprintf(t->out, ",%" PRIu64 ",%" PRIu32 "\n", c->count, c->nranks);
         }
+    if (ompp_text_folded(t, folded, sizeof folded)) {
+        fprintf(t->out, "%s,", ompp_coverage_rows[OMPP_COVERAGE_NOTE].name);
+        put_text(t, folded, false);
+        fputs(",,1,0\n", t->out);
+    }
     fputs("##END ompp coverage\n\n", t->out);
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-int ompp_report_csv(const ompp_profile_t *profile, FILE *out)
+int ompp_report_csv(const ompp_profile_t *profile, bool full, FILE *out)
 {
     ompp_text_t t = {.out = out, .profile = profile, .digits = DIGITS};
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the program may have one with a decimal comma */
     locale_t saved = plain ? uselocale(plain) : (locale_t)0;
     int rc = ompp_text_prepare(&t);
 
+    if (rc == 0 && !full) rc = ompp_text_fold(&t, true);
     if (rc == 0) {
         put_header(&t);
         put_overview(&t);

@@ -4,16 +4,19 @@
  */
 #include "report/ompp_outfile.h"
 #include "report/ompp_report.h"
+#include "report/ompp_text_priv.h"
 
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_values.h"
 #include "analysis/ompp_whatif.h"
+#include "base/ompp_clock.h"
 #include "base/ompp_error.h"
 #include "base/ompp_path.h"
 #include "base/ompp_write.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,9 +57,10 @@ static int open_exact(const ompp_profile_t *profile, ompp_outfile_t *files, cons
 
 static int write_files(const ompp_profile_t *profile, const ompp_job_t *job, ompp_outfile_t *files)
 {
-    int rc = files->out[OMPP_OUT_TEXT] ? ompp_report_text(profile, job->time_digits, files->out[OMPP_OUT_TEXT]) : 0;
+    int rc =
+        files->out[OMPP_OUT_TEXT] ? ompp_report_text(profile, job->time_digits, false, files->out[OMPP_OUT_TEXT]) : 0;
 
-    if (rc == 0 && files->out[OMPP_OUT_CSV]) rc = ompp_report_csv(profile, files->out[OMPP_OUT_CSV]);
+    if (rc == 0 && files->out[OMPP_OUT_CSV]) rc = ompp_report_csv(profile, false, files->out[OMPP_OUT_CSV]);
     if (rc == 0 && files->out[OMPP_OUT_XML]) rc = ompp_report_xml_write(profile, files->out[OMPP_OUT_XML]);
     if (rc == 0 && files->out[OMPP_OUT_COZ]) rc = ompp_report_coz(profile, files->out[OMPP_OUT_COZ]);
     if (rc == 0) return ompp_outfile_commit(files);
@@ -146,15 +150,44 @@ static int write_unharmed(const ompp_profile_t *profile, ompp_job_t *job)
     return rc;
 }
 
+/* Seconds left for all that is still to be done. */
+static double left(const ompp_job_t *job)
+{
+    return job->begun ? job->begun + job->report_seconds - ompp_clock_seconds() : INFINITY;
+}
+
+/* Lines are looked up in half of the time at most: the rest is for what cannot be left out. */
+static int resolve(ompp_profile_t *profile, const ompp_job_t *job)
+{
+    const double half = left(job) / 2, now = ompp_clock_seconds();
+
+    return half < job->resolve_seconds
+               ? ompp_analysis_resolve(profile, now + half, "OMPP_REPORT_SECONDS")
+               : ompp_analysis_resolve(profile, now + job->resolve_seconds, "OMPP_RESOLVE_SECONDS");
+}
+
+/* The text, and CSV where it is asked for, get half of the time that is left: the XML has to be whole. */
+static int shorten(ompp_profile_t *profile, const ompp_job_t *job)
+{
+    const unsigned nfiles = !!(job->formats & OMPP_JOB_TEXT) + !!(job->formats & OMPP_JOB_CSV);
+    uint64_t room = 0;
+    int rc = nfiles ? ompp_report_text_room(profile, job->time_digits, left(job) / (2 * nfiles), &room) : 0;
+
+    if (room) ompp_profile_add_coverage(profile, OMPP_COVERAGE_LATE, ompp_text_late, "OMPP_REPORT_SECONDS", room);
+    if (room && profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run */
+    return rc;
+}
+
 static int analyse(ompp_profile_t *profile, const ompp_job_t *job)
 {
-    int rc = ompp_analysis_resolve(profile, job->resolve_seconds), next = ompp_analysis_unify(profile);
+    int rc = resolve(profile, job), next = ompp_analysis_unify(profile);
 
     if (rc == 0) rc = next;
     next = ompp_analysis_number(profile);
     if (rc == 0) rc = next;
     ompp_analysis_outside(profile);
     ompp_analysis_counted(profile);
+    next = shorten(profile, job);
     return rc ? rc : next;
 }
 

@@ -80,8 +80,8 @@ static void hide_directory(ompp_profile_t *p, ompp_str_t *path)
 /* Numbers tell nothing; the report calculates with others. */
 static bool stays(const char *name, const char *value)
 {
-    static const char *const used[] = {"OMPP_CTR",        "OMPP_EVAL", "OMPP_CAUSAL", "OMPP_COLLAPSE_LOCKS",
-                                       "OMP_WAIT_POLICY", "PAPI"};
+    static const char *const used[] = {"OMPP_CTR",        "OMPP_EVAL",       "OMPP_CAUSAL", "OMPP_COLLAPSE_LOCKS",
+                                       "OMPP_TEXT_LIMIT", "OMP_WAIT_POLICY", "PAPI"};
 
     if (value[strspn(value, "0123456789.,-")] == '\0') return true;
     for (size_t i = 0; i < sizeof used / sizeof used[0]; i++)

@@ -18,18 +18,27 @@
  * \brief Writes the text report, in ompP's format.
  * \param[in] profile  borrowed; numbered (ompp_analysis_number).
  * \param[in] digits   after the point of times, 0-9.
+ * \param[in] full     nothing is folded, however large it is.
  * \param[in] out      borrowed; the caller checks ferror() and fclose().
  * \return 0 or -OMPP_E_NOMEM.
  */
-int ompp_report_text(const ompp_profile_t *profile, int digits, FILE *out);
+int ompp_report_text(const ompp_profile_t *profile, int digits, bool full, FILE *out);
+
+/**
+ * \brief How much of the text can be written in some seconds.
+ * \param[out] bytes  0 = all of it.
+ * \return 0 or -OMPP_E_NOMEM.
+ */
+int ompp_report_text_room(const ompp_profile_t *profile, int digits, double seconds, uint64_t *bytes);
 
 /**
  * \brief Writes the CSV report, in ompP's format; the same numbers as the text report, times with six digits.
  * \param[in] profile  borrowed; numbered (ompp_analysis_number).
+ * \param[in] full     all of it, also where the time for the report was over.
  * \param[in] out      borrowed; the caller checks ferror() and fclose().
  * \return 0 or -OMPP_E_NOMEM.
  */
-int ompp_report_csv(const ompp_profile_t *profile, FILE *out);
+int ompp_report_csv(const ompp_profile_t *profile, bool full, FILE *out);
 
 /**
  * \brief Writes the What-if results as a profile of Coz, in its form of lines with tabs.

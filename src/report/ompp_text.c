@@ -254,7 +254,7 @@ void ompp_text_overview(ompp_text_t *t)
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-int ompp_report_text(const ompp_profile_t *profile, int digits, FILE *out)
+int ompp_report_text(const ompp_profile_t *profile, int digits, bool full, FILE *out)
 {
     ompp_text_t t = {.out = out, .profile = profile, .digits = digits < 0 ? 0 : digits > 9 ? 9 : digits};
     /* The program may have set a locale with a decimal comma or its own names of days. */
@@ -262,6 +262,7 @@ int ompp_report_text(const ompp_profile_t *profile, int digits, FILE *out)
     locale_t saved = plain ? uselocale(plain) : (locale_t)0;
     int rc = ompp_text_prepare(&t);
 
+    if (rc == 0 && !full) rc = ompp_text_fold(&t, false);
     if (rc == 0) {
         ompp_text_general(&t);
         ompp_text_coverage(&t);

@@ -265,8 +265,9 @@ uint64_t ompp_text_value(const ompp_text_column_t *column, const ompp_row_t *row
 }
 
 /* Long names make their column wider. */
-static int width_of(const ompp_text_t *t, const ompp_text_column_t *column)
+int ompp_text_counter_width(const ompp_text_t *t, const ompp_text_column_t *column)
 {
+    if (column->kind == OMPP_TEXT_EVALUATOR) return OMPP_WIDTH_EVALUATOR + 1;
     size_t name = strlen(t->counters[column->id].name);
     int width = name > OMPP_WIDTH_COUNTER ? (int)name : OMPP_WIDTH_COUNTER;
 
@@ -285,7 +286,7 @@ void ompp_text_counter_title(const ompp_text_t *t, const ompp_text_column_t *col
         return;
     }
     snprintf(title, sizeof title, "%s%s", t->counters[column->id].name, column->suffix);
-    ompp_layout_cell(t->out, width_of(t, column), title);
+    ompp_layout_cell(t->out, ompp_text_counter_width(t, column), title);
 }
 
 void ompp_text_counter_cell(const ompp_text_t *t, const ompp_text_column_t *column, const ompp_row_t *row)
@@ -299,28 +300,22 @@ void ompp_text_counter_cell(const ompp_text_t *t, const ompp_text_column_t *colu
         return;
     }
     grouped(ompp_text_value(column, row), text, sizeof text);
-    ompp_layout_cell(t->out, width_of(t, column), text);
+    ompp_layout_cell(t->out, ompp_text_counter_width(t, column), text);
 }
 
 /* ---- Overhead section -------------------------------------------------------------------------------------------- */
-
-static bool is_inside_team(const ompp_profile_t *p, uint32_t node)
-{
-    for (uint32_t n = p->nodes[node].parent; n != 0; n = p->nodes[n].parent)
-        if (ompp_construct_forks(p->regions[p->nodes[n].region].construct)) return true;
-    return false;
-}
 
 static const ompp_row_t *region_sum(const ompp_text_t *t, uint32_t region)
 {
     const ompp_profile_t *p = t->profile;
 
     ompp_rows_clear(t->values, t->sums, 1);
-    for (uint32_t n = 1; n < p->nnodes; n++) {
-        bool all = region == OMPP_NONE && ompp_construct_forks(p->regions[p->nodes[n].region].construct) &&
-                   !is_inside_team(p, n);
-        if (all || p->nodes[n].region == region) ompp_row_add(t->values, t->sums, &t->totals[n]);
-    }
+    for (uint32_t n = 1; region == OMPP_NONE && n < p->nnodes; n++)
+        if (t->paths->fork[n] == n && t->paths->fork[p->nodes[n].parent] == 0)
+            ompp_row_add(t->values, t->sums, &t->totals[n]);
+    if (region == OMPP_NONE) return t->sums;
+    for (const uint32_t *n = ompp_paths_begin(t->paths, region); n < ompp_paths_end(t->paths, region); n++)
+        ompp_row_add(t->values, t->sums, &t->totals[*n]);
     return t->sums;
 }
 

@@ -88,9 +88,10 @@ static void percentages(ompp_text_t *t)
 void ompp_text_coverage(ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
+    char folded[300];
 
     ompp_layout_title(t->out, "ompp Coverage");
-    if (!p->ncoverage && !t->refused) fputs("everything was measured\n", t->out);
+    if (!p->ncoverage && !t->refused && !t->folded.kept) fputs("everything was measured\n", t->out);
     for (uint32_t kind = 0; kind < OMPP_COVERAGE_NUM; kind++) {
         for (size_t i = 0; i < p->ncoverage; i++)
             if (p->coverage[i].kind == kind) {
@@ -103,5 +104,6 @@ void ompp_text_coverage(ompp_text_t *t)
         /* expressions are the report's matter */
         if (kind == OMPP_COVERAGE_REFUSED && t->refused) fputs(t->refused, t->out);
     }
+    if (ompp_text_folded(t, folded, sizeof folded)) fprintf(t->out, "%s\n", folded);
     putc('\n', t->out);
 }

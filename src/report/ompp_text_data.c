@@ -73,7 +73,9 @@ typedef struct {
     const ompp_metric_t **metric; /* [n] */
     uint32_t set;
     size_t n;
-    uint64_t *sums; /* [nobjects + 2][n], of the rows being made; the last row is scratch */
+    ompp_table_t has; /* structures that have values of a set: ompp_profile_find_objects() */
+    bool used;        /* sums are not all zero */
+    uint64_t *sums;   /* [nobjects + 2][n], of the rows being made; the last row is scratch */
 } set_t;
 
 static bool has_objects(const ompp_profile_t *p, uint32_t set)
@@ -86,9 +88,9 @@ static bool has_objects(const ompp_profile_t *p, uint32_t set)
 }
 
 /* Zeros of other structures would be no counts. */
-static bool is_counted(const ompp_profile_t *p, const set_t *s, uint32_t object)
+static bool is_counted(const set_t *s, uint32_t object)
 {
-    return s->metric[0]->use != OMPP_USE_SELECTED || ompp_profile_has_object(p, s->set, object);
+    return s->metric[0]->use != OMPP_USE_SELECTED || ompp_table_get(&s->has, ompp_hash_pair(s->set, object));
 }
 
 static bool fill_set(set_t *s, const ompp_profile_t *p, uint32_t set)
@@ -98,29 +100,51 @@ static bool fill_set(set_t *s, const ompp_profile_t *p, uint32_t set)
         if (p->metrics[i].set == set && p->metrics[i].index == s->n && p->metrics[i].use != OMPP_USE_LOSS)
             s->metric[s->n++] = &p->metrics[i];
     s->sums = s->metric ? calloc((p->nobjects + 2) * s->n, sizeof *s->sums) : NULL;
-    return s->sums != NULL;
+    return s->sums != NULL && ompp_profile_find_objects(p, &s->has);
 }
 
 static void free_set(set_t *s)
 {
     free(s->metric);
     free(s->sums);
+    ompp_table_fini(&s->has);
 }
 
-/* Sums over all threads of the nodes of a region; OMPP_NONE = outside regions, any other value that is no region =
- * all. */
-static void sum_region(set_t *s, const ompp_profile_t *p, bool all, uint32_t region)
+static bool add_node(set_t *s, const ompp_node_t *node)
 {
-    memset(s->sums, 0, (p->nobjects + 1) * s->n * sizeof *s->sums);
-    for (size_t n = 0; n < p->nnodes; n++) {
-        if (!all && p->nodes[n].region != region) continue;
-        for (uint32_t b = 0; b < p->nodes[n].nblocks; b++) {
-            const ompp_block_t *block = &p->nodes[n].blocks[b];
-            if (block->set != s->set) continue;
-            for (size_t i = 0; i < s->n && i < block->nvalues; i++)
-                s->sums[block->object * s->n + i] += block->values[i];
-        }
+    bool has = false;
+
+    for (uint32_t b = 0; b < node->nblocks; b++) {
+        const ompp_block_t *block = &node->blocks[b];
+        if (block->set != s->set) continue;
+        has = true;
+        for (size_t i = 0; i < s->n && i < block->nvalues; i++) s->sums[block->object * s->n + i] += block->values[i];
     }
+    return has;
+}
+
+static void clear(set_t *s, const ompp_profile_t *p) { memset(s->sums, 0, (p->nobjects + 1) * s->n * sizeof *s->sums); }
+
+/* Sums over all threads of everything. */
+static void sum_all(set_t *s, const ompp_profile_t *p)
+{
+    clear(s, p);
+    s->used = true;
+    for (size_t n = 0; n < p->nnodes; n++) add_node(s, &p->nodes[n]);
+}
+
+/* The same of the nodes of a region; OMPP_NONE = outside regions. \return whether there are any values. */
+static bool sum_region(set_t *s, const ompp_text_t *t, uint32_t region)
+{
+    const ompp_profile_t *p = t->profile;
+    const uint32_t root = 0, *n = region == OMPP_NONE ? &root : ompp_paths_begin(t->paths, region),
+                   *end = region == OMPP_NONE ? &root + 1 : ompp_paths_end(t->paths, region);
+    bool has = false;
+
+    if (s->used) clear(s, p);
+    for (; n < end; n++) has = add_node(s, &p->nodes[*n]) || has;
+    s->used = has;
+    return has;
 }
 
 static bool any(const uint64_t *values, size_t n)
@@ -160,10 +184,10 @@ static void print_titles(ompp_text_t *t, const set_t *s, const char *first)
 
 static void print_objects(ompp_text_t *t, set_t *s)
 {
-    sum_region(s, t->profile, true, 0);
+    sum_all(s, t->profile);
     print_titles(t, s, "structure");
     for (uint32_t object = 1; object <= t->profile->nobjects; object++) {
-        if (!is_counted(t->profile, s, object)) continue;
+        if (!is_counted(s, object)) continue;
         char *name = object_name(t, object, true);
         print_row(t, s, name ? name : "", &s->sums[object * s->n]);
         free(name);
@@ -178,15 +202,15 @@ static void print_region(ompp_text_t *t, set_t *s, uint32_t region)
 {
     const ompp_profile_t *p = t->profile;
 
-    sum_region(s, p, false, region);
-    if (!any(s->sums, s->n)) return;
+    if (!sum_region(s, t, region) || !any(s->sums, s->n)) return;
     if (region == OMPP_NONE) fputs("outside regions\n", t->out);
     else
         ompp_layout_heading(t->out, p->regions[region].number, t->places[region],
                             ompp_constructs[p->regions[region].construct].full);
     for (uint32_t object = 1; object <= p->nobjects; object++) {
+        if (!any(&s->sums[object * s->n], s->n)) continue;
         char *name = object_name(t, object, true);
-        if (any(&s->sums[object * s->n], s->n)) print_row(t, s, name ? name : "", &s->sums[object * s->n]);
+        print_row(t, s, name ? name : "", &s->sums[object * s->n]);
         free(name);
     }
     print_rest(t, s, "(other data)");
@@ -288,7 +312,7 @@ static void put_sums(const ompp_text_t *t, const set_t *s, const char *where)
     for (uint32_t k = 1; k <= t->profile->nobjects + 1; k++) {
         uint32_t object = k <= t->profile->nobjects ? k : 0;
         const uint64_t *values = &s->sums[object * s->n];
-        if (!any(values, s->n) || (object && !is_counted(t->profile, s, object))) continue;
+        if (!any(values, s->n)) continue;
         fprintf(t->out, "%s,", where);
         put_name(t, object);
         for (size_t i = 0; i < s->n; i++) fprintf(t->out, ",%" PRIu64, values[i]);
@@ -305,13 +329,12 @@ static void put_set(ompp_text_t *t, set_t *s)
             quality_words[s->metric[0]->quality]);
     for (size_t i = 0; i < s->n; i++) fprintf(t->out, ",%s", ompp_profile_text(p, s->metric[i]->name));
     putc('\n', t->out);
-    sum_region(s, p, true, 0);
+    sum_all(s, p);
     put_sums(t, s, "all");
-    sum_region(s, p, false, OMPP_NONE);
-    put_sums(t, s, "outside regions");
+    if (sum_region(s, t, OMPP_NONE)) put_sums(t, s, "outside regions");
     for (size_t i = 0; i < t->nexecuted; i++) {
+        if (!sum_region(s, t, t->regions[i])) continue;
         snprintf(number, sizeof number, "R%05" PRIu32, p->regions[t->regions[i]].number);
-        sum_region(s, p, false, t->regions[i]);
         put_sums(t, s, number);
     }
     fputs("##END ompp data\n\n", t->out);

@@ -79,6 +79,13 @@ void ompp_text_put(const ompp_text_t *t, const char *text)
     free(printable);
 }
 
+bool ompp_text_is_listed(const ompp_text_t *t, const ompp_finding_t *f)
+{
+    const double basis = ompp_analysis_basis(t->profile);
+
+    return basis > 0 && 100.0 * (double)f->lost_ns / basis >= OMPP_TEXT_LEAST_PERCENT;
+}
+
 static const char *last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');

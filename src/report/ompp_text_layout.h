@@ -22,6 +22,9 @@ enum {
     OMPP_WIDTH_PLACE = 35
 };
 
+/** In the line that says what a report leaves out. */
+#define OMPP_LAYOUT_FOLDED "which have no time and no finding"
+
 #define OMPP_LAYOUT_DIGITS 2 /* of times and percentages, which the widths are made for */
 
 /** Rows of tables. */

@@ -90,7 +90,7 @@ static void print_whole(ompp_text_t *t, const ompp_text_overheads_t *o)
 
 static void print_head(ompp_text_t *t, const ompp_text_overheads_t *o)
 {
-    ompp_layout_overheads(t->out, ompp_text_seconds(t, t->duration_ns).text, t->nslots, o->n,
+    ompp_layout_overheads(t->out, ompp_text_seconds(t, t->duration_ns).text, t->nslots, o->nregions,
                           ompp_text_seconds(t, o->coverage_ns).text,
                           ompp_text_share(o->coverage_ns, (double)t->duration_ns).text);
 }
@@ -115,9 +115,14 @@ int ompp_text_overhead_lines(const ompp_text_t *t, ompp_text_overheads_t *o)
     ompp_overhead_t *overheads;
 
     *o = (ompp_text_overheads_t){0};
-    if (ompp_analysis_overheads(t->profile, &overheads, &o->n)) return -OMPP_E_NOMEM;
+    if (ompp_analysis_overheads(t->profile, t->paths, &overheads, &o->n)) return -OMPP_E_NOMEM;
     o->lines = calloc(o->n + 1, sizeof *o->lines);
-    for (size_t i = 0; o->lines && i < o->n; i++) fill_line(t, &overheads[i], o, &o->lines[i]);
+    o->nregions = o->n;
+    o->n = 0;
+    for (size_t i = 0; o->lines && i < o->nregions; i++) {
+        fill_line(t, &overheads[i], o, &o->lines[o->n]);
+        o->n += ompp_text_shows(t, overheads[i].region);
+    }
     free(overheads);
     if (!o->lines) return -OMPP_E_NOMEM;
     /* regions of the program's own threads may run at the same time */
@@ -144,7 +149,7 @@ int ompp_text_overheads(ompp_text_t *t)
     print_each(t, &o);
     ompp_text_overhead_by_sum(&o);
     print_whole(t, &o);
-    if (o.n == 0 && t->profile->mpi)
+    if (o.nregions == 0 && t->profile->mpi)
         fprintf(t->out, "%s\n%s\n\n", ompp_layout_no_parallel[0], ompp_layout_no_parallel[1]);
     free(o.lines);
     return 0;

@@ -129,11 +129,7 @@ static void sum_nodes(ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
 
-    for (uint32_t n = 0; n < p->nnodes; n++) {
-        ompp_rows_clear(t->values, t->rows, p->nlocations);
-        ompp_values_add(t->values, n, t->rows);
-        for (size_t l = 0; l < p->nlocations; l++) ompp_row_add(t->values, &t->totals[n], &t->rows[l]);
-    }
+    for (uint32_t n = 0; n < p->nnodes; n++) ompp_values_sum(t->values, n, &t->totals[n]);
 }
 
 static bool allocate(ompp_text_t *t)
@@ -175,6 +171,7 @@ int ompp_text_prepare(ompp_text_t *t)
     t->collapse = collapses_locks(p);
     t->show_ranks = p->mpi && (t->nranks > 1 || p->nranks == 1);
     if (allocate(t) && things && lists) {
+        t->paths = ompp_values_paths(t->values);
         order_regions(t, things);
         order_locations(t, things);
         order_nodes(t, lists, lists + p->nnodes);
@@ -206,4 +203,5 @@ void ompp_text_release(ompp_text_t *t)
     free(t->rank_exec);
     free(t->rank_sort);
     free(t->rank_shown);
+    free(t->folded.kept);
 }

@@ -7,6 +7,7 @@
 
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_eval.h"
+#include "analysis/ompp_properties.h"
 #include "analysis/ompp_values.h"
 #include "model/ompp_profile.h"
 #include "report/ompp_text_layout.h"
@@ -34,9 +35,10 @@ typedef struct {
     FILE *out;
     const ompp_profile_t *profile;
     ompp_values_t *values;
-    char *app;         /* name of the application, printable */
-    char **places;     /* [nregions] location as printed; NULL for regions that were never executed */
-    uint32_t *regions; /* executed regions by first execution, [nexecuted] */
+    const ompp_paths_t *paths; /* borrowed from values */
+    char *app;                 /* name of the application, printable */
+    char **places;             /* [nregions] location as printed; NULL for regions that were never executed */
+    uint32_t *regions;         /* executed regions by first execution, [nexecuted] */
     size_t nexecuted;
     uint32_t *order; /* locations by rank and thread, the rest last, [nlocations] */
     uint32_t *nodes; /* depth first, [nordered], without the root */
@@ -61,6 +63,12 @@ typedef struct {
     size_t ncounters;
     ompp_text_evaluator_t *evaluators; /* owned: the user's, then the derived metrics */
     size_t nevaluators, nused;         /* nused: of the user's that are understood */
+    struct {
+        size_t regions, nodes; /* that are left out */
+        uint64_t own_ns;       /* thread time of these nodes, without what is below them */
+        bool least;            /* some that have time, too */
+        bool *kept;            /* [nregions] owned; NULL = nothing is left out */
+    } folded;
     char *refused; /* owned: a line for Coverage per evaluator of the user's that is not; NULL = none */
 } ompp_text_t;
 
@@ -79,8 +87,8 @@ typedef struct {
 /** The overhead tables before they are printed. lines: owned, free(). */
 typedef struct {
     ompp_text_overhead_t *lines, sum; /* [n], by wallclock or by sum_ns */
-    size_t n;
-    uint64_t coverage_ns; /* wallclock of parallel regions that are not inside others */
+    size_t n, nregions;               /* nregions: also those that are left out */
+    uint64_t coverage_ns;             /* wallclock of parallel regions that are not inside others */
 } ompp_text_overheads_t;
 
 /** A line of General Information of MPI runs: a sum over the whole report. */
@@ -208,6 +216,29 @@ void ompp_text_counter_sums(const ompp_text_t *t, uint32_t region,
 /** \brief Value of a column that is no evaluator: ns, bytes or count. */
 uint64_t ompp_text_value(const ompp_text_column_t *column, const ompp_row_t *row);
 
+/** Above that size, in bytes, the text folds (OMPP_TEXT_LIMIT). */
+#define OMPP_TEXT_LIMIT ((uint64_t)64 << 20)
+
+/** Subject of the coverage line that says how many bytes there is time for. */
+extern const char *const ompp_text_late;
+
+/**
+ * \brief Leaves regions and call paths out of t->regions and t->nodes when the report would be larger than the limit.
+ * \param[in] csv  complete, unless the time for the report was over.
+ * \return 0 or -OMPP_E_NOMEM.
+ */
+int ompp_text_fold(ompp_text_t *t, bool csv);
+
+/** \return whether a region is not left out. */
+bool ompp_text_shows(const ompp_text_t *t, uint32_t region);
+
+/** \brief What is left out, in a line. \return false: nothing. */
+bool ompp_text_folded(const ompp_text_t *t, char *text, size_t size);
+
+/** \return columns that a column of a table takes, without the blank in front of it. */
+int ompp_text_column_width(const ompp_text_t *t, const ompp_text_column_t *column);
+int ompp_text_counter_width(const ompp_text_t *t, const ompp_text_column_t *column);
+
 /** \brief The values of a region, or of a node, to t->rows. */
 void ompp_text_gather_region(ompp_text_t *t, uint32_t region);
 void ompp_text_gather_node(ompp_text_t *t, uint32_t node);
@@ -230,6 +261,11 @@ uint64_t ompp_text_exclusive(const ompp_text_t *t, uint32_t node);
  * \return owned, free(); NULL when out of memory.
  */
 char *ompp_text_subject(const ompp_text_t *t, uint32_t region);
+
+#define OMPP_TEXT_LEAST_PERCENT 0.1 /* severity of a property that is listed */
+
+/** \return whether a property is severe enough to be listed. */
+bool ompp_text_is_listed(const ompp_text_t *t, const ompp_finding_t *finding);
 
 /** \brief Sets t->rank_shown: all ranks, or of many those with the least and the most in t->rank_exec. */
 void ompp_text_choose_ranks(ompp_text_t *t);

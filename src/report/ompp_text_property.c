@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_PERCENT 0.1 /* severity of a property that is listed */
-
 /* ---- Properties -------------------------------------------------------------------------------------------------- */
 
 char *ompp_text_subject(const ompp_text_t *t, uint32_t region)
@@ -49,13 +47,13 @@ int ompp_text_properties(ompp_text_t *t)
     ompp_finding_t *findings;
     size_t n, listed = 0;
     double basis = ompp_analysis_basis(t->profile);
-    int rc = ompp_analysis_properties(t->profile, &findings, &n);
+    int rc = ompp_analysis_properties(t->profile, t->paths, &findings, &n);
 
     if (rc) return rc;
     ompp_layout_title(t->out, "ompP Performance Properties Report");
     ompp_text_cautions(t);
     putc('\n', t->out);
-    for (; listed < n && basis > 0 && 100.0 * (double)findings[listed].lost_ns / basis >= LEAST_PERCENT; listed++) {
+    for (; listed < n && ompp_text_is_listed(t, &findings[listed]); listed++) {
         const ompp_finding_t *f = &findings[listed];
         char *subject = ompp_text_subject(t, f->region), percent[32];
         const char *name = ompp_properties[f->property].name;
@@ -65,7 +63,7 @@ int ompp_text_properties(ompp_text_t *t)
         print_advice(t, f);
         free(subject);
     }
-    if (n > listed) fprintf(t->out, "Below %.1f percent, and not listed: %zu\n\n", LEAST_PERCENT, n - listed);
+    if (n > listed) fprintf(t->out, "Below %.1f percent, and not listed: %zu\n\n", OMPP_TEXT_LEAST_PERCENT, n - listed);
     if (n == 0) fputs("None.\n\n", t->out);
     free(findings);
     return 0;
@@ -117,7 +115,7 @@ int ompp_text_outside(ompp_text_t *t)
     if (!p->mpi || !p->nranks_kept) return 0;
     times = calloc(p->nranks_kept, sizeof *times);
     if (!times) return -OMPP_E_NOMEM;
-    ompp_analysis_rank_times(p, times);
+    ompp_analysis_rank_times(p, t->paths, times);
     choose(t, times);
     ompp_layout_title(t->out, "ompp Outside Parallel Regions");
     fputs(

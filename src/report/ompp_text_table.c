@@ -35,6 +35,12 @@ size_t ompp_text_columns(const ompp_text_t *t, unsigned construct, bool split)
 
 static bool is_time(const ompp_text_column_t *column) { return ompp_columns[column->id].unit == OMPP_UNIT_NS; }
 
+int ompp_text_column_width(const ompp_text_t *t, const ompp_text_column_t *column)
+{
+    if (column->kind != OMPP_TEXT_COLUMN) return ompp_text_counter_width(t, column);
+    return OMPP_WIDTH_VALUE + (is_time(column) ? t->extra : 0);
+}
+
 static void print_titles(ompp_text_t *t, const ompp_text_column_t *columns, size_t n)
 {
     ompp_layout_row_title(t->out, t->show_ranks);
@@ -45,7 +51,7 @@ static void print_titles(ompp_text_t *t, const ompp_text_column_t *columns, size
             continue;
         }
         snprintf(title, sizeof title, "%s%s", ompp_columns[columns[c].id].title, columns[c].suffix);
-        ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + (is_time(&columns[c]) ? t->extra : 0), title);
+        ompp_layout_cell(t->out, ompp_text_column_width(t, &columns[c]), title);
     }
     putc('\n', t->out);
 }
@@ -171,8 +177,8 @@ static void clear_rows(ompp_text_t *t) { ompp_rows_clear(t->values, t->rows, t->
 void ompp_text_gather_region(ompp_text_t *t, uint32_t region)
 {
     clear_rows(t);
-    for (uint32_t n = 1; n < t->profile->nnodes; n++)
-        if (t->profile->nodes[n].region == region) ompp_values_add(t->values, n, t->rows);
+    for (const uint32_t *n = ompp_paths_begin(t->paths, region); n < ompp_paths_end(t->paths, region); n++)
+        ompp_values_add(t->values, *n, t->rows);
 }
 
 void ompp_text_gather_node(ompp_text_t *t, uint32_t node)
@@ -242,16 +248,16 @@ void ompp_text_callgraph_profiles(ompp_text_t *t)
 uint64_t ompp_text_inclusive(const ompp_text_t *t, uint32_t node)
 {
     if (node == 0) return t->duration_ns;
-    return ompp_text_mean(t->totals[node].value[OMPP_COLUMN_EXEC_T], ompp_analysis_divisor(t->profile, node));
+    return ompp_text_mean(t->totals[node].value[OMPP_COLUMN_EXEC_T], ompp_analysis_divisor(t->profile, t->paths, node));
 }
 
 uint64_t ompp_text_exclusive(const ompp_text_t *t, uint32_t node)
 {
     const ompp_row_t *total = &t->totals[node];
 
-    if (node == 0) return ompp_analysis_outside_ns(t->profile);
+    if (node == 0) return ompp_analysis_outside_ns(t->profile, t->paths);
     return ompp_text_mean(ompp_less(total->value[OMPP_COLUMN_EXEC_T], total->below_ns),
-                          ompp_analysis_divisor(t->profile, node));
+                          ompp_analysis_divisor(t->profile, t->paths, node));
 }
 
 /* Two times with percentages, in ompP's changing number of digits. */

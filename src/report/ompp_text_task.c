@@ -100,7 +100,7 @@ int ompp_text_tasks(ompp_text_t *t)
 {
     ompp_task_sum_t *sums;
     size_t n;
-    int rc = ompp_analysis_tasks(t->profile, &sums, &n);
+    int rc = ompp_analysis_tasks(t->profile, t->paths, &sums, &n);
 
     if (rc == 0 && n) {
         qsort(sums, n, sizeof *sums, by_time);
@@ -112,7 +112,8 @@ int ompp_text_tasks(ompp_text_t *t)
         for (size_t c = 0; c < NCOLUMNS; c++)
             ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + (columns[c].style == SECONDS ? t->extra : 0), columns[c].title);
         putc('\n', t->out);
-        for (size_t i = 0; i < n; i++) print_row(t, &sums[i]);
+        for (size_t i = 0; i < n; i++)
+            if (ompp_text_shows(t, sums[i].region)) print_row(t, &sums[i]);
         put_missing(t, sums, n);
         fputs("\n", t->out);
     }

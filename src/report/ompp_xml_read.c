@@ -45,7 +45,8 @@ struct xml_in {
     int syntax_line;
     char syntax[256]; /* message of the XML parser */
     char why[512];
-    unsigned builtin; /* built-in metrics seen */
+    unsigned builtin;      /* built-in metrics seen */
+    ompp_table_t followed; /* regions and points of <followed> seen */
 };
 
 __attribute__((format(printf, 3, 4))) static void fail(xml_in_t *x, int code, const char *format, ...)
@@ -448,16 +449,16 @@ static void enter_point(xml_in_t *x)
 static void enter_followed(xml_in_t *x)
 {
     ompp_whatif_region_t *region = calloc(1, sizeof *region);
-    ompp_whatif_t *w = &x->profile->whatif;
 
     if (!region) {
         fail(x, OMPP_E_NOMEM, "out of memory");
     } else if (read_record(x, &ompp_xml_followed, region, NULL)) {
         if (region->region != OMPP_NONE && region->region >= x->profile->nregions)
             fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, region->region);
-        for (size_t i = 0; i < w->nregions; i++)
-            if (w->regions[i].region == region->region && w->regions[i].point == region->point)
-                fail(x, OMPP_E_FORMAT, "region %" PRIu32 " followed twice", region->region);
+        const uint64_t key = ompp_hash_pair(region->region, region->point);
+        if (ompp_table_get(&x->followed, key))
+            fail(x, OMPP_E_FORMAT, "region %" PRIu32 " followed twice", region->region);
+        if (!ompp_table_set(&x->followed, key, 1)) fail(x, OMPP_E_NOMEM, "out of memory");
         if (x->rc == 0) ompp_profile_add_whatif_region(x->profile, region);
     }
     free(region);
@@ -700,6 +701,7 @@ int ompp_report_xml_read_fd(int fd, const char *name, ompp_profile_t **profile, 
         *profile = x.profile;
     }
     xmlFreeTextReader(x.reader);
+    ompp_table_fini(&x.followed);
     if (plain) {
         uselocale(saved);
         freelocale(plain);

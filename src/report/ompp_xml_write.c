@@ -266,10 +266,13 @@ static void put_node(xml_out_t *x, uint32_t id)
 /* They follow from the rest; for readers that do not know the rules. */
 static void put_properties(xml_out_t *x)
 {
-    ompp_finding_t *findings;
+    ompp_finding_t *findings = NULL;
+    ompp_paths_t paths;
     size_t n;
-    int rc = ompp_analysis_properties(x->profile, &findings, &n);
+    int rc = ompp_paths_init(&paths, x->profile) ? ompp_analysis_properties(x->profile, &paths, &findings, &n)
+                                                 : -OMPP_E_NOMEM;
 
+    ompp_paths_fini(&paths);
     if (rc && x->rc == 0) x->rc = rc;
     if (rc == 0) put_list(x, "properties", &ompp_xml_property, findings, n, sizeof *findings, false);
     free(findings);

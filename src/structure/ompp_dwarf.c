@@ -265,7 +265,12 @@ static void free_unit(ompp_unit_t *unit)
     free(unit->files);
     free(unit->rows);
     free(unit->functions);
+    free(unit->intervals);
+    free(unit->by_line);
+    free(unit->outlined);
+    free(unit->own);
     free(unit->calls);
+    ompp_table_fini(&unit->code);
     free(unit->ranges.items);
 }
 
@@ -403,18 +408,6 @@ static void read_rows(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die)
     if (unit->nrows > 1) qsort(unit->rows, unit->nrows, sizeof *unit->rows, compare_rows);
 }
 
-size_t ompp_unit_row_from(const ompp_unit_t *unit, uint64_t address)
-{
-    size_t low = 0, high = unit->nrows;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (unit->rows[middle].address < address) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
 /*
  * DWARF 5 of gcc names the source twice, as file 0 and 1, and says 1 only; rows before the first change of file are
  * said to be of 0 by libdwarf 20210528. (To clang, 0 is the source and 1 is another file.)
@@ -427,26 +420,16 @@ static void join_source_file(ompp_unit_t *unit)
         if (unit->rows[i].file == 0) unit->rows[i].file = 1;
 }
 
-uint32_t ompp_unit_file(const ompp_unit_t *unit, uint32_t number)
-{
-    bool known = number < unit->nfiles && unit->files[number];
-
-    if (!known && number == 1 && unit->version >= 5) number = 0;
-    return number < unit->nfiles && unit->files[number] ? number : UINT32_MAX;
-}
-
-const ompp_row_t *ompp_unit_row(const ompp_unit_t *unit, uint64_t address)
-{
-    if (address == UINT64_MAX) return NULL;
-    /* Line 0 is code the compiler has added: it belongs to what stands before it. */
-    for (size_t i = ompp_unit_row_from(unit, address + 1); i-- > 0 && !unit->rows[i].end;)
-        if (unit->rows[i].line) return &unit->rows[i];
-    return NULL;
-}
-
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
-static void walk(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die parent, uint64_t base, int depth);
+/* What an entry lies in. */
+typedef struct {
+    uint64_t base;
+    int depth;
+    uint32_t outer; /* function */
+} inside_t;
+
+static void walk(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die parent, inside_t in);
 
 static bool is_scope(Dwarf_Half tag)
 {
@@ -454,15 +437,16 @@ static bool is_scope(Dwarf_Half tag)
            tag == DW_TAG_catch_block;
 }
 
-static void visit(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die, uint64_t base, int depth)
+static void visit(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die, inside_t in)
 {
     Dwarf_Half tag = 0;
 
     if (!ok(dwarf, dwarf_tag(die, &tag, &dwarf->error))) return;
-    if (is_scope(tag)) walk(dwarf, unit, die, base, depth);
+    if (is_scope(tag)) walk(dwarf, unit, die, in);
     if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) return;
-    ompp_function_t function = {.first_range = (uint32_t)unit->ranges.n, .inlined = tag == DW_TAG_inlined_subroutine};
-    ranges_of(dwarf, die, unit->version, base, 0, &unit->ranges);
+    ompp_function_t function = {
+        .first_range = (uint32_t)unit->ranges.n, .outer = in.outer, .inlined = tag == DW_TAG_inlined_subroutine};
+    ranges_of(dwarf, die, unit->version, in.base, 0, &unit->ranges);
     function.nranges = (uint32_t)unit->ranges.n - function.first_range;
     if (function.nranges == 0) return; /* a declaration, or the model of inlined ones */
     describe(dwarf, die, &function, 0);
@@ -471,19 +455,20 @@ static void visit(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die, uint64_
     ompp_function_t *to = ompp_vector_push(&unit->functions, &unit->nfunctions, &unit->afunctions, sizeof function);
     if (!to) return;
     *to = function;
-    walk(dwarf, unit, die, base, depth);
+    in.outer = (uint32_t)index;
+    walk(dwarf, unit, die, in);
     unit->functions[index].last = (uint32_t)unit->nfunctions - 1;
 }
 
 /* All children of an entry. */
-static void walk(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die parent, uint64_t base, int depth)
+static void walk(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die parent, inside_t in)
 {
     Dwarf_Die die = NULL, next = NULL;
     Dwarf_Off at = 0, last = 0;
 
-    if (depth >= MAX_DEPTH || !ok(dwarf, dwarf_child(parent, &die, &dwarf->error))) return;
+    if (in.depth++ >= MAX_DEPTH || !ok(dwarf, dwarf_child(parent, &die, &dwarf->error))) return;
     for (; die; die = next, next = NULL) {
-        visit(dwarf, unit, die, base, depth + 1);
+        visit(dwarf, unit, die, in);
         /* damaged data could lead back */
         bool forward = ok(dwarf, dwarf_dieoffset(die, &at, &dwarf->error)) && at > last;
         last = at;
@@ -504,8 +489,9 @@ const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t index)
     if (!ok(dwarf, dwarf_lowpc(die, &base, &dwarf->error))) base = 0;
     read_rows(dwarf, unit, die);
     join_source_file(unit);
-    walk(dwarf, unit, die, base, 0);
+    walk(dwarf, unit, die, (inside_t){base, 0, OMPP_NO_FUNCTION});
     dwarf_dealloc_die(die);
+    if (!ompp_unit_index(unit)) unit->nfunctions = 0;
     return unit;
 }
 
@@ -536,38 +522,5 @@ bool ompp_dwarf_has_variable(ompp_dwarf_t *dwarf, const ompp_function_t *functio
         dwarf_dealloc_die(die);
     }
     dwarf_dealloc_die(parent);
-    return found;
-}
-
-bool ompp_function_holds(const ompp_unit_t *unit, const ompp_function_t *function, uint64_t address)
-{
-    const ompp_range_t *range = &unit->ranges.items[function->first_range];
-
-    for (uint32_t i = 0; i < function->nranges; i++)
-        if (address >= range[i].low && address < range[i].high) return true;
-    return false;
-}
-
-uint32_t ompp_unit_function(const ompp_unit_t *unit, uint64_t address)
-{
-    uint32_t found = OMPP_NO_FUNCTION;
-
-    for (uint32_t i = 0; i < unit->nfunctions; i++)
-        if (!unit->functions[i].inlined && ompp_function_holds(unit, &unit->functions[i], address)) found = i;
-    return found;
-}
-
-uint32_t ompp_unit_innermost(const ompp_unit_t *unit, uint64_t address, uint32_t first, uint32_t last)
-{
-    uint32_t found = OMPP_NO_FUNCTION;
-
-    for (uint32_t i = first; i <= last && i < unit->nfunctions;) {
-        if (ompp_function_holds(unit, &unit->functions[i], address)) {
-            found = i;
-            last = unit->functions[i++].last;
-        } else {
-            i++; /* not those inside it either, but for what gcc moves out of it: functions of parallel regions */
-        }
-    }
     return found;
 }

@@ -8,6 +8,9 @@
 #ifndef OMPP_DWARF_PRIV_H
 #define OMPP_DWARF_PRIV_H
 
+#include "base/ompp_interval.h"
+#include "base/ompp_table.h"
+
 #include <dwarf.h>
 #include <libdwarf.h>
 #include <stdbool.h>
@@ -40,13 +43,22 @@ typedef struct {
     uint32_t decl_line, decl_file;
     uint32_t first_range, nranges; /* in the unit's ranges */
     uint32_t last;
+    uint32_t outer; /* the one that it is inside of; OMPP_NO_FUNCTION = none */
     bool inlined, has_file;
+    bool body;    /* ompp_outlined_is_body() */
+    uint8_t mark; /* ompp_mark_t */
 } ompp_function_t;
+
+/** Lines of a function of a region that has no line itself (gcc), in one file. */
+typedef struct {
+    uint32_t file, first, last;
+} ompp_own_lines_t;
 
 /** A call in the code. */
 typedef struct {
     uint64_t back;    /* where it returns to; of a jump: the address behind it */
     Dwarf_Off origin; /* entry of who is called */
+    uint32_t order;   /* of the entries */
     bool tail;        /* made as a jump */
 } ompp_unit_call_t;
 
@@ -59,9 +71,17 @@ typedef struct {
     size_t nfunctions, afunctions;
     ompp_function_t *functions;
     ompp_ranges_t ranges;
+    ompp_interval_t *intervals; /* [ranges.n] of the functions, item: a function */
+    /* Functions that are not inlined, by the lines of their declarations: all, and those with a mark. */
+    uint32_t *by_line, *outlined;
+    size_t nby_line, noutlined;
+    bool own_read; /* ompp_extent.c */
+    size_t nown, aown;
+    ompp_own_lines_t *own;
     bool calls_read; /* ompp_tail.c */
     size_t ncalls, acalls;
-    ompp_unit_call_t *calls;
+    ompp_unit_call_t *calls; /* ascending by back */
+    ompp_table_t code;       /* where the code of who is called is, by the callee's entry */
     size_t nfiles;
     char **files; /* path by number; NULL = not known */
 } ompp_unit_t;
@@ -121,11 +141,23 @@ typedef bool ompp_die_visit_t(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
 
 void ompp_die_each_child(ompp_dwarf_t *dwarf, Dwarf_Die parent, ompp_die_visit_t *visit, void *context);
 
+/** \brief Makes functions be found by address and line, once they are all there. \return false when out of memory. */
+bool ompp_unit_index(ompp_unit_t *unit);
+
+/** \brief Place of the first of functions (by_line, outlined) that is declared on a line or behind it. */
+size_t ompp_unit_from_line(const ompp_unit_t *unit, const uint32_t *functions, size_t n, uint32_t line);
+
 /** \brief Row that covers an address and has a line. \return NULL when there is none. */
 const ompp_row_t *ompp_unit_row(const ompp_unit_t *unit, uint64_t address);
 
 /** \brief Index of the first row at or after an address. */
 size_t ompp_unit_row_from(const ompp_unit_t *unit, uint64_t address);
+
+/**
+ * \brief First of the intervals of functions that hold an address, for ompp_intervals_before().
+ * \return or OMPP_NO_INTERVAL.
+ */
+uint32_t ompp_unit_holder(const ompp_unit_t *unit, uint64_t address);
 
 bool ompp_function_holds(const ompp_unit_t *unit, const ompp_function_t *function, uint64_t address);
 

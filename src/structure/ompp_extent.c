@@ -10,62 +10,25 @@
  * Rows that come from other functions inlined into this code say nothing about where it ends.
  */
 #include "structure/ompp_extent_priv.h"
+#include "structure/ompp_outlined.h"
+
+#include "base/ompp_vector.h"
 
 #include <string.h>
 
-/* Marks of outlined functions in their names. */
-static const struct {
-    const char *mark;
-    bool declared; /* has the directive's line as its own */
-} outlined[] = {
-    {"omp_outlined", true},
-    {".omp_task_entry.", true},
-    {"._omp_fn.", false},
-};
-#define NOUTLINED (sizeof outlined / sizeof outlined[0])
-
-static const char body_mark[] = "_debug__";
 static const char loop_variable[] = ".omp.iv";
 
-/* Row of the table above, or NOUTLINED. */
-static size_t mark_of(const ompp_function_t *function)
-{
-    size_t i = 0;
+/* Functions of regions that have the directive's line as their own. */
+static bool is_declared(const ompp_function_t *function) { return function->mark != OMPP_MARK_GCC; }
 
-    while (i < NOUTLINED && !(function->name && strstr(function->name, outlined[i].mark))) i++;
-    return i;
-}
-
-/* The mark counts behind the last "omp_outlined": a nested construct carries the names of those around it in front. */
-static bool is_body(const ompp_function_t *function)
-{
-    const char *last = NULL;
-
-    for (const char *at = function->name; at && (at = strstr(at, outlined[0].mark)); at++) last = at;
-    return last && strstr(last, body_mark);
-}
-
-/* "main.omp_outlined" -> 4; names without a mark as they are. */
-size_t ompp_extent_source_name(const char *name)
-{
-    size_t length = strlen(name);
-
-    for (size_t i = 0; i < NOUTLINED; i++) {
-        const char *mark = strstr(name, outlined[i].mark);
-        if (!mark) continue;
-        length = (size_t)(mark - name);
-        while (length > 0 && name[length - 1] == '.') length--;
-        return length;
-    }
-    return length;
-}
+static bool has_mark(const ompp_function_t *function) { return function->mark != OMPP_MARK_NONE; }
 
 /* Whether the code at an address inside function number f is its own, not that of another function inlined into it. */
 static bool is_own(const ompp_unit_t *unit, uint32_t f, uint64_t address)
 {
     uint32_t inner = ompp_unit_innermost(unit, address, f, unit->functions[f].last);
 
-    return inner == f || (inner != OMPP_NO_FUNCTION && mark_of(&unit->functions[inner]) < NOUTLINED);
+    return inner == f || (inner != OMPP_NO_FUNCTION && has_mark(&unit->functions[inner]));
 }
 
 typedef struct {
@@ -94,8 +57,18 @@ static lines_t own_lines(const ompp_unit_t *unit, uint32_t f, uint32_t file)
 static bool has_inlined_body(const ompp_unit_t *unit, uint32_t f)
 {
     for (uint32_t i = f + 1; i <= unit->functions[f].last; i++)
-        if (mark_of(&unit->functions[i]) < NOUTLINED) return true;
+        if (has_mark(&unit->functions[i])) return true;
     return false;
+}
+
+static const ompp_function_t *outlined_at(const ompp_unit_t *unit, size_t i)
+{
+    return &unit->functions[unit->outlined[i]];
+}
+
+static size_t outlined_from(const ompp_unit_t *unit, uint32_t line)
+{
+    return ompp_unit_from_line(unit, unit->outlined, unit->noutlined, line);
 }
 
 /*
@@ -104,15 +77,10 @@ static bool has_inlined_body(const ompp_unit_t *unit, uint32_t f)
  */
 static uint32_t body_line(const ompp_unit_t *unit, uint32_t file, uint32_t line)
 {
-    uint32_t found = 0;
-
-    for (uint32_t i = 0; i < unit->nfunctions; i++) {
-        const ompp_function_t *f = &unit->functions[i];
-        if (f->inlined || f->decl_file != file || f->decl_line < line || !is_body(f) || mark_of(f) == NOUTLINED)
-            continue;
-        if (found == 0 || f->decl_line < found) found = f->decl_line;
-    }
-    return found;
+    for (size_t i = outlined_from(unit, line); i < unit->noutlined; i++)
+        if (outlined_at(unit, i)->body && outlined_at(unit, i)->decl_file == file)
+            return outlined_at(unit, i)->decl_line;
+    return 0;
 }
 
 static uint32_t max(uint32_t a, uint32_t b) { return a > b ? a : b; }
@@ -122,28 +90,81 @@ static uint32_t body_end(const ompp_unit_t *unit, uint32_t file, uint32_t line)
 {
     uint32_t last = 0;
 
-    for (uint32_t i = 0; i < unit->nfunctions; i++) {
-        const ompp_function_t *f = &unit->functions[i];
-        if (f->inlined || f->decl_file != file || f->decl_line != line || !is_body(f)) continue;
-        last = max(last, own_lines(unit, i, file).last);
+    for (size_t i = outlined_from(unit, line); i < unit->noutlined && outlined_at(unit, i)->decl_line == line; i++)
+        if (outlined_at(unit, i)->body && outlined_at(unit, i)->decl_file == file)
+            last = max(last, own_lines(unit, unit->outlined[i], file).last);
+    return last;
+}
+
+static int compare_own(const void *a, const void *b)
+{
+    const ompp_own_lines_t *x = a, *y = b;
+
+    if (x->file != y->file) return x->file < y->file ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* Files that a function has rows in; \return false when out of memory. */
+static bool add_own(ompp_unit_t *unit, uint32_t f)
+{
+    const ompp_range_t *range = &unit->ranges.items[unit->functions[f].first_range];
+    const size_t before = unit->nown;
+
+    for (const ompp_range_t *end = range + unit->functions[f].nranges; range < end; range++)
+        for (size_t i = ompp_unit_row_from(unit, range->low); i < unit->nrows && unit->rows[i].address < range->high;
+             i++) {
+            const ompp_row_t *row = &unit->rows[i];
+            size_t at = before;
+            if (row->end || row->line == 0) continue;
+            while (at < unit->nown && unit->own[at].file != row->file) at++;
+            if (at < unit->nown) continue;
+            ompp_own_lines_t *own = ompp_vector_push(&unit->own, &unit->nown, &unit->aown, sizeof *own);
+            if (!own) return false;
+            const lines_t lines = own_lines(unit, f, row->file);
+            *own = (ompp_own_lines_t){row->file, lines.first, lines.last};
+        }
+    return true;
+}
+
+/* The lines of all functions of regions that have no line themselves: found once, not for each question. */
+static void read_own(ompp_unit_t *unit)
+{
+    if (unit->own_read) return;
+    unit->own_read = true;
+    for (size_t i = 0; i < unit->noutlined; i++)
+        if (!is_declared(outlined_at(unit, i)) && !outlined_at(unit, i)->body && !add_own(unit, unit->outlined[i]))
+            break;
+    if (unit->nown) qsort(unit->own, unit->nown, sizeof *unit->own, compare_own);
+}
+
+/* Last line of the functions of regions whose lines begin with this one. */
+static uint32_t own_end(const ompp_unit_t *unit, uint32_t file, uint32_t line)
+{
+    const ompp_own_lines_t wanted = {.file = file, .first = line};
+    size_t low = 0, high;
+    uint32_t last = 0;
+
+    read_own((ompp_unit_t *)unit);
+    for (high = unit->nown; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare_own(&unit->own[middle], &wanted) < 0) low = middle + 1;
+        else high = middle;
     }
+    for (; low < unit->nown && compare_own(&unit->own[low], &wanted) == 0; low++) last = max(last, unit->own[low].last);
     return last;
 }
 
 uint32_t ompp_extent_outlined(const ompp_unit_t *unit, const ompp_row_t *begin)
 {
-    uint32_t last = 0;
+    uint32_t last = own_end(unit, begin->file, begin->line);
     bool body_apart = false;
 
-    for (uint32_t i = 0; i < unit->nfunctions; i++) {
-        const ompp_function_t *f = &unit->functions[i];
-        size_t mark = f->inlined || is_body(f) ? NOUTLINED : mark_of(f);
-        if (mark == NOUTLINED) continue;
-        if (outlined[mark].declared && (f->decl_line != begin->line || f->decl_file != begin->file)) continue;
-        lines_t lines = own_lines(unit, i, begin->file);
-        if (!outlined[mark].declared && lines.first != begin->line) continue;
-        last = max(last, lines.last);
-        body_apart = body_apart || (outlined[mark].declared && !has_inlined_body(unit, i));
+    for (size_t i = outlined_from(unit, begin->line);
+         i < unit->noutlined && outlined_at(unit, i)->decl_line == begin->line; i++) {
+        const ompp_function_t *f = outlined_at(unit, i);
+        if (f->body || !is_declared(f) || f->decl_file != begin->file) continue;
+        last = max(last, own_lines(unit, unit->outlined[i], begin->file).last);
+        body_apart = body_apart || !has_inlined_body(unit, unit->outlined[i]);
     }
     uint32_t body = body_apart ? body_line(unit, begin->file, begin->line) : 0;
     return body ? max(last, body_end(unit, begin->file, body)) : last;
@@ -164,29 +185,41 @@ static uint32_t own_file(const ompp_unit_t *unit, uint32_t f)
  * into it. */
 static uint32_t file_of_outer(const ompp_unit_t *unit, uint32_t f)
 {
-    for (uint32_t i = f; i-- > 0;) {
+    for (uint32_t i = unit->functions[f].outer; i != OMPP_NO_FUNCTION; i = unit->functions[i].outer) {
         const ompp_function_t *outer = &unit->functions[i];
         uint32_t file = ompp_unit_file(unit, outer->decl_file);
-        if (outer->inlined || outer->last < f || mark_of(outer) < NOUTLINED) continue;
+        if (outer->inlined || has_mark(outer)) continue;
         return file != UINT32_MAX && own_lines(unit, f, file).first ? file : UINT32_MAX;
     }
     return UINT32_MAX;
 }
 
+/* gcc's function of a region that begins at an address. */
+static uint32_t entry_at(const ompp_unit_t *unit, uint64_t addr)
+{
+    uint32_t found = OMPP_NO_FUNCTION;
+
+    for (uint32_t i = ompp_unit_holder(unit, addr); i != OMPP_NO_INTERVAL;
+         i = ompp_intervals_before(unit->intervals, i, addr)) {
+        const uint32_t index = unit->intervals[i].item;
+        const ompp_function_t *f = &unit->functions[index];
+        if (!f->inlined && f->mark == OMPP_MARK_GCC && unit->ranges.items[f->first_range].low == addr && index < found)
+            found = index;
+    }
+    return found;
+}
+
 bool ompp_extent_entry(const ompp_unit_t *unit, uint64_t addr, uint32_t *file, uint32_t *first, uint32_t *last)
 {
-    for (uint32_t i = 0; i < unit->nfunctions; i++) {
-        const ompp_function_t *f = &unit->functions[i];
-        size_t mark = f->inlined || f->nranges == 0 ? NOUTLINED : mark_of(f);
-        if (mark == NOUTLINED || outlined[mark].declared || unit->ranges.items[f->first_range].low != addr) continue;
-        *file = file_of_outer(unit, i);
-        if (*file == UINT32_MAX) *file = own_file(unit, i);
-        lines_t lines = own_lines(unit, i, *file);
-        *first = lines.first;
-        *last = lines.last;
-        return *file < unit->nfiles && lines.first != 0;
-    }
-    return false;
+    const uint32_t f = entry_at(unit, addr);
+
+    if (f == OMPP_NO_FUNCTION) return false;
+    *file = file_of_outer(unit, f);
+    if (*file == UINT32_MAX) *file = own_file(unit, f);
+    lines_t lines = own_lines(unit, f, *file);
+    *first = lines.first;
+    *last = lines.last;
+    return *file < unit->nfiles && lines.first != 0;
 }
 
 /*
@@ -195,22 +228,18 @@ bool ompp_extent_entry(const ompp_unit_t *unit, uint64_t addr, uint32_t *file, u
  */
 static uint32_t directive_line(const ompp_unit_t *unit, const ompp_function_t *body)
 {
-    uint32_t found = 0;
-
-    for (uint32_t i = 0; i < unit->nfunctions; i++) {
-        const ompp_function_t *f = &unit->functions[i];
-        size_t mark = f->inlined || is_body(f) ? NOUTLINED : mark_of(f);
-        if (mark == NOUTLINED || !outlined[mark].declared || f->decl_file != body->decl_file) continue;
-        if (f->decl_line <= body->decl_line) found = max(found, f->decl_line);
+    for (size_t i = outlined_from(unit, body->decl_line + 1); i-- > 0;) {
+        const ompp_function_t *f = outlined_at(unit, i);
+        if (!f->body && is_declared(f) && f->decl_file == body->decl_file) return f->decl_line;
     }
-    return found;
+    return 0;
 }
 
 uint32_t ompp_extent_combined(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, uint64_t addr)
 {
     uint32_t f = ompp_unit_innermost(unit, addr, 0, OMPP_NO_FUNCTION);
 
-    if (f == OMPP_NO_FUNCTION || !is_body(&unit->functions[f])) return 0;
+    if (f == OMPP_NO_FUNCTION || !unit->functions[f].body) return 0;
     return ompp_dwarf_has_variable(dwarf, &unit->functions[f], loop_variable)
                ? directive_line(unit, &unit->functions[f])
                : 0;
@@ -219,15 +248,15 @@ uint32_t ompp_extent_combined(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, uint
 /* A function whose lines begin behind another one's and hold this line; OMPP_NO_FUNCTION = none. */
 static uint32_t later_function(const ompp_unit_t *unit, uint32_t function, uint32_t file, uint32_t line)
 {
-    uint32_t begin = unit->functions[function].decl_line;
+    uint32_t begin = unit->functions[function].decl_line, found = OMPP_NO_FUNCTION;
 
-    for (uint32_t i = 0; i < unit->nfunctions; i++) {
-        const ompp_function_t *f = &unit->functions[i];
-        if (f->inlined || f->decl_line <= begin || f->decl_line > line || ompp_unit_file(unit, f->decl_file) != file)
-            continue;
-        if (own_lines(unit, i, file).last >= line) return i;
+    for (size_t i = ompp_unit_from_line(unit, unit->by_line, unit->nby_line, begin + 1); i < unit->nby_line; i++) {
+        const uint32_t f = unit->by_line[i];
+        if (unit->functions[f].decl_line > line) break;
+        if (f > found || ompp_unit_file(unit, unit->functions[f].decl_file) != file) continue;
+        if (own_lines(unit, f, file).last >= line) found = f;
     }
-    return OMPP_NO_FUNCTION;
+    return found;
 }
 
 /* The last of a function's own lines in front of a line. */

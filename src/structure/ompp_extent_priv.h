@@ -33,7 +33,4 @@ uint32_t ompp_extent_calls(const ompp_unit_t *unit, const ompp_row_t *begin, uin
 /** \brief Last line of a function's own code in one file. \return 0 when it has none there. */
 uint32_t ompp_extent_function(const ompp_unit_t *unit, uint32_t function, uint32_t file);
 
-/** \brief Name of a function as it stands in the source: "main" of "main.omp_outlined.3". \return length. */
-size_t ompp_extent_source_name(const char *name);
-
 #endif

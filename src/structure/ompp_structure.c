@@ -3,6 +3,7 @@
 #include "base/ompp_clock.h"
 #include "base/ompp_error.h"
 #include "structure/ompp_extent_priv.h"
+#include "structure/ompp_outlined.h"
 #include "structure/ompp_structure_priv.h"
 #include "structure/ompp_tail.h"
 
@@ -144,7 +145,7 @@ int64_t ompp_structure_mtime(const ompp_structure_t *structure) { return structu
 /* The name as it stands in the source; a copy when it has to be cut. */
 static const char *source_name(ompp_structure_t *structure, const char *name)
 {
-    size_t length = name ? ompp_extent_source_name(name) : 0;
+    size_t length = name ? ompp_outlined_source_name(name) : 0;
 
     if (length == 0 || name[length] == '\0') return length ? name : NULL;
     ompp_kept_name_t *kept = malloc(sizeof *kept + length + 1);
@@ -274,11 +275,9 @@ static int answer_all(ompp_structure_t *structure, ompp_query_t *queries, const 
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t u = order[i].unit;
-        const ompp_unit_t *unit = NULL;
-        if (u != OMPP_NO_FUNCTION) {
-            if ((i == 0 || order[i - 1].unit != u) && ompp_clock_seconds() >= deadline) return -OMPP_E_TIMEOUT;
-            unit = ompp_dwarf_unit(&structure->dwarf, u);
-        }
+        const bool first = i == 0 || order[i - 1].unit != u;
+        if ((first || i % 64 == 0) && ompp_clock_seconds() >= deadline) return -OMPP_E_TIMEOUT;
+        const ompp_unit_t *unit = u == OMPP_NO_FUNCTION ? NULL : ompp_dwarf_unit(&structure->dwarf, u);
         answer(structure, unit, &queries[order[i].query]);
     }
     return 0;

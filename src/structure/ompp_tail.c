@@ -2,6 +2,7 @@
 
 #include "base/ompp_vector.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -74,6 +75,14 @@ static bool read_calls(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
     return true;
 }
 
+static int compare_calls(const void *a, const void *b)
+{
+    const ompp_unit_call_t *x = a, *y = b;
+
+    if (x->back != y->back) return x->back < y->back ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
 static void read_unit(ompp_dwarf_t *dwarf, ompp_unit_t *unit)
 {
     reading_t reading = {unit, 0};
@@ -84,6 +93,47 @@ static void read_unit(ompp_dwarf_t *dwarf, ompp_unit_t *unit)
     if (!ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, unit->die, 1, &die, &dwarf->error))) return;
     ompp_die_each_child(dwarf, die, read_calls, &reading);
     dwarf_dealloc_die(die);
+    for (size_t i = 0; i < unit->ncalls; i++) unit->calls[i].order = (uint32_t)i;
+    if (unit->ncalls > 1) qsort(unit->calls, unit->ncalls, sizeof *unit->calls, compare_calls);
+}
+
+/* Index of the first call that returns to an address or behind it. */
+static size_t calls_from(const ompp_unit_t *unit, uint64_t back)
+{
+    size_t low = 0, high = unit->ncalls;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (unit->calls[middle].back < back) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+static int compare_order(const void *a, const void *b)
+{
+    const ompp_unit_call_t *x = a, *y = b;
+
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* The jumps in the code of a function, in the order of their entries. Owned. */
+static ompp_unit_call_t *jumps_of(const ompp_unit_t *unit, uint32_t function, size_t *n)
+{
+    const ompp_function_t *f = &unit->functions[function];
+    const ompp_range_t *range = &unit->ranges.items[f->first_range];
+    ompp_unit_call_t *jumps = NULL;
+    size_t allocated = 0;
+
+    *n = 0;
+    for (const ompp_range_t *end = range + f->nranges; range < end; range++)
+        for (size_t i = calls_from(unit, range->low + 1); i < unit->ncalls && unit->calls[i].back <= range->high; i++) {
+            if (!unit->calls[i].tail) continue;
+            ompp_unit_call_t *jump = ompp_vector_push(&jumps, n, &allocated, sizeof *jump);
+            if (jump) *jump = unit->calls[i];
+        }
+    if (*n > 1) qsort(jumps, *n, sizeof *jumps, compare_order);
+    return jumps;
 }
 
 /* ---- Who is called ----------------------------------------------------------------------------------------------- */
@@ -130,7 +180,7 @@ static place_t place_at(ompp_structure_t *structure, uint64_t address)
 }
 
 /* The code of who is called: in the same unit, or that of a symbol. */
-static place_t code_of(ompp_structure_t *structure, ompp_unit_t *unit, const callee_t *callee)
+static place_t search_code(ompp_structure_t *structure, ompp_unit_t *unit, const callee_t *callee)
 {
     const char *name = callee->linkage ? callee->linkage : callee->function.name;
 
@@ -145,6 +195,20 @@ static place_t code_of(ompp_structure_t *structure, ompp_unit_t *unit, const cal
     for (size_t i = 0; i < symbols->n; i++)
         if (strcmp(symbols->items[i].name, name) == 0) return place_at(structure, symbols->items[i].low);
     return (place_t){NULL, OMPP_NO_FUNCTION};
+}
+
+/* Each is searched once. */
+static place_t code_of(ompp_structure_t *structure, ompp_unit_t *unit, const callee_t *callee)
+{
+    ompp_unit_t *units = structure->dwarf.units;
+    uint64_t known = ompp_table_get(&unit->code, callee->die);
+
+    if (!known) {
+        const place_t place = search_code(structure, unit, callee);
+        known = ompp_hash_pair(place.unit ? (uint32_t)(place.unit - units) + 1 : 0, place.function);
+        if (!known || !ompp_table_set(&unit->code, callee->die, known)) return place;
+    }
+    return (place_t){known >> 32 ? &units[(known >> 32) - 1] : NULL, (uint32_t)known};
 }
 
 /* ---- The jumps --------------------------------------------------------------------------------------------------- */
@@ -166,22 +230,24 @@ static bool is_same_line(const ompp_unit_t *unit, const search_t *search, uint64
 
 static void search_jumps(ompp_structure_t *structure, place_t place, int depth, search_t *search)
 {
+    size_t n;
+
     if (!place.unit || place.function == OMPP_NO_FUNCTION || depth == MAX_JUMPS) return;
     read_unit(&structure->dwarf, place.unit);
-    for (size_t i = 0; i < place.unit->ncalls; i++) {
-        const ompp_unit_call_t call = place.unit->calls[i];
+    ompp_unit_call_t *jumps = jumps_of(place.unit, place.function, &n);
+    for (size_t i = 0; i < n; i++) {
+        const ompp_unit_call_t *call = &jumps[i];
         callee_t callee;
-        if (!call.tail || !ompp_function_holds(place.unit, &place.unit->functions[place.function], call.back - 1))
-            continue;
-        if (ompp_unit_function(place.unit, call.back - 1) != place.function) continue; /* of one that is inside it */
-        if (!describe(&structure->dwarf, call.origin, &callee)) continue;
+        if (ompp_unit_function(place.unit, call->back - 1) != place.function) continue; /* of one that is inside it */
+        if (!describe(&structure->dwarf, call->origin, &callee)) continue;
         if (is_callee(&callee, search->callee)) {
-            search->several = search->several || !is_same_line(place.unit, search, call.back - 1);
-            search->found = call.back - 1;
+            search->several = search->several || !is_same_line(place.unit, search, call->back - 1);
+            search->found = call->back - 1;
         } else {
             search_jumps(structure, code_of(structure, place.unit, &callee), depth + 1, search);
         }
     }
+    free(jumps);
 }
 
 uint64_t ompp_tail_find(ompp_structure_t *structure, uint64_t addr, const char *callee)
@@ -198,9 +264,10 @@ uint64_t ompp_tail_find(ompp_structure_t *structure, uint64_t addr, const char *
         return search.found && !search.several ? search.found : addr;
     }
     read_unit(&structure->dwarf, place.unit);
-    for (size_t i = 0; i < place.unit->ncalls; i++) {
+    for (size_t i = calls_from(place.unit, addr + 1); i < place.unit->ncalls; i++) {
         const ompp_unit_call_t call = place.unit->calls[i];
-        if (call.back != addr + 1 || call.tail || !describe(&structure->dwarf, call.origin, &called)) continue;
+        if (call.back != addr + 1) break;
+        if (call.tail || !describe(&structure->dwarf, call.origin, &called)) continue;
         if (is_callee(&called, callee)) return addr;
         search_jumps(structure, code_of(structure, place.unit, &called), 0, &search);
     }

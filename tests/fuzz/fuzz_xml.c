@@ -36,8 +36,8 @@ static void print(ompp_profile_t *profile)
 
     FUZZ_REQUIRE(out, "memory for the output");
     if (!is_numbered(profile)) ompp_analysis_number(profile);
-    ompp_report_text(profile, 2, out);
-    ompp_report_csv(profile, out);
+    ompp_report_text(profile, 2, false, out);
+    ompp_report_csv(profile, false, out);
     fclose(out);
     free(text);
 }

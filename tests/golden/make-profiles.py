@@ -434,4 +434,5 @@ def main():
             out.write(profile.xml())
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -132,10 +132,10 @@ static bool is_numbered(const ompp_profile_t *profile)
     return true;
 }
 
-static int print_profile(const ompp_profile_t *profile, int digits, bool csv)
+static int print_profile(const ompp_profile_t *profile, int digits, bool full, bool csv)
 {
-    if (csv) return ompp_report_csv(profile, stdout);
-    return ompp_report_text(profile, digits < 0 ? OMPP_REPORT_DIGITS : digits, stdout);
+    if (csv) return ompp_report_csv(profile, full, stdout);
+    return ompp_report_text(profile, digits < 0 ? OMPP_REPORT_DIGITS : digits, full, stdout);
 }
 
 /* What the other form cannot hold is said line by line, after the report. */
@@ -164,7 +164,7 @@ static int print(const request_t *request, bool csv)
     if (!load(request->file, &input)) return EXIT_BAD;
     if (input.profile && !is_numbered(input.profile)) rc = ompp_analysis_number(input.profile);
     if (rc == 0)
-        rc = input.profile ? print_profile(input.profile, request->digits, csv)
+        rc = input.profile ? print_profile(input.profile, request->digits, request->full, csv)
                            : print_document(request, input.document, csv);
     unload(&input);
     return rc ? ompp_report_complain(ompp_error_message(rc)) : ompp_report_finish();
@@ -282,7 +282,8 @@ enum {
     TAKES_RUNNING = 8,
     TAKES_LIST = 16,
     TAKES_ALL = 32,
-    TAKES_EXPIRE = 64
+    TAKES_EXPIRE = 64,
+    TAKES_FULL = 128
 };
 
 static const struct {
@@ -293,12 +294,12 @@ static const struct {
     unsigned options;
     const char *arguments, *brief, *help;
 } verbs[] = {
-    {"show", show, NULL, 1, 1, TAKES_DIGITS, "[--digits=N] FILE", "print it as text",
+    {"show", show, NULL, 1, 1, TAKES_DIGITS | TAKES_FULL, "[--full] [--digits=N] FILE", "print it as text",
      "Prints a report as text, in ompP's format. FILE is the XML that a run leaves (FILE.ompp.xml), or a text or CSV "
      "report of\n"
      "ompP (0.6 to 0.8.99) or of ompp. A text report comes out as it was. What CSV does not hold is left out, and "
      "said.\n"},
-    {"csv", csv, NULL, 1, 1, 0, "FILE", "print it as CSV",
+    {"csv", csv, NULL, 1, 1, TAKES_FULL, "[--full] FILE", "print it as CSV",
      "Prints a report as CSV, in ompP's format. FILE as for show. A CSV report comes out as it was. What CSV cannot "
      "hold is left\n"
      "out, and said; times of a text report have no more digits than it.\n"},
@@ -346,6 +347,7 @@ static int help(void)
     for (size_t v = 0; v < NVERBS; v++)
         printf("  %-8s %-25s %s%s\n", verbs[v].name, verbs[v].arguments, verbs[v].brief, v ? "" : " (the default)");
     printf("\nOptions:\n\n"
+           "  --full      show, csv: also what the report of a run leaves out when it is very large\n"
            "  --digits=N  digits after the point of times, 0-9 (default 2, or those of the report)\n"
            "  --to=DIR    merge, collect: where to write (default: the working directory)\n"
            "  --remove    merge, collect: remove what was read, when all was written\n"
@@ -364,6 +366,8 @@ static int help_of(size_t verb)
 {
     printf("usage: ompp-report %s %s\n\n%s", verbs[verb].name, verbs[verb].arguments, verbs[verb].help);
     if (verbs[verb].options) printf("\n");
+    if (verbs[verb].options & TAKES_FULL)
+        printf("  --full      also what the report of a run leaves out when it is very large\n");
     if (verbs[verb].options & TAKES_DIGITS) printf("  --digits=N  digits after the point of times, 0-9\n");
     if (verbs[verb].options & TAKES_TO) printf("  --to=DIR    where to write (default: the working directory)\n");
     if (verbs[verb].options & TAKES_REMOVE) printf("  --remove    remove what was read, when all was written\n");
@@ -407,6 +411,30 @@ static const char *value_of(const char *name, char **argv, int *i)
     return argv[*i + 1] ? argv[++*i] : "";
 }
 
+/* An option without a value. \return exit status. */
+static int parse_switch(const char *word, request_t *request, unsigned *used)
+{
+    static const struct {
+        const char *name;
+        unsigned bit;
+        size_t offset; /* of a bool in request_t */
+    } switches[] = {
+        {"--full", TAKES_FULL, offsetof(request_t, full)},
+        {"--remove", TAKES_REMOVE, offsetof(request_t, remove)},
+        {"--running", TAKES_RUNNING, offsetof(request_t, running)},
+        {"--list", TAKES_LIST, offsetof(request_t, list)},
+        {"--all", TAKES_ALL, offsetof(request_t, all)},
+    };
+
+    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
+        if (strcmp(word, switches[i].name) != 0) continue;
+        *used |= switches[i].bit;
+        *(bool *)((char *)request + switches[i].offset) = true;
+        return EXIT_OK;
+    }
+    return wrong("unknown option", word);
+}
+
 /* An option at argv[*i]: into *request, and its bit into *used. \return exit status. */
 static int parse_option(char **argv, int *i, request_t *request, unsigned *used)
 {
@@ -423,20 +451,8 @@ static int parse_option(char **argv, int *i, request_t *request, unsigned *used)
         *used |= TAKES_EXPIRE;
         request->expire = ompp_report_duration(text);
         if (request->expire < 0) return wrong("a time is 90s, 15m, 12h or 7d, not", text);
-    } else if (strcmp(word, "--remove") == 0) {
-        *used |= TAKES_REMOVE;
-        request->remove = true;
-    } else if (strcmp(word, "--running") == 0) {
-        *used |= TAKES_RUNNING;
-        request->running = true;
-    } else if (strcmp(word, "--list") == 0) {
-        *used |= TAKES_LIST;
-        request->list = true;
-    } else if (strcmp(word, "--all") == 0) {
-        *used |= TAKES_ALL;
-        request->all = true;
     } else {
-        return wrong("unknown option", word);
+        return parse_switch(word, request, used);
     }
     return EXIT_OK;
 }

@@ -15,6 +15,7 @@ enum { EXIT_OK = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
 typedef struct {
     const char *file;
     int digits;     /* -1: not said */
+    bool full;      /* nothing is folded */
     const char *to; /* directory for what is written; NULL: not said */
     bool remove;    /* what was read goes, when all was written */
     bool running;   /* also processes that still run */

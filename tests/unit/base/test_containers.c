@@ -1,5 +1,7 @@
-/* Hashes are those that are published; tables and arrays hold what was put into them, and keep it when memory fails. */
+/* Hashes are those that are published; tables and arrays hold what was put into them, and keep it when memory fails;
+ * intervals that hold a point are found. */
 #include "base/ompp_hash.h"
+#include "base/ompp_interval.h"
 #include "base/ompp_table.h"
 #include "base/ompp_vector.h"
 
@@ -223,6 +225,34 @@ static void reserves_arrays(void **state)
     free(items);
 }
 
+/* Nested, side by side, empty and overlapping ones: all that hold a point, and in descending order. */
+static void finds_intervals(void **state)
+{
+    enum { N = 200, POINTS = 100 };
+    ompp_interval_t intervals[N];
+    uint64_t random = 1;
+
+    (void)state;
+    for (unsigned round = 0; round < 50; round++) {
+        for (uint32_t i = 0; i < N; i++) {
+            random = ompp_hash_mix(random + OMPP_HASH_STEP);
+            const uint64_t low = random % POINTS, length = (random >> 32) % (i % 4 ? 5 : POINTS);
+            intervals[i] = (ompp_interval_t){low, low + length, i, 0};
+        }
+        ompp_intervals_link(intervals, N);
+        for (uint64_t point = 0; point < 2 * POINTS; point++) {
+            uint32_t next = ompp_intervals_last(intervals, N, point);
+            for (uint32_t i = N; i-- > 0;) {
+                if (point < intervals[i].low || point >= intervals[i].high) continue;
+                assert_int_equal(next, i);
+                next = ompp_intervals_before(intervals, next, point);
+            }
+            assert_int_equal(next, OMPP_NO_INTERVAL);
+        }
+    }
+    assert_int_equal(ompp_intervals_last(intervals, 0, 1), OMPP_NO_INTERVAL);
+}
+
 int main(void)
 {
     static char pages[] = "pages";
@@ -238,6 +268,7 @@ int main(void)
         cmocka_unit_test(tells_equal_hashes_apart),
         cmocka_unit_test(survives_failures_of_arrays),
         cmocka_unit_test(reserves_arrays),
+        cmocka_unit_test(finds_intervals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "analysis/ompp_analysis.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 int main(int argc, char **argv)
@@ -22,7 +23,7 @@ int main(int argc, char **argv)
         if (region.construct == OMPP_CONSTRUCT_NUM) return 2;
         ompp_profile_add_region(profile, &region);
     }
-    if (ompp_analysis_resolve(profile, 60) != 0) return 1;
+    if (ompp_analysis_resolve(profile, INFINITY, "nobody") != 0) return 1;
     for (size_t i = 0; i < profile->nregions; i++) {
         const ompp_region_t *region = &profile->regions[i];
         printf("%s %" PRIu32 " %" PRIu32 "\n", ompp_constructs[region->construct].full, region->begin, region->end);
