@@ -316,6 +316,27 @@ def test_redacted(verdict, scratch, program):
         verdict.equal(report("check", path, folder=folder).status, 0, "check " + path)
 
 
+def test_redacted_blanks(verdict, scratch):
+    """Directories whose names have blanks and other characters that end words: in files, settings and sentences of Coverage."""
+    folder = shared(scratch, "alice (her own)")
+    secret = os.path.join(folder, "secret work; at home")
+    os.makedirs(secret)
+    source, program = os.path.join(secret, "users.c"), os.path.join(secret, "users")
+    with open(os.path.join(HERE, "users.c")) as file, open(source, "w") as to:
+        to.write(file.read().replace("int sum = 0;", "int sum = 0;\n#pragma pomp noinstrument\n#pragma omp parallel\nsum += 0;\n#pragma pomp instrument"))
+    harness.build(source, program, harness.sources()[0])
+    for number, settings in enumerate(({"OMPP_JOB_DIR": os.path.join(secret, "no place", "for jobs")}, {"OMPP_JOB_DIR": "secret of hers/no where/at all"},
+                                       {"OMPP_CLOCK": "/a secret/and more/of it"})):
+        done = execute([program], secret, OMPP_REDACT=1, OMPP_OUTDIR=folder, OMPP_OUTFORMAT="text,csv", **settings)
+        verdict.equal(done.status, 0, "redacted blanks: status")
+        texts = [open(path).read() for path in glob.glob(glob.escape(folder) + "/users.2-%d.ompp.*" % number)]
+        verdict.equal(len(texts), 3, "redacted blanks: reports: " + done.err)
+        for text in texts:
+            bad = [line for line in text.splitlines() if re.search("secret|alice|home|her own|no place|no where|and more", line)]
+            verdict.equal(bad, [], "redacted blanks: %s: what it holds" % settings)
+        verdict.check(any("users.c" in text for text in texts), "redacted blanks: names of files")
+
+
 def test_group(verdict, scratch, program):
     """A project's directory: members of the group replace each other's reports."""
     folder = shared(scratch, "project", 0o2775)
@@ -382,6 +403,7 @@ def main():
         test_pipes(verdict, scratch, program)
         test_elsewhere(verdict, scratch, program)
         test_redacted(verdict, scratch, program)
+        test_redacted_blanks(verdict, scratch)
         test_group(verdict, scratch, program)
         test_whole(verdict, scratch, program)
     except (harness.Failure, subprocess.TimeoutExpired) as failure:

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPIN_NS 15000u /* the end of a pause is spun: a sleep ends that late, even if asked for without slack */
+#define SPIN_NS 15000u    /* the end of a pause is spun: a sleep ends that late, even if asked for without slack */
 #define PIECE_NS 1000000u /* of a pause that is slept: signals of the program are that late at most */
 
 /*

@@ -1,7 +1,7 @@
 /**
  * \file
- * A small arena with two records of every kind, and all links in it, by name: to be made hostile. For tests that read what somebody else
- * may have written.
+ * A small arena with two records of every kind, and all links in it, by name: to be made hostile. For tests that read
+ * what somebody else may have written.
  */
 #ifndef OMPP_HOSTILE_ARENA_H
 #define OMPP_HOSTILE_ARENA_H
@@ -205,7 +205,7 @@ static void hostile_lists(ompp_a_header_t *h, ompp_off_t name, ompp_off_t other)
     hostile_whatif(h, name, region);
 }
 
-/** \brief Makes the arena in memory of so many bytes, HOSTILE_LEAST or more; what it does not need is filled with `filler`. */
+/** \brief Makes the arena in memory of so many bytes, HOSTILE_LEAST or more; filler is in what it does not need. */
 static void hostile_build(char *base, uint32_t size, char filler)
 {
     char host[256] = "";

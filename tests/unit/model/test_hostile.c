@@ -1,6 +1,6 @@
 /*
- * Arenas that somebody has made: circles, links to themselves and to anywhere in every kind of record, numbers that lie. Each is read to
- * an end in little time, and what was read is a profile. By hand: test_hostile RUNS [SEED].
+ * Arenas that somebody has made: circles, links to themselves and to anywhere in every kind of record, numbers that
+ * lie. Each is read to an end in little time, and what was read is a profile. By hand: test_hostile RUNS [SEED].
  */
 #define _GNU_SOURCE
 #include "hostile_arena.h"
