@@ -116,6 +116,8 @@ class Report:
                 (self.read_property if title == PROPERTIES else self.read_rank)(i, l)
             elif l.startswith('ranks of MPI_COMM_WORLD that are not measured'):
                 self.absent = int(re.search(r': (\d+) of', l)[1])
+            elif re.fullmatch(r'rank \d+: nothing of it was found', l):
+                self.absent += 1
         if [t for t in seen if t in TITLES] != TITLES:
             self.say(0, 'sections are missing or out of order')
 
