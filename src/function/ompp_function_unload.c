@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "function/ompp_function_priv.h"
 
+#include "base/ompp_dl.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
@@ -24,7 +26,7 @@ __attribute__((visibility("default"), no_instrument_function)) int dlclose(void 
     int (*found)(void *) = __atomic_load_n(&next, __ATOMIC_RELAXED), result, saved;
 
     if (!found) {
-        void *symbol = dlsym(RTLD_NEXT, "dlclose"); /* of the C library, which is always there */
+        void *symbol = ompp_dl_symbol(RTLD_NEXT, "dlclose"); /* of the C library, which is always there */
         memcpy(&found, &symbol, sizeof found);
         __atomic_store_n(&next, found, __ATOMIC_RELAXED);
     }

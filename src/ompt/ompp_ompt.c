@@ -23,6 +23,7 @@
 #define _GNU_SOURCE
 #include "runtime/ompp_event.h"
 
+#include "base/ompp_dl.h"
 #include "model/ompp_profile.h"
 #include "model/ompp_whatif_profile.h"
 #include "ompt/ompp_ompt_code.h"
@@ -697,7 +698,7 @@ __attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool
     static ompt_start_tool_result_t result = {initialize, finalize, {0}};
 
     (void)version;
-    if (dlsym(RTLD_DEFAULT, "ompp_opari_linked")) return NULL;
+    if (ompp_dl_symbol(RTLD_DEFAULT, "ompp_opari_linked")) return NULL;
     char source[64];
     snprintf(source, sizeof source, "OMPT, %.50s", runtime ? runtime : "unknown runtime");
     return ompp_event_claim_openmp(source) ? &result : NULL;

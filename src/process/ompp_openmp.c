@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "process/ompp_openmp.h"
 
+#include "base/ompp_dl.h"
 #include "preload/ompp_launch.h"
 
 #include <dlfcn.h>
@@ -46,7 +47,7 @@ const char *ompp_openmp_loaded(void)
  * too. */
 static bool serves_gcc(void)
 {
-    void *function = dlsym(RTLD_DEFAULT, "GOMP_parallel");
+    void *function = ompp_dl_symbol(RTLD_DEFAULT, "GOMP_parallel");
     Dl_info info;
     size_t i = function && dladdr(function, &info) ? library_of(info.dli_fname) : NLIBRARIES;
 
