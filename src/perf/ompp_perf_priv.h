@@ -16,7 +16,7 @@ typedef struct {
     size_t bytes; /* of pages, mapped */
 } ompp_perf_t;
 
-/** \brief A file that is inherited by no program, above the numbers that the program is used to. \return where it is. */
+/** \brief Moves a file above the numbers that the program is used to; no other one inherits it. \return where. */
 int ompp_perf_move_up(int fd);
 
 /**
