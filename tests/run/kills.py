@@ -190,6 +190,10 @@ def try_once(verdict, scratch, number, case):
     process = launch(case, folder, 100000 if case["phase"] == "work" else ROUNDS)
     kill_at(process, folder, case)
     err = end_of(process, folder)
+    for _ in range(10 * PATIENCE):  # some are about to end
+        if not faults.children_of(folder):
+            break
+        time.sleep(0.1)
     verdict.equal(faults.children_of(folder), [], title + ": hangs")
     before = len(verdict.failed)
     result = check_left(verdict, title, folder, case, err)
