@@ -8,6 +8,7 @@
 #include "data/ompp_data_priv.h"
 
 #include "base/ompp_env.h"
+#include "base/ompp_float.h"
 #include "base/ompp_log.h"
 #include "image/ompp_program.h"
 #include "model/ompp_located.h"
@@ -15,6 +16,7 @@
 #include "runtime/ompp_event.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -286,8 +288,14 @@ static void resolve(void)
 void ompp_data_resolve(void)
 {
     if (refused || !ompp_data_has_backend() || !ompp_runtime_start() || !*ompp_env.data) return;
+    ompp_float_t program;
+
     if (atomic_flag_test_and_set(&busy)) return;
+    const int saved_errno = errno;
+    ompp_float_begin(&program);
     resolve(); /* it may take seconds: the program's signals come meanwhile */
+    ompp_float_end(&program);
+    errno = saved_errno;
     atomic_flag_clear(&busy);
 }
 

@@ -4,6 +4,7 @@
 #include "function/ompp_function.h"
 #include "function/ompp_function_priv.h"
 
+#include "base/ompp_caller.h"
 #include "model/ompp_profile.h"
 
 #include <errno.h>
@@ -45,7 +46,6 @@ static ompp_region_ref_t meet(const void *code)
     ompp_region_ref_t ref = 0;
     bool wanted;
 
-    if (!ompp_runtime_start()) return 0;
     wanted = ompp_region_wanted(OMPP_CONSTRUCT_USER_REGION) && ompp_function_selected(code);
     if (wanted) ref = define(code);
     /* A region refused now (the profile is full, or a signal came in the middle of an event) may be had later. */
@@ -58,11 +58,13 @@ ompp_region_ref_t ompp_function_meet_slow(const void *code)
     ompp_region_ref_t ref;
     int saved = errno;
 
-    if (meeting) return 0;
+    if (meeting || !ompp_runtime_start()) return 0;
+    const uint64_t held = ompp_signals_hold(); /* a handler that jumps would leave it so */
     meeting = true;
     ref = meet(code);
     meeting = false;
     errno = saved;
+    ompp_signals_release(held);
     return ref;
 }
 

@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "function/ompp_function_priv.h"
 
+#include "base/ompp_dl.h"
+
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +28,14 @@ static begin_catch_t *next_begin_catch(const void *caller)
     Dl_info info;
 
     if (found) return found;
-    symbol = dlsym(RTLD_NEXT, "__cxa_begin_catch");
+    symbol = ompp_dl_symbol(RTLD_NEXT, "__cxa_begin_catch");
     if (symbol) {
         memcpy(&found, &symbol, sizeof found);
         __atomic_store_n(&next_found, found, __ATOMIC_RELAXED);
         return found;
     }
-    module = dladdr(caller, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    symbol = module ? dlsym(module, "__cxa_begin_catch") : NULL;
+    module = dladdr(caller, &info) ? ompp_dl_open(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    symbol = module ? ompp_dl_symbol(module, "__cxa_begin_catch") : NULL;
     if (!symbol) abort();
     memcpy(&found, &symbol, sizeof found);
     dlclose(module);
@@ -43,10 +45,9 @@ static begin_catch_t *next_begin_catch(const void *caller)
 /* At load, where the search cannot spoil what dlerror() has for the program. */
 __attribute__((constructor, no_instrument_function)) static void find_at_load(void)
 {
-    void *symbol = dlsym(RTLD_NEXT, "__cxa_begin_catch");
+    void *symbol = ompp_dl_symbol(RTLD_NEXT, "__cxa_begin_catch");
 
     if (symbol) memcpy(&next_found, &symbol, sizeof next_found);
-    dlerror();
 }
 
 __attribute__((visibility("default"), no_instrument_function)) void *__cxa_begin_catch(void *exception)

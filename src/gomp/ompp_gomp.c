@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "gomp/ompp_gomp_priv.h"
 
+#include "base/ompp_dl.h"
 #include "base/ompp_path.h"
 #include "model/ompp_profile.h"
 
@@ -21,7 +22,7 @@ __thread ompp_gomp_body_t ompp_gomp_body __attribute__((tls_model("initial-exec"
 /* LLVM's library has libgomp's functions as well, and may be in front of libgomp. */
 static bool is_served_by_llvm(void)
 {
-    void *function = dlsym(RTLD_NEXT, "GOMP_parallel");
+    void *function = ompp_dl_symbol(RTLD_NEXT, "GOMP_parallel");
     Dl_info info;
 
     if (!function || !dladdr(function, &info) || !info.dli_fname) return false;
@@ -37,7 +38,7 @@ bool ompp_gomp_ask_slow(void)
 {
     int saved = errno;
     bool by_llvm = is_served_by_llvm();
-    bool on = !dlsym(RTLD_DEFAULT, "ompp_opari_linked") &&
+    bool on = !ompp_dl_symbol(RTLD_DEFAULT, "ompp_opari_linked") &&
               ompp_event_claim_openmp(by_llvm ? "GOMP, libomp" : "GOMP, libgomp");
     unsigned before = 0;
 
@@ -55,7 +56,10 @@ __attribute__((constructor)) static void at_load(void) { ompp_gomp_on(); }
 
 static void *find(void *where, const char *name, const char *version)
 {
-    return version ? dlvsym(where, name, version) : dlsym(where, name);
+    void *found = version ? dlvsym(where, name, version) : dlsym(where, name);
+
+    if (!found) dlerror();
+    return found;
 }
 
 typedef struct {
@@ -97,7 +101,7 @@ static void *find_anywhere(const char *name, const char *version)
         object.seen = 0;
         object.name[0] = '\0';
         if (!dl_iterate_phdr(take_name, &object)) break;
-        void *library = object.name[0] ? dlopen(object.name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+        void *library = object.name[0] ? ompp_dl_open(object.name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
         if (!library) continue;
         found = find(library, name, version);
         if (found && !is_of(object.name, found)) found = NULL;

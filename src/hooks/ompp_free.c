@@ -8,6 +8,8 @@
  */
 #define _GNU_SOURCE
 #include "hooks/ompp_count_priv.h"
+
+#include "base/ompp_dl.h"
 #include "hooks/ompp_free_priv.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_event.h"
@@ -26,7 +28,7 @@ static bool sizes_known; /* malloc_usable_size() is about the blocks of the allo
 void ompp_free_start(void)
 {
     Dl_info of_free, of_size;
-    void *release = dlsym(RTLD_DEFAULT, "free"), *size = dlsym(RTLD_DEFAULT, "malloc_usable_size");
+    void *release = ompp_dl_symbol(RTLD_DEFAULT, "free"), *size = ompp_dl_symbol(RTLD_DEFAULT, "malloc_usable_size");
 
     sizes_known = release && size && dladdr(release, &of_free) && dladdr(size, &of_size) &&
                   of_free.dli_fbase == of_size.dli_fbase;

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "image/ompp_intercept.h"
+#include "base/ompp_dl.h"
 #include "base/ompp_path.h"
 #include "image/ompp_dso.h"
 
@@ -78,7 +79,7 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *loads)
 static void find_real(const ompp_intercept_t *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (rows[i].real && !*rows[i].real) *rows[i].real = dlsym(RTLD_DEFAULT, rows[i].name);
+        if (rows[i].real && !*rows[i].real) *rows[i].real = ompp_dl_symbol(RTLD_DEFAULT, rows[i].name);
 }
 
 /* Which modules have been looked at for these rows. */

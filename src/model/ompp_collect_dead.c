@@ -48,11 +48,12 @@ static uint64_t last_of(const ompp_collecting_t *c, const ompp_a_thread_t *threa
 static uint64_t last_event(const ompp_collecting_t *c, const ompp_a_header_t *header)
 {
     uint64_t last = latest(header->begin_ns, header->end_ns);
+    const ompp_a_whatif_t *w = ompp_collect_record(c, ompp_collect_follow(&header->whatif), sizeof *w);
     const ompp_a_thread_t *t = ompp_collect_record(c, ompp_collect_follow(&header->threads), sizeof *t);
 
     for (uint32_t n = 0; t && n < ompp_collect_most(c); n++, t = ompp_collect_record(c, t->next, sizeof *t))
         last = latest(last, last_of(c, t));
-    return last;
+    return w ? latest(last, ompp_collect_load(&w->until_ns)) : last; /* clocks are written at an event, or at the end */
 }
 
 /* Until when its regions last: of a process that runs, until now. */

@@ -71,7 +71,7 @@ static void add_pending(ompp_collecting_t *c, const ompp_a_pending_t *p, uint32_
     memcpy(total, is_redone(p) ? p->redo.total : p->total, sizeof total);
     for (uint32_t n = 0; page && n < ompp_collect_most(c);
          n++, page = ompp_collect_record(c, page->next, sizeof *page)) {
-        const ompp_counted_t *counted = page->kind == OMPP_A_PAGE_COUNTS
+        const ompp_counted_t *counted = page->kind == OMPP_A_PAGE_COUNTS && page->items % _Alignof(ompp_counted_t) == 0
                                             ? ompp_collect_record(c, page->items, page->n * (uint64_t)sizeof *counted)
                                             : NULL;
         for (uint32_t i = 0; counted && i < page->n; i++)

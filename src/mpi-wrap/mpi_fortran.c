@@ -8,6 +8,7 @@
 #define OMPP_LOG_DOMAIN "mpi"
 #include "mpi-wrap/mpi_fortran_priv.h"
 
+#include "base/ompp_dl.h"
 #include "base/ompp_log.h"
 
 #include <dlfcn.h>
@@ -44,16 +45,16 @@ static void *caller_of(const void *code)
 {
     Dl_info info;
 
-    return dladdr(code, &info) && info.dli_fname ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    return dladdr(code, &info) && info.dli_fname ? ompp_dl_open(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
 /* A symbol as the module at code sees it; NULL when it sees none. */
 static void *seen_from(const void *code, const char *name)
 {
-    void *found = dlsym(RTLD_DEFAULT, name), *module = found ? NULL : caller_of(code);
+    void *found = ompp_dl_symbol(RTLD_DEFAULT, name), *module = found ? NULL : caller_of(code);
 
     if (module) {
-        found = dlsym(module, name);
+        found = ompp_dl_symbol(module, name);
         dlclose(module); /* it was loaded before and stays so */
     }
     return found;
@@ -65,8 +66,8 @@ static void *in_libraries(const char *const libraries[], const char *name)
     void *found = NULL;
 
     for (int i = 0; !found && libraries[i]; i++) {
-        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_GLOBAL);
-        if (library) found = dlsym(library, name);
+        void *library = ompp_dl_open(libraries[i], RTLD_LAZY | RTLD_GLOBAL);
+        if (library) found = ompp_dl_symbol(library, name);
     }
     return found;
 }

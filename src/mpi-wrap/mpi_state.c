@@ -98,6 +98,9 @@ bool ompp_mpi_ask_slow(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    if (__atomic_load_n(&ompp_mpi_unusual, __ATOMIC_ACQUIRE) & OMPP_MPI_ASK) ompp_caller_run(ask_once, &once);
+    if (__atomic_load_n(&ompp_mpi_unusual, __ATOMIC_ACQUIRE) & OMPP_MPI_ASK) {
+        ompp_runtime_start(); /* who waits for another thread's start does so here, where its signals come */
+        ompp_caller_run(ask_once, &once);
+    }
     return !(ompp_mpi_unusual & OMPP_MPI_OFF);
 }

@@ -23,15 +23,12 @@
 #define _GNU_SOURCE
 #include "runtime/ompp_event.h"
 
-#include "base/ompp_path.h"
 #include "model/ompp_profile.h"
 #include "model/ompp_whatif_profile.h"
 #include "ompt/ompp_ompt_code.h"
-#include "ompt/ompp_ompt_other.h"
+#include "ompt/ompp_ompt_tool.h"
 
-#include <dlfcn.h>
 #include <omp-tools.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -179,8 +176,8 @@ static bool is_nested(void)
 }
 
 /*
- * A worker leaves the barrier at a team's end, and its implicit task, as it begins in its next team: that closes what it
- * has open, as does the end of measurement. In a region that it has forked itself the thread is no worker.
+ * A worker leaves the barrier at a team's end, and its implicit task, as it begins in its next team: that closes what
+ * it has open, as does the end of measurement. In a region that it has forked itself the thread is no worker.
  */
 static inline bool is_told_by_next_begin(void) { return self.nforks == 0 && !ompp_sync_follower(); }
 
@@ -744,42 +741,11 @@ static void forget_releases(void)
     if (set_callback) set_callback(ompt_callback_mutex_released, NULL);
 }
 
-/* Another tool has the runtime's events: there is one in a process. The report says so. */
-static void leave_to(const void *code, const char *file)
-{
-    Dl_info info;
-
-    if (code && dladdr(code, &info) && info.dli_fname) file = info.dli_fname;
-    ompp_event_openmp_left_to(file && *file ? ompp_path_last(file) : "the program");
-    ompp_runtime_start();
-}
-
-/*
- * Declines where OPARI2's calls are linked in: one source per process; and for a tool of others, which would be started
- * without us. Of another name than what runtimes ask for, which may lead to the program's.
- */
-static ompt_start_tool_result_t *start_tool(unsigned version, const char *runtime)
+ompt_start_tool_result_t *ompp_ompt_tool(void)
 {
     static ompt_start_tool_result_t result = {initialize, finalize, {0}};
-    const bool opari = dlsym(RTLD_DEFAULT, "ompp_opari_linked") != NULL;
-    ompt_start_tool_result_t *others = ompp_ompt_other_start(start_tool, version, runtime);
-    const char *listed = others || opari ? NULL : ompp_ompt_other_listed();
-    char source[64];
 
-    if ((others || listed) && !opari) leave_to(others ? (const void *)(uintptr_t)others->initialize : NULL, listed);
-    if (others || listed || opari) return others;
-    snprintf(source, sizeof source, "OMPT, %.50s", runtime ? runtime : "unknown runtime");
-    return ompp_event_claim_openmp(source) ? &result : NULL;
+    return &result;
 }
 
-/* Asked by the OpenMP runtime when it starts. */
-__attribute__((visibility("default"))) ompt_start_tool_result_t *ompt_start_tool(unsigned version, const char *runtime)
-{
-    return start_tool(version, runtime);
-}
-
-__attribute__((constructor)) static void at_load(void)
-{
-    atexit(forget_releases);
-    ompp_ompt_other_stand_in_front(start_tool);
-}
+__attribute__((constructor)) static void at_load(void) { atexit(forget_releases); }

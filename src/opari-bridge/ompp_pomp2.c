@@ -7,6 +7,7 @@
 #include "opari-bridge/ompp_pomp2_priv.h"
 
 #include "base/ompp_caller.h"
+#include "base/ompp_dl.h"
 #include "model/ompp_profile.h"
 #include "process/ompp_lifecycle.h"
 
@@ -110,11 +111,11 @@ static bool find_all(void)
         void (*exported)(void);
     } rows[] = {OMP_FUNCTIONS(TABLE_ROW) OMP_LOCKS(TABLE_LOCK) OMP_LOCKS(TABLE_FORTRAN)};
 
-    const bool visible = dlsym(RTLD_DEFAULT, rows[0].name) || rows[0].exported;
+    const bool visible = ompp_dl_symbol(RTLD_DEFAULT, rows[0].name) || rows[0].exported;
     void *library = visible ? NULL : library_of_plugin();
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        void *found = dlsym(library ? library : RTLD_DEFAULT, rows[i].name);
+        void *found = ompp_dl_symbol(library ? library : RTLD_DEFAULT, rows[i].name);
         if (!found) memcpy(&found, &rows[i].exported, sizeof found);
         if (found) *rows[i].slot = found;
     }
@@ -144,7 +145,8 @@ void ompp_pomp2_omp_need_locks(void)
     static int looked;
 
     if (__atomic_load_n(&looked, __ATOMIC_ACQUIRE)) return;
-    if (!dlsym(RTLD_DEFAULT, "omp_init_lock") && dlopen("libgomp.so.1", RTLD_NOW | RTLD_GLOBAL)) find_all();
+    if (!ompp_dl_symbol(RTLD_DEFAULT, "omp_init_lock") && ompp_dl_open("libgomp.so.1", RTLD_NOW | RTLD_GLOBAL))
+        find_all();
     __atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
 }
 
@@ -152,8 +154,7 @@ void ompp_pomp2_omp_need_locks(void)
  * brings. */
 __attribute__((constructor)) static void find_at_load(void)
 {
-    if (dlsym(RTLD_DEFAULT, "omp_get_max_threads")) ompp_pomp2_omp_find();
-    dlerror(); /* what was not found is no error of the program */
+    if (ompp_dl_symbol(RTLD_DEFAULT, "omp_get_max_threads")) ompp_pomp2_omp_find();
 }
 
 /* ---- Regions ----------------------------------------------------------------------------------------------------- */

@@ -17,8 +17,7 @@
 #define LOW_RING 8192u /* bytes; with less there is no point */
 #define HIGH_FD 200    /* out of the way of programs that count on the lowest number */
 
-/* The file is the program's to inherit by nobody, and stands above the numbers it is used to. */
-static int move_up(int fd)
+int ompp_perf_move_up(int fd)
 {
     int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
 
@@ -49,7 +48,7 @@ int ompp_perf_open(ompp_perf_t *event, struct perf_event_attr *attr, int leader,
     attr->size = sizeof *attr;
     event->fd = (int)syscall(SYS_perf_event_open, attr, 0, -1, leader, (unsigned long)PERF_FLAG_FD_CLOEXEC);
     if (event->fd < 0) return errno;
-    event->fd = move_up(event->fd);
+    event->fd = ompp_perf_move_up(event->fd);
     event->ring.sample_type = attr->sample_type;
     if (!ring || map_ring(event, ring)) return 0;
     ompp_perf_close(event);

@@ -16,6 +16,9 @@ typedef struct {
     size_t bytes; /* of pages, mapped */
 } ompp_perf_t;
 
+/** \brief Moves a file above the numbers that the program is used to; no other one inherits it. \return where. */
+int ompp_perf_move_up(int fd);
+
 /**
  * \brief Opens an event for the calling thread, counting from now on unless attr->disabled.
  * \param[in] attr   size is set here.  \param[in] leader  of a group, -1 = none.

@@ -11,12 +11,12 @@
 #include "data/ompp_data.h"
 #include "data/ompp_used.h"
 #include "model/ompp_profile.h"
+#include "process/ompp_helper.h"
 #include "runtime/ompp_metric.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -113,15 +113,15 @@ static bool lives(const state_t *state)
     return s != NULL;
 }
 
-static void *collect(void *nothing)
+static void collect(void *unused)
 {
     struct epoll_event event;
 
+    (void)unused;
     for (;;) {
-        if (epoll_wait(watched, &event, 1, -1) != 1) {
-            if (errno == EINTR) continue;
-            return nothing;
-        }
+        const int n = epoll_wait(watched, &event, 1, OMPP_HELPER_LOOK_MS);
+        if (n < 0 ? errno != EINTR : n == 0 && ompp_helper_is_alone()) return;
+        if (n < 1) continue;
         pthread_mutex_lock(&list_lock);
         state_t *state = event.data.ptr;
         if (lives(state)) {
@@ -136,20 +136,12 @@ static void *collect(void *nothing)
 /* Without it, what does not fit into a ring is counted as lost. */
 static void start_collector(void)
 {
-    pthread_attr_t attributes;
     pthread_t thread;
-    sigset_t all, old;
 
     watched = epoll_create1(EPOLL_CLOEXEC);
     if (watched < 0) return;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, COLLECTOR_STACK);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_create(&thread, &attributes, collect, NULL);
-    pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    watched = ompp_perf_move_up(watched);
+    if (ompp_helper_start(&thread, "ompp-collect", COLLECTOR_STACK, collect, NULL) == 0) pthread_detach(thread);
 }
 
 static void watch(state_t *state)

@@ -8,14 +8,12 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
-#include "runtime/ompp_thread.h"
+#include "process/ompp_helper.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define STACK_BYTES (2u << 20) /* of our thread */
 
@@ -40,22 +38,10 @@ static bool is_before(const struct timespec *a, const struct timespec *b)
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* A program whose first thread ends by pthread_exit() ends with its last thread: that must not be ours. */
-static bool is_alone(void)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    unsigned n = 0;
-
-    if (!tasks) return false;
-    for (struct dirent *e; (e = readdir(tasks));) n += e->d_name[0] != '.';
-    closedir(tasks);
-    return n == 1 || (n == 2 && ompp_task_state((uint32_t)getpid()) == 'Z');
-}
-
 /* Waits until then, or until the clock has gone back. \return false when it is time to end. */
 static bool sleep_until(const struct timespec *then)
 {
-    const uint64_t look_ns = 1000000000u; /* for others */
+    const uint64_t look_ns = OMPP_HELPER_LOOK_MS * 1000000u; /* for others */
     struct timespec now = {0, 0};
     bool go_on = true;
 
@@ -66,7 +52,7 @@ static bool sleep_until(const struct timespec *then)
         if (is_before(&now, &before)) break;
         next = now;
         add_ns(&next, look_ns);
-        go_on = !timer.stop && !is_alone();
+        go_on = !timer.stop && !ompp_helper_is_alone();
         if (!go_on || !is_before(&now, then)) break;
         pthread_cond_timedwait(&timer.wake, &timer.lock, is_before(then, &next) ? then : &next);
     }
@@ -96,7 +82,7 @@ static void do_duties(duty_t *duty, const duty_t *end)
     }
 }
 
-static void *do_by_the_clock(void *unused)
+static void do_by_the_clock(void *unused)
 {
     duty_t duties[] = {{.run = timer.dump, .interval_ns = (uint64_t)(1e9 * ompp_env.dump_interval)},
                        {.run = timer.checkpoint, .interval_ns = (uint64_t)(1e9 * ompp_env.checkpoint)}};
@@ -104,8 +90,6 @@ static void *do_by_the_clock(void *unused)
     const struct timespec *first;
 
     (void)unused;
-    ompp_thread_self = &ompp_thread_none;
-    pthread_setname_np(pthread_self(), "ompp-dump");
     for (unsigned i = 0; i < N; i++) {
         clock_gettime(CLOCK_MONOTONIC, &duties[i].next);
         add_ns(&duties[i].next, duties[i].interval_ns);
@@ -116,26 +100,6 @@ static void *do_by_the_clock(void *unused)
         for (unsigned i = 0; i < N; i++)
             if (duties[i].interval_ns && (!first || is_before(&duties[i].next, first))) first = &duties[i].next;
     } while (first && sleep_until(first));
-    return NULL;
-}
-
-/* Our thread takes no signal: they are the program's. */
-static int create_quietly(pthread_t *thread)
-{
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    int error = pthread_attr_init(&attributes);
-
-    if (error) return error;
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    error = pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (!error) {
-        error = pthread_create(thread, &attributes, do_by_the_clock, NULL);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
-    pthread_attr_destroy(&attributes);
-    return error;
 }
 
 void ompp_dump_start(void (*dump)(void), void (*checkpoint)(void))
@@ -151,7 +115,7 @@ void ompp_dump_start(void (*dump)(void), void (*checkpoint)(void))
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&timer.wake, &attributes);
     pthread_condattr_destroy(&attributes);
-    error = create_quietly(&timer.thread);
+    error = ompp_helper_start(&timer.thread, "ompp-dump", STACK_BYTES, do_by_the_clock, NULL);
     timer.running = !error;
     if (error) ompp_warn_common("no incremental reports nor copies: no thread for them (%s)", strerror(error));
     errno = saved_errno;

@@ -42,20 +42,21 @@ static ompp_profile_t *collect(ompp_time_t t, ompp_end_t end)
 void ompp_runtime_absent(const ompp_reduce_t *reduce)
 {
     char rank[16];
+    bool done = false;
 
     if (reduce->size < 2 || ompp_finish_meet(reduce)) return;
-    if (reduce->rank == 0) {
-        ompp_finish_begin();
-        ompp_profile_t *profile = ompp_profile_new();
-        if (!profile) return;
+    if (reduce->rank == 0) ompp_finish_begin();
+    ompp_profile_t *profile = reduce->rank == 0 ? ompp_profile_new() : NULL;
+    if (profile) {
         snprintf(rank, sizeof rank, "%d", reduce->world ? reduce->world[0] : 0);
         ompp_profile_add_coverage(profile, OMPP_COVERAGE_INCOMPLETE, rank, "not measured", 1);
         ompp_finish_reduce(reduce, profile);
-        ompp_finish_write(profile, -1, NULL);
+        done = ompp_finish_write(profile, -1, NULL);
         ompp_profile_free(profile);
-    } else {
+    } else if (reduce->rank > 0) {
         ompp_finish_reduce_nothing(reduce);
     }
+    ompp_finish_tell(reduce, &done);
 }
 
 /* Nothing is measured from here on. \param[out] t  the end. \return true for the one caller that ends a running
@@ -100,7 +101,7 @@ static void remove_files(void)
     ompp_checkpoint_remove();
 }
 
-/* Its profile went to rank 0, which may yet die before there is a report: the file goes when MPI is finalized, or at
+/* Its profile went to rank 0, which has not said that there is a report: the file goes when MPI is finalized, or at
  * exit. */
 static atomic_bool leaves_later;
 
@@ -218,7 +219,7 @@ static void finalize(const ompp_reduce_t *reduce)
 {
     ompp_time_t t;
     bool done = true;
-    int error = 0;
+    int error = 0, untold = 0;
 
     /* A report that is under way is of a moment before the end. A forked process has none. */
     if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING) ompp_dump_stop();
@@ -230,11 +231,12 @@ static void finalize(const ompp_reduce_t *reduce)
     if (!reduce || wants_reports_of("merged")) {
         error = reduce && reduce->size > 1 ? ompp_finish_meet(reduce) : 0;
         if (!error) done = report_of_run(t, reduce);
+        if (!error && reduce && reduce->size > 1) untold = ompp_finish_tell(reduce, &done);
     }
     if (error)
         end_badly(t, error == -OMPP_E_TIMEOUT ? "not all ranks reached MPI_Finalize within OMPP_FINALIZE_TIMEOUT"
                                               : "the ranks could not be reached at MPI_Finalize");
-    else if (reduce && reduce->rank > 0) atomic_store(&leaves_later, true);
+    else if (untold) atomic_store(&leaves_later, true);
     else if (done) remove_files();
 }
 

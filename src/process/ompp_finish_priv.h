@@ -66,4 +66,12 @@ void ompp_finish_reduce(const ompp_reduce_t *reduce, ompp_profile_t *profile);
 /** \brief The same of a rank that has no profile: nobody waits for it. */
 void ompp_finish_reduce_nothing(const ompp_reduce_t *reduce);
 
+/**
+ * \brief Whether rank 0 has made the report: it says so to the others, whose files would else be all that there is.
+ *        Collective, behind ompp_finish_reduce().
+ * \param[in,out] done  of rank 0; then, of all.
+ * \return 0; -OMPP_E_TIMEOUT, -OMPP_E_MPI: it has not said it, and may yet do it.
+ */
+int ompp_finish_tell(const ompp_reduce_t *reduce, bool *done);
+
 #endif

@@ -105,6 +105,30 @@ void ompp_finish_reduce(const ompp_reduce_t *reduce, ompp_profile_t *profile)
 
 void ompp_finish_reduce_nothing(const ompp_reduce_t *reduce) { send_profile(reduce, taker_of(reduce), NULL); }
 
+/* A word of rank 0's to all others. */
+static int hear(const ompp_reduce_t *reduce, char *word)
+{
+    uint64_t bytes = 0;
+    int error = 0;
+
+    if (reduce->rank == 0) {
+        for (int r = 1; r < reduce->size; r++) reduce->send(r, word, sizeof *word);
+    } else {
+        error = reduce->receive_size(0, &bytes);
+        if (!error) error = bytes == sizeof *word ? reduce->receive(0, word, bytes) : -OMPP_E_FORMAT;
+    }
+    return error;
+}
+
+int ompp_finish_tell(const ompp_reduce_t *reduce, bool *done)
+{
+    char word = *done;
+    const int error = hear(reduce, &word);
+
+    if (!error) *done = word;
+    return error;
+}
+
 /*
  * Rank 0 decides and says so. A rank that waited in vain says to the rank that would wait
  * for it that nothing comes; one that comes late hears that rank 0 has given up.
@@ -113,16 +137,11 @@ int ompp_finish_meet(const ompp_reduce_t *reduce)
 {
     int error = reduce->agree(ompp_env.finalize_timeout);
     char go = !error;
-    uint64_t bytes = 0;
 
-    if (reduce->rank == 0) {
-        for (int r = 1; r < reduce->size; r++) reduce->send(r, &go, sizeof go);
-    } else if (error) {
+    if (error && reduce->rank > 0) {
         ompp_finish_reduce_nothing(reduce);
-    } else {
-        error = reduce->receive_size(0, &bytes);
-        if (!error) error = bytes == sizeof go ? reduce->receive(0, &go, sizeof go) : -OMPP_E_FORMAT;
-        if (!error && !go) error = -OMPP_E_TIMEOUT;
+        return error;
     }
-    return error;
+    const int heard = hear(reduce, &go);
+    return error ? error : heard ? heard : go ? 0 : -OMPP_E_TIMEOUT;
 }

@@ -12,6 +12,7 @@
 #include "image/ompp_program.h"
 #include "model/ompp_job.h"
 #include "model/ompp_pack.h"
+#include "process/ompp_helper.h"
 #include "process/ompp_lifecycle.h"
 #include "runtime/ompp_thread.h"
 
@@ -164,13 +165,11 @@ typedef struct {
     bool written;
 } report_task_t;
 
-static void *write_there(void *argument)
+static void write_there(void *argument)
 {
     report_task_t *task = argument;
 
-    ompp_thread_self = &ompp_thread_none;
     task->written = write_here(task->profile, task->local_rank, task->why);
-    return NULL;
 }
 
 /* Bytes left on this thread's stack; 0 = unknown. */
@@ -191,15 +190,11 @@ bool ompp_finish_write(ompp_profile_t *profile, int local_rank, const char *why)
 {
     const size_t enough = 512 << 10;
     report_task_t task = {profile, local_rank, why, false};
-    pthread_attr_t attributes;
     pthread_t thread;
-    size_t left = stack_left();
-    bool done = false;
+    const size_t left = stack_left();
+    const bool done = left > 0 && left < enough &&
+                      ompp_helper_start(&thread, "ompp-report", 4 * enough, write_there, &task) == 0 &&
+                      pthread_join(thread, NULL) == 0;
 
-    if (left > 0 && left < enough && pthread_attr_init(&attributes) == 0) {
-        done = pthread_attr_setstacksize(&attributes, 4 * enough) == 0 &&
-               pthread_create(&thread, &attributes, write_there, &task) == 0 && pthread_join(thread, NULL) == 0;
-        pthread_attr_destroy(&attributes);
-    }
     return done ? task.written : write_here(profile, local_rank, why);
 }

@@ -166,7 +166,6 @@ static bool write_header(void)
     ompp_cpu_wait_begin();
     header->host = ompp_string_take(host);
     header->app = ompp_string_take(ompp_path_last(*ompp_env.appname ? ompp_env.appname : ompp_program_path()));
-    header->source = ompp_string_take(ompp_coverage_source());
     header->version = ompp_string_take(OMPP_VERSION);
     header->built = ompp_string_take(__DATE__ " " __TIME__);
     header->start_ticks = ompp_proc_start(getpid());
@@ -286,7 +285,8 @@ static _Atomic pid_t starter; /* thread that starts measurement; 0 = none yet */
 
 /*
  * Another thread starts measurement. In a child that was forked meanwhile it is not there; a handler of the program's
- * may have jumped out of the start. Then nothing is measured.
+ * may have jumped out of the start. Then nothing is measured. Who waits has nothing half done: its signals come (the
+ * start may wait for a handler of it, a garbage collector's), and it may leave by longjmp().
  */
 static void wait_for_start(void)
 {
@@ -297,8 +297,15 @@ static void wait_for_start(void)
         int state = OMPP_STATE_NEW;
         if (syscall(SYS_tgkill, getpid(), atomic_load(&starter), 0) != 0 || naps++ > LONGEST_START_NAPS)
             atomic_compare_exchange_strong(&ompp_process.state, &state, OMPP_STATE_DEAD);
-        else nanosleep(&nap, NULL);
+        else syscall(SYS_nanosleep, &nap, NULL); /* nobody is cancelled here, as by nanosleep() */
     }
+}
+
+static void call_at_start(void)
+{
+    void (*callback)(void) = atomic_exchange(&at_start, NULL);
+
+    if (callback) callback();
 }
 
 /*
@@ -307,31 +314,21 @@ static void wait_for_start(void)
  */
 static void start_once(void *unused)
 {
-    const pid_t self = (pid_t)syscall(SYS_gettid);
-    void (*callback)(void) = NULL;
     pid_t other = 0;
 
     (void)unused;
-    if (atomic_compare_exchange_strong(&starter, &other, self)) start_now();
-    else if (other != self) wait_for_start();
-    if (atomic_load(&ompp_process.state) != OMPP_STATE_NEW) callback = atomic_exchange(&at_start, NULL);
-    if (callback) callback();
+    if (!atomic_compare_exchange_strong(&starter, &other, (pid_t)syscall(SYS_gettid))) return;
+    start_now();
+    call_at_start();
 }
 
-/* Who waits does so with its signals: the one that starts may wait for a handler of it (a garbage collector's). */
 void ompp_runtime_start_once(void)
 {
-    const pid_t other = atomic_load(&starter);
     const int saved_errno = errno;
-    int cancel;
 
-    if (other && other != (pid_t)syscall(SYS_gettid)) {
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-        wait_for_start();
-        pthread_setcancelstate(cancel, NULL);
-    }
+    if (!atomic_load(&starter)) ompp_caller_run(start_once, NULL);
+    if (atomic_load(&starter) != (pid_t)syscall(SYS_gettid)) wait_for_start();
     errno = saved_errno;
-    ompp_caller_run(start_once, NULL);
 }
 
 void ompp_runtime_thread_begins(void)
@@ -344,8 +341,8 @@ void ompp_runtime_thread_begins(void)
 
 void ompp_runtime_at_start(void (*callback)(void))
 {
-    if (atomic_load(&ompp_process.state) == OMPP_STATE_NEW) atomic_store(&at_start, callback);
-    else callback();
+    atomic_store(&at_start, callback);
+    if (atomic_load(&ompp_process.state) != OMPP_STATE_NEW) call_at_start();
 }
 
 /* The exit handler is registered at load, so that it runs after those the program registers. */

@@ -5,6 +5,7 @@
  * all is.
  */
 #define _GNU_SOURCE
+#include "base/ompp_caller.h"
 #include "base/ompp_reserve.h"
 
 #include <dlfcn.h>
@@ -169,11 +170,14 @@ static int lock_others(int flags)
 OMPP_EXPORT int mlockall(int flags)
 {
     int cancel, result;
+    uint64_t held;
 
     if (!(flags & MCL_CURRENT) || flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) || !is_anything_reserved())
         return lock_all(flags);
+    held = ompp_signals_hold(); /* a handler may jump */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     result = lock_others(flags);
     pthread_setcancelstate(cancel, NULL);
+    ompp_signals_release(held);
     return result;
 }

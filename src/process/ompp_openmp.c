@@ -2,6 +2,7 @@
 #define OMPP_LOG_DOMAIN "runtime"
 #include "process/ompp_openmp.h"
 
+#include "base/ompp_dl.h"
 #include "base/ompp_log.h"
 #include "preload/ompp_launch.h"
 #include "runtime/ompp_coverage.h"
@@ -56,7 +57,7 @@ const char *ompp_openmp_loaded(void)
  * too. */
 static bool serves_gcc(void)
 {
-    void *function = dlsym(RTLD_DEFAULT, "GOMP_parallel");
+    void *function = ompp_dl_symbol(RTLD_DEFAULT, "GOMP_parallel");
     Dl_info info;
     size_t i = function && dladdr(function, &info) ? library_of(info.dli_fname) : NLIBRARIES;
 

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "pthread/ompp_pthread_priv.h"
 
+#include "base/ompp_dl.h"
 #include "base/ompp_path.h"
 
 #include <dlfcn.h>
@@ -116,7 +117,7 @@ static const ompp_intercept_t functions[] = {
 
 static bool is_of_libc(const char *name)
 {
-    const void *const function = dlsym(RTLD_DEFAULT, name);
+    const void *const function = ompp_dl_symbol(RTLD_DEFAULT, name);
     Dl_info info;
 
     if (!function || !dladdr(function, &info) || !info.dli_fname) return false;

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "pthread/ompp_pthread_priv.h"
 
+#include "base/ompp_caller.h"
 #include "runtime/ompp_sync.h"
 
 #include <errno.h>
@@ -350,14 +351,16 @@ static int signal_suspend(const sigset_t *set)
 
 /* ---- Ends of threads --------------------------------------------------------------------------------------------- */
 
-/* It may be called where a thread can be cancelled at any moment: not while we hold a lock. */
+/* It may be called where a thread can be cancelled at any moment: not while we hold a lock. A handler may jump. */
 static int cancel(pthread_t thread)
 {
+    const uint64_t held = ompp_signals_hold();
     int state;
 
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     ompp_pthread_publish(OMPP_SYNC_EVENT, ompp_pthread_cancellation(thread));
     pthread_setcancelstate(state, &state);
+    ompp_signals_release(held);
     return pthread_cancel(thread);
 }
 

@@ -5,6 +5,7 @@
 #include "report/ompp_report.h"
 
 #include "base/ompp_path.h"
+#include "base/ompp_vector.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -26,13 +27,30 @@ static const char *last_part(const char *word, size_t n)
     return word;
 }
 
+/*
+ * Length of the word that text begins with. A path from the root on may have blanks in it: it goes on to the last '/'
+ * in front of what else ends words, and in front of the next path.
+ */
+static size_t word_length(const char *text)
+{
+    size_t n = strcspn(text, ends_word), end = n;
+
+    if (*text != '/') return n;
+    while (text[end] == ' ' && text[end + 1] != '/') {
+        const size_t more = 1 + strcspn(text + end + 1, ends_word);
+        if (memchr(text + end, '/', more)) n = end + more;
+        end += more;
+    }
+    return n;
+}
+
 static void hide_paths(ompp_profile_t *p, ompp_str_t *string)
 {
     const char *text = ompp_profile_text(p, *string);
     char *shorter = malloc(strlen(text) + 1), *to = shorter;
 
     for (; shorter && *text;) {
-        const size_t n = strcspn(text, ends_word);
+        const size_t n = word_length(text);
         const char *part = last_part(text, n);
         memcpy(to, part, (size_t)(text + n - part));
         to += text + n - part;
@@ -77,6 +95,40 @@ static void hide_directory(ompp_profile_t *p, ompp_str_t *path)
     free(last);
 }
 
+/* ---- Directories in texts that cannot be told from the text around them ------------------------------------------ */
+
+typedef struct {
+    char **dir;
+    size_t n, allocated;
+} known_t;
+
+static bool is_known(const known_t *known, const char *path, size_t n)
+{
+    for (size_t i = 0; i < known->n; i++)
+        if (strlen(known->dir[i]) == n && strncmp(known->dir[i], path, n) == 0) return true;
+    return false;
+}
+
+/* The directory in front of the last part of a path. */
+static void know(ompp_profile_t *p, known_t *known, const char *path)
+{
+    const size_t n = (size_t)(ompp_path_last(path) - path);
+    char **dir;
+
+    if (strcspn(path, ends_word) >= n || is_known(known, path, n)) return;
+    dir = ompp_vector_push(&known->dir, &known->n, &known->allocated, sizeof *known->dir);
+    if (dir) *dir = strndup(path, n);
+    if (dir && !*dir) known->n--;
+    if (!dir || !*dir) p->failed = true;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+    const size_t x = strlen(*(char *const *)a), y = strlen(*(char *const *)b);
+
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
 /* Numbers tell nothing; the report calculates with others. */
 static bool stays(const char *name, const char *value)
 {
@@ -88,6 +140,48 @@ static bool stays(const char *name, const char *value)
         if (strncmp(name, used[i], strlen(used[i])) == 0) return true;
     return false;
 }
+
+/* Of the program, of sources and of what the user has set. */
+static void know_all(ompp_profile_t *p, known_t *known)
+{
+    for (size_t i = 0; i < p->nmodules; i++) know(p, known, ompp_profile_text(p, p->modules[i].path));
+    for (size_t i = 0; i < p->nregions; i++) know(p, known, ompp_profile_text(p, p->regions[i].file));
+    for (size_t i = 0; i < p->nsettings; i++) {
+        const ompp_setting_t *s = &p->settings[i];
+        char *dir;
+        if (stays(ompp_profile_text(p, s->name), ompp_profile_text(p, s->value))) continue;
+        const int n = asprintf(&dir, "%s/", ompp_profile_text(p, s->value));
+        if (n < 0) {
+            p->failed = true;
+            break;
+        }
+        know(p, known, dir);
+        dir[n - 1] = '\0';
+        know(p, known, dir);
+        free(dir);
+    }
+    if (known->n) qsort(known->dir, known->n, sizeof *known->dir, longest_first);
+}
+
+static void hide_known(ompp_profile_t *p, ompp_str_t *string, const known_t *known)
+{
+    char *text = strdup(ompp_profile_text(p, *string));
+
+    for (size_t i = 0; text && i < known->n; i++)
+        for (char *at; (at = strstr(text, known->dir[i]));)
+            memmove(at, at + strlen(known->dir[i]), strlen(at + strlen(known->dir[i])) + 1);
+    if (!text) p->failed = true;
+    *string = text ? ompp_profile_string(p, text) : 0;
+    free(text);
+}
+
+static void hide_in_text(ompp_profile_t *p, ompp_str_t *string, const known_t *known)
+{
+    if (known->n) hide_known(p, string, known);
+    hide_paths(p, string);
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 /* Nodes are told apart by numbers. */
 static void hide_hosts(ompp_profile_t *p)
@@ -116,21 +210,26 @@ static void hide_hosts(ompp_profile_t *p)
 
 void ompp_report_redact(ompp_profile_t *p)
 {
+    known_t known = {0};
+
     hide_hosts(p);
+    know_all(p, &known);
     for (size_t i = 0; i < p->nmodules; i++) hide_directory(p, &p->modules[i].path);
     for (size_t i = 0; i < p->nregions; i++) hide_directory(p, &p->regions[i].file);
     for (size_t i = 0; i < p->nobjects; i++) {
-        hide_paths(p, &p->objects[i].name);
-        hide_paths(p, &p->objects[i].origin);
+        hide_in_text(p, &p->objects[i].name, &known);
+        hide_in_text(p, &p->objects[i].origin, &known);
     }
     for (size_t i = 0; i < p->ncoverage; i++) {
-        hide_paths(p, &p->coverage[i].subject);
-        hide_paths(p, &p->coverage[i].reason);
+        hide_in_text(p, &p->coverage[i].subject, &known);
+        hide_in_text(p, &p->coverage[i].reason, &known);
     }
-    for (size_t i = 0; i < p->whatif.npoints; i++) hide_paths(p, &p->whatif.points[i].name);
+    for (size_t i = 0; i < p->whatif.npoints; i++) hide_in_text(p, &p->whatif.points[i].name, &known);
     for (size_t i = 0; i < p->nsettings; i++) {
         ompp_setting_t *s = &p->settings[i];
         if (stays(ompp_profile_text(p, s->name), ompp_profile_text(p, s->value))) hide_paths(p, &s->value);
         else s->value = ompp_profile_string(p, "(redacted)");
     }
+    for (size_t i = 0; i < known.n; i++) free(known.dir[i]);
+    free(known.dir);
 }

@@ -14,7 +14,8 @@
 
 #define MAX_EARLY 64u
 
-/* Coverage notes from before the first event, equal ones joined. The last place is where a new one is put together. */
+/* Coverage notes from before the first event, equal ones joined. The last place is where a new one is put together.
+ * Under the process's lock. */
 static struct {
     unsigned kind;
     uint64_t count;
@@ -74,6 +75,7 @@ static void note_early(unsigned kind, const char *subject, const char *reason)
 void ompp_coverage_start(void)
 {
     const ompp_locked_t locked = ompp_lock();
+    ompp_process.header->source = ompp_string_take(openmp_source);
     for (unsigned i = 0; i < nearly; i++) note(early[i].kind, early[i].subject, early[i].reason, early[i].count);
     if (early_lost)
         note(OMPP_COVERAGE_DROPPED, "lines of this section", "too many before measurement started", early_lost);
@@ -82,12 +84,12 @@ void ompp_coverage_start(void)
 
 void ompp_event_coverage(unsigned kind, const char *subject, const char *reason)
 {
-    int state = atomic_load_explicit(&ompp_process.state, memory_order_acquire);
-
-    if (state == OMPP_STATE_NEW) note_early(kind, subject, reason);
-    if (state != OMPP_STATE_RUNNING) return;
+    if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_DEAD) return;
     const ompp_locked_t locked = ompp_lock();
-    note(kind, subject, reason, 1);
+    /* Another thread may have started or ended measurement meanwhile. */
+    const int state = atomic_load_explicit(&ompp_process.state, memory_order_acquire);
+    if (state == OMPP_STATE_NEW) note_early(kind, subject, reason);
+    if (state == OMPP_STATE_RUNNING) note(kind, subject, reason, 1);
     ompp_unlock(locked);
 }
 
@@ -99,15 +101,14 @@ void ompp_event_openmp_left_to(const char *tool) { snprintf(openmp_left_to, size
 
 bool ompp_event_claim_openmp(const char *source)
 {
-    static atomic_flag claimed = ATOMIC_FLAG_INIT;
-
     if (!ompp_env_is_trusted()) return false;
-    if (atomic_flag_test_and_set(&claimed)) return strcmp(openmp_source, source) == 0;
-    snprintf(openmp_source, sizeof openmp_source, "%s", source);
-    if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING) {
-        const ompp_locked_t locked = ompp_lock();
-        ompp_process.header->source = ompp_string_take(source);
-        ompp_unlock(locked);
+    const ompp_locked_t locked = ompp_lock();
+    const bool first = !*openmp_source;
+    if (first) {
+        snprintf(openmp_source, sizeof openmp_source, "%s", source);
+        if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING)
+            ompp_process.header->source = ompp_string_take(source);
     }
-    return true;
+    ompp_unlock(locked);
+    return first || strcmp(openmp_source, source) == 0;
 }

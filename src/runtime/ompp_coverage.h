@@ -5,7 +5,7 @@
 #ifndef OMPP_COVERAGE_H
 #define OMPP_COVERAGE_H
 
-/** \brief Measurement has started: the notes from before it go to the arena. Once. */
+/** \brief Measurement has started: what was said before it (notes, who measures OpenMP) goes to the arena. Once. */
 void ompp_coverage_start(void);
 
 /** \return what measures OpenMP, as ompp_event_claim_openmp() was told; "" = nothing yet. */

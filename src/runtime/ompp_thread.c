@@ -162,6 +162,10 @@ static void new_thread(void *made)
 {
     ompp_thread_t *thread = NULL;
 
+    if (ompp_thread_self) { /* of a handler's event, a moment ago */
+        *(ompp_thread_t **)made = ompp_thread_self;
+        return;
+    }
     ompp_thread_self = &ompp_thread_none; /* events of what we call here are ignored */
     if (ompp_runtime_start()) {
         ompp_runtime_hooks.thread_begins();

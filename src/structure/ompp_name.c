@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "structure/ompp_name.h"
 
+#include "base/ompp_dl.h"
+
 #include <ctype.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -12,11 +14,11 @@ static demangle_t *demangler(bool load)
 {
     static demangle_t *found;
     static bool tried;
-    void *symbol = found ? NULL : dlsym(RTLD_DEFAULT, "__cxa_demangle");
+    void *symbol = found ? NULL : ompp_dl_symbol(RTLD_DEFAULT, "__cxa_demangle");
 
     if (!found && !symbol && load && !tried) {
-        void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-        symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
+        void *library = ompp_dl_open("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+        symbol = library ? ompp_dl_symbol(library, "__cxa_demangle") : NULL;
         tried = true;
     }
     if (symbol) memcpy(&found, &symbol, sizeof found);

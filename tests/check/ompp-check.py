@@ -87,6 +87,7 @@ class Report:
         self.general, self.overview, self.nodes, self.flat, self.tables = {}, {}, [], [], []
         self.ours, self.root, self.run, self.wall, self.each, self.whole = False, None, {}, [], [], []
         self.properties, self.ranks, self.absent = [], [], 0
+        self.unknown = []  # objections to types that this checker does not know: all else follows from these
 
     def say(self, i, what):
         self.bad.append('%s:%d: %s\n    %r' % (self.name, i + 1, what, self.lines[i] if i < len(self.lines) else ''))
@@ -115,6 +116,8 @@ class Report:
                 (self.read_property if title == PROPERTIES else self.read_rank)(i, l)
             elif l.startswith('ranks of MPI_COMM_WORLD that are not measured'):
                 self.absent = int(re.search(r': (\d+) of', l)[1])
+            elif re.fullmatch(r'rank \d+: nothing of it was found', l):
+                self.absent += 1
         if [t for t in seen if t in TITLES] != TITLES:
             self.say(0, 'sections are missing or out of order')
 
@@ -127,13 +130,16 @@ class Report:
             self.structures.append(m[2].replace(' ', '_'))
 
     def read_overview(self, i, l, _):
-        head, item = re.fullmatch(TYPE + r': (\d+) regions?:', l), re.fullmatch(r' \* (R\d{5}) ' + PLACE + ' ?', l)
+        head, item = re.fullmatch(r'([A-Z ]+): (\d+) regions?:', l), re.fullmatch(r' \* (R\d{5}) ' + PLACE + ' ?', l)
         if head:
             self.kind, n = head[1], 0
             while re.match(r' \* ', self.lines[i + n + 1]):
                 n += 1
             if n != int(head[2]):
                 self.say(i, 'says %s regions, lists %d' % (head[2], n))
+            for table in [n for n, known in (('COLUMNS', head[1] in COLUMNS), ('SHORT', len(head[1]) <= 8 or head[1] in SHORT)) if not known]:
+                self.say(i, "the type '%s' has no row in %s of ompp-check.py" % (head[1], table))
+                self.unknown.append(self.bad[-1])
         elif item:
             if (item[1], self.kind) in self.overview:
                 self.say(i, 'region number twice')
@@ -285,6 +291,7 @@ class Report:
 
     def check(self):
         self.read()
+        self.bad = self.unknown or self.bad
         if self.bad or not self.root or 'runtime' not in self.run or 'coverage' not in self.run:
             if not self.bad:
                 self.say(0, 'not a whole report')

@@ -93,9 +93,10 @@ def serial(verdict, scratch, how):
 
     title = how + ", first thread leaves"
     # One thread: workers of LLVM libomp outlive the thread that they worked for, and the program with them.
-    outcome = start("leave", 1, "0.2", "leave", OMPP_DUMP_INTERVAL="0.1")
-    check_reports(verdict, title, outcome, 0)
-    verdict.equal(outcome.out, "done\n", title + ": output")
+    for number, settings in enumerate(({}, {"OMPP_DATA": "seconds"})):  # which brings another thread of ours
+        outcome = start("leave-%d" % number, 1, "0.2", "leave", OMPP_DUMP_INTERVAL="0.1", **settings)
+        check_reports(verdict, title, outcome, 0)
+        verdict.equal(outcome.out, "done\n", title + ": output")
 
     title = how + ", signal"
     outcome = start("signal", 2, "0.1", "signal", OMPP_DUMP_INTERVAL="0.1")

@@ -1,11 +1,14 @@
 /*
  * Does a fixed round of constructs and MPI calls over and over, and each thread keeps its own account of it in a file, by write(2), one
  * entry after each construct: what it knows when it is killed is there. Rank VICTIM has a thread that ends the process after so many
- * microseconds, WAY tells how. Arguments: DIRECTORY ROUNDS VICTIM WAY MICROSECONDS. With PLAIN it knows nothing of ompp.
+ * microseconds, WAY tells how. Arguments: DIRECTORY ROUNDS VICTIM WAY MICROSECONDS. With PLAIN it knows nothing of ompp, with SERIAL
+ * nothing of MPI. Files in DIRECTORY tell who it is and how far it has come: pid.RANK, ends.RANK, over.RANK.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#ifndef SERIAL
 #include <mpi.h>
+#endif
 #include <omp.h>
 #ifndef PLAIN
 #include <ompp.h>
@@ -37,6 +40,50 @@ static account_t account[THREADS];
 static const char *way, *dir;
 static long microseconds;
 static volatile int never;
+
+#ifdef SERIAL
+static void begin_mpi(int *rank, int *size) { *rank = 0, *size = 1; }
+static void end_mpi(void) {}
+static void end_all(void) { abort(); }
+static void exchange(double *sum, double *other, int rank, int size) { *other = *sum + rank + size; }
+static void reduce(double *sum) { *sum += 1; }
+#else
+static void begin_mpi(int *rank, int *size)
+{
+    int provided;
+
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, rank);
+    MPI_Comm_size(MPI_COMM_WORLD, size);
+}
+static void end_mpi(void) { MPI_Finalize(); }
+static void end_all(void) { MPI_Abort(MPI_COMM_WORLD, 3); }
+static void exchange(double *sum, double *other, int rank, int size)
+{
+    MPI_Sendrecv(sum, 1, MPI_DOUBLE, (rank + 1) % size, 0, other, 1, MPI_DOUBLE, (rank + size - 1) % size, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+}
+static void reduce(double *sum) { MPI_Allreduce(MPI_IN_PLACE, sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
+#endif
+
+/* A file that is there as a whole or not at all. rank < 0: as the launcher says. */
+static void mark(const char *what, int rank)
+{
+    const char *launcher[] = {getenv("OMPI_COMM_WORLD_RANK"), getenv("PMI_RANK")};
+    char path[1000], to[1000];
+    FILE *file;
+
+    for (int i = 0; i < 2 && rank < 0; i++)
+        rank = launcher[i] ? atoi(launcher[i]) : rank;
+    snprintf(path, sizeof path, "%s/.%s.%d", dir, what, (int)getpid());
+    snprintf(to, sizeof to, "%s/%s.%d", dir, what, rank < 0 ? 0 : rank);
+    file = fopen(path, "w");
+    if (!file)
+        _exit(9);
+    fprintf(file, "%d", (int)getpid());
+    fclose(file);
+    rename(path, to);
+}
 
 static void enter(int thread, int kind)
 {
@@ -80,7 +127,7 @@ static void *killer(void *unused)
     if (strcmp(way, "_exit") == 0)
         _exit(3);
     if (strcmp(way, "mpi_abort") == 0)
-        MPI_Abort(MPI_COMM_WORLD, 3);
+        end_all();
     if (strcmp(way, "memory") == 0)
         use_memory_up();
     return unused;
@@ -120,11 +167,10 @@ static void rounds(int n, int rank, int size)
     for (int round = 0; round < n; round++) {
         ompp_region_begin("step");
         team(round, rank, &sum);
-        MPI_Sendrecv(&sum, 1, MPI_DOUBLE, (rank + 1) % size, 0, &other, 1, MPI_DOUBLE, (rank + size - 1) % size, 0, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+        exchange(&sum, &other, rank, size);
         enter(0, EXCHANGE);
         if (round % 5 == 0) {
-            MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+            reduce(&sum);
             enter(0, REDUCE);
         }
         ompp_region_end("step");
@@ -134,7 +180,7 @@ static void rounds(int n, int rank, int size)
 
 int main(int argc, char **argv)
 {
-    int rank, size, provided, number;
+    int rank, size, number;
     char path[1000];
     pthread_t thread;
 
@@ -144,9 +190,8 @@ int main(int argc, char **argv)
     way = argv[4];
     microseconds = atol(argv[5]);
     number = atoi(argv[2]);
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    mark("pid", -1);
+    begin_mpi(&rank, &size);
     for (int i = 0; i < THREADS; i++) {
         snprintf(path, sizeof path, "%s/account.%d.%d", dir, rank, i);
         account[i].file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -156,6 +201,8 @@ int main(int argc, char **argv)
         pthread_create(&thread, NULL, killer, NULL);
     rounds(number, rank, size);
     ompp_region_end("all");
-    MPI_Finalize();
+    mark("ends", rank);
+    end_mpi();
+    mark("over", rank);
     return 0;
 }

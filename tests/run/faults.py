@@ -227,7 +227,7 @@ def check_left(verdict, title, folder, case):
 def check_good(verdict, title, folder, case, status, err):
     verdict.equal(status, 0, title + ": status; " + err[-300:])
     verdict.equal(os.listdir(os.path.join(folder, "job")), [], title + ": files left")
-    others = [name for name in os.listdir(folder) if name != "job" and not re.search(r"^account\.|\.ompp\.(txt|xml)$", name)]
+    others = [name for name in os.listdir(folder) if name != "job" and not re.search(r"^(account|pid|ends|over)\.|\.ompp\.(txt|xml)$", name)]
     verdict.equal(others, [], title + ": files left beside the report")
     reports = glob.glob(os.path.join(folder, "*.ompp.xml"))
     if verdict.equal(len(reports), 1, title + ": reports"):
@@ -292,4 +292,5 @@ def main():
     verdict.finish(scratch)
 
 
-main()
+if __name__ == "__main__":
+    main()

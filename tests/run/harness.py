@@ -1,7 +1,7 @@
 """What every end-to-end test needs: a scratch directory, building through kinst-ompp, running, finding the report, and the verdict.
 
-Environment, set by tests/Makefile.inc.am or by hand: srcdir, top_builddir (or OMPP_TEST_BIN: directory with the commands).
-Run by hand from the build directory: srcdir=... tests/run/omp_facts.py [NAME...]
+Environment, set by tests/Makefile.inc.am or by hand: abs_top_builddir (the working directory when it is not set), or OMPP_TEST_BIN: the
+directory with the commands. Run by hand from the build directory: ../tests/run/omp_facts.py [NAME...]
 """
 
 import glob
@@ -81,7 +81,7 @@ class Scratch:
     """A directory for one test; kept when the test fails or OMPP_TEST_KEEP is set."""
 
     def __init__(self, name):
-        self.path = tempfile.mkdtemp(prefix="ompp-test-%s-" % name)
+        self.path, self.begin = tempfile.mkdtemp(prefix="ompp-test-%s-" % name), time.time()
 
     def file(self, *parts):
         path = os.path.join(self.path, *parts)
@@ -91,8 +91,22 @@ class Scratch:
     def done(self, good):
         if good and not os.environ.get("OMPP_TEST_KEEP"):
             shutil.rmtree(self.path, ignore_errors=True)
+            self.remove_left()
         else:
             print("kept: " + self.path)
+
+    def remove_left(self):
+        """What killed programs of this test have left in memory: profiles that name this directory, and a file of LLVM's OpenMP library."""
+        for path in glob.glob("/dev/shm/ompp-*-*-*") + glob.glob("/dev/shm/__KMP_REGISTERED_LIB_*"):
+            try:
+                if os.stat(path).st_mtime < self.begin:
+                    continue
+                with open(path, "rb") as file:
+                    ours = self.path.encode() in file.read() if "ompp-" in path else not os.path.exists("/proc/" + path.split("_")[-2])
+                if ours:
+                    os.unlink(path)
+            except OSError:
+                continue
 
 
 class Outcome:

@@ -1,7 +1,10 @@
 /*
  * Writes what a process of ompp might have left, but for its lists: they run in circles, or through records that lie over
- * each other, so that each is bounded and all together are without end. Usage: hostile FILE KIND BYTES
+ * each other, so that each is bounded and all together are without end. Usage: hostile FILE KIND BYTES. KIND is one of those
+ * below, self:LINK or circle:LINK, of a link that hostile without arguments prints, or a number: links bent by chance.
  */
+#include "hostile_arena.h"
+
 #include "model/ompp_layout.h"
 
 #include <stdio.h>
@@ -24,13 +27,45 @@ static ompp_off_t text(ompp_off_t off, const char *from)
     return off;
 }
 
+static int print_links(void)
+{
+    static char small[HOSTILE_LEAST];
+
+    hostile_build(small, sizeof small, 0);
+    for (unsigned i = 0; i < hostile.nlinks; i++) printf("%s\n", hostile.links[i].name);
+    return 0;
+}
+
+static void bend(const char *kind)
+{
+    const char *name = strchr(kind, ':');
+
+    if (!name) hostile_mutate(strtoull(kind, NULL, 10));
+    for (unsigned i = 0; name && i < hostile.nlinks; i++)
+        if (strcmp(hostile.links[i].name, name + 1) == 0)
+            hostile_bend(&hostile.links[i], *kind == 's' ? HOSTILE_SELF : HOSTILE_CIRCLE);
+}
+
+static int write_file(const char *path, uint32_t size)
+{
+    FILE *out = fopen(path, "w");
+
+    return out && fwrite(base, 1, size, out) == size && fclose(out) == 0 ? 0 : 3;
+}
+
 int main(int argc, char **argv)
 {
     const char *kind = argc > 3 ? argv[2] : "";
     const uint32_t size = argc > 3 ? (uint32_t)atol(argv[3]) : 0;
     char host[256] = "";
 
+    if (argc == 1) return print_links();
     if (size < 2 * FILLER || !(base = malloc(size))) return 2;
+    if (strchr("sc0123456789", *kind) && strcmp(kind, "coverage") != 0 && strcmp(kind, "circle") != 0) {
+        hostile_build(base, size, 'x');
+        bend(kind);
+        return write_file(argv[1], size);
+    }
     memset(base, 0, FILLER);
     memset(at(FILLER), 'x', size - FILLER);
     ompp_a_header_t *h = at(OMPP_LAYOUT_HEADER);
@@ -82,7 +117,5 @@ int main(int argc, char **argv)
         page->items = FILLER;
         page->n = (size - FILLER) / sizeof(ompp_counted_t);
     }
-    FILE *out = fopen(argv[1], "w");
-    if (!out || fwrite(base, 1, size, out) != size || fclose(out)) return 3;
-    return 0;
+    return write_file(argv[1], size);
 }

@@ -4,7 +4,9 @@
  * floats TRAPS ROUNDING: every thread sets these, runs constructs, and finds traps, rounding and flags as it has set them. With MPI
  * (WITH_MPI), ranks also send messages, and meet. first
  * measure|exit|jump US: signals come after that many microseconds, while measurement starts; the handler measures, ends the program
- * (status 4), or leaves by longjmp (6). stack BYTES: all constructs are in a thread with so small a stack.
+ * (status 4), or leaves by longjmp (6). together measure|jump US: the first events of several threads come at once, and signals
+ * for each of them; it prints how often all threads have entered their region. stack BYTES: all constructs are in a thread with so
+ * small a stack.
  */
 #define _GNU_SOURCE
 #include <fenv.h>
@@ -154,6 +156,75 @@ static int first(char **argv)
     return 6;
 }
 
+enum { TOGETHER = 4, EVENTS = 50 };
+
+static pthread_barrier_t all_there;
+static __thread sigjmp_buf own_before;
+static __thread volatile int may_jump;
+static int entered;
+
+static void own_handler(int signal)
+{
+    (void)signal;
+    ompp_region_begin("in handler");
+    ompp_region_end("in handler");
+    if (!may_jump)
+        return;
+    may_jump = 0;
+    siglongjmp(own_before, 1);
+}
+
+static void *come_together(void *unused)
+{
+    sigset_t mask, none;
+    int cancel, mine = 0;
+
+    sigemptyset(&none);
+    pthread_barrier_wait(&all_there);
+    if (sigsetjmp(own_before, 1) == 0) {
+        may_jump = strcmp(action, "jump") == 0;
+        ompp_region_begin("together");
+        ompp_region_end("together");
+        may_jump = 0;
+        mine++;
+    }
+    for (int i = 1; i < EVENTS; i++, mine++) {
+        ompp_region_begin("together");
+        ompp_region_end("together");
+    }
+    pthread_sigmask(SIG_BLOCK, NULL, &mask);
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &cancel);
+    __atomic_add_fetch(&entered, mine, __ATOMIC_RELAXED);
+    if (cancel != PTHREAD_CANCEL_ENABLE || memcmp(&mask, &none, sizeof mask) != 0)
+        __atomic_store_n(&wrong, 1, __ATOMIC_RELAXED);
+    pthread_barrier_wait(&all_there);
+    return unused;
+}
+
+static int together(char **argv)
+{
+    struct sigaction a = {.sa_handler = own_handler, .sa_flags = SA_RESTART};
+    pthread_t threads[TOGETHER];
+
+    action = argv[2];
+    sigaction(SIGUSR1, &a, NULL);
+    pthread_barrier_init(&all_there, NULL, TOGETHER + 1);
+    for (int i = 0; i < TOGETHER; i++)
+        pthread_create(&threads[i], NULL, come_together, NULL);
+    pthread_barrier_wait(&all_there);
+    for (int n = 0; n < 20; n++) {
+        for (volatile int spin = 0; spin < 300 * atoi(argv[3]); spin++)
+            continue;
+        for (int i = 0; i < TOGETHER; i++)
+            pthread_kill(threads[i], SIGUSR1);
+    }
+    pthread_barrier_wait(&all_there);
+    for (int i = 0; i < TOGETHER; i++)
+        pthread_join(threads[i], NULL);
+    printf("%d, %d wrong\n", entered, wrong);
+    return 0;
+}
+
 static void *on_small_stack(void *sum)
 {
     *(int *)sum = work();
@@ -188,5 +259,7 @@ int main(int argc, char **argv)
         return floats(argv);
     if (argc > 3 && strcmp(argv[1], "first") == 0)
         return first(argv);
+    if (argc > 3 && strcmp(argv[1], "together") == 0)
+        return together(argv);
     return argc > 2 ? stack(argv) : 1;
 }

@@ -5,6 +5,7 @@ of the text and XML that agree; signal handlers that interrupt the first event; 
 """
 
 import os
+import re
 import shutil
 import sys
 
@@ -14,6 +15,7 @@ SOURCE = os.path.join(harness.HERE, "undisturbed.c")
 FLAGS = ("-O1", "-g", "-Wl,--no-as-needed", "-lm")
 NO_TRAPS, ALL_TRAPS, NEAREST, DOWN, UP, ZERO = "0", "0x3d", "0", "0x400", "0x800", "0xc00"  # of x86
 CAUSAL = ({}, {"OMPP_CAUSAL": "virtual"}, {"OMPP_CAUSAL": "delay"})
+TOGETHER = 4 * (0, 1, 2, 5, 10, 20, 40)  # microseconds, about, between signals
 MICROSECONDS = (20, 50, 100, 200, 400, 700, 1000, 1500, 2000, 3000, 5000)
 
 
@@ -65,6 +67,21 @@ def test_first(verdict, scratch, how, words):
             title = "%s-%s-%d" % (how, what, us)
             done = run(scratch, words, title, ("first", what, str(us)))
             verdict.equal(done.status, status, title + ": " + done.err[-300:])
+
+
+def test_together(verdict, scratch, how, words):
+    """Several threads come at once, with signals: each is measured once, and has its mask and its state of cancellation."""
+    for what in ("measure", "jump"):
+        for number, us in enumerate(TOGETHER):
+            title = "%s-together-%s-%d-%d" % (how, what, number, us)
+            done = run(scratch, words, title, ("together", what, str(us)))
+            said = re.fullmatch(r"(\d+), 0 wrong\n", done.out)
+            if not verdict.check(done.status == 0 and said, "%s: status %d, says '%s': %s" % (title, done.status, done.out, done.err[-300:])):
+                continue
+            if what == "measure":
+                profile = done.profile()
+                found = profile.total("execC", profile.find("USER REGION", name="together"))
+                verdict.equal(sorted(found.values()), [int(said.group(1)) // 4] * 4, title + ": counts by thread")
 
 
 def test_stack(verdict, scratch, how, words, plain):
@@ -126,6 +143,7 @@ def main():
         for title, words in ((how, [program]), (how + "-ompp", ompp)):
             if x86:
                 test_floats(verdict, scratch, title, words, [plain])
+            test_together(verdict, scratch, title, words)
             test_first(verdict, scratch, title, words)
             test_stack(verdict, scratch, title, words, [plain])
         test_destructor(verdict, scratch, how)

@@ -50,7 +50,8 @@ def is_whole(path):
 
 def build_hostile(scratch):
     output = scratch.file("hostile")
-    words = [harness.COMPILERS["opari"], "-D_GNU_SOURCE", "-I" + os.path.join(harness.SOURCE, "src"), "-I" + harness.BUILD,
+    includes = ["-I" + path for path in (os.path.join(harness.SOURCE, "src"), harness.BUILD, os.path.join(harness.SOURCE, "tests", "unit", "model"))]
+    words = [harness.COMPILERS["opari"], "-D_GNU_SOURCE", *includes,
              os.path.join(HERE, "hostile.c"), "-o", output]
     done = harness.execute(words, scratch.path)
     if done.status:
@@ -73,6 +74,20 @@ def test_hostile(verdict, scratch, hostile):
                     verdict.check(done.status in (0, 1), "%s %s, %d bytes: status %d: %s" % (words[0], kind, hole, done.status, done.err))
                     verdict.check(time.monotonic() - begin < BOUND / 2, "%s %s: %.1f s" % (words[0], kind, time.monotonic() - begin))
             os.remove(path)
+
+
+def test_bent(verdict, scratch, hostile):
+    """Circles and links to themselves in every list, and links bent by chance (many more: tests/unit/model/test_hostile)."""
+    folder = shared(scratch, "bent")
+    links = sorted(set(execute([hostile], folder).out.split()))
+    verdict.check(len(links) > 50, "bent: %d links" % len(links))
+    kinds = [way + link for link in links if link.endswith((".next", ".under")) for way in ("self:", "circle:")] + [str(n) for n in range(60)]
+    for number, kind in enumerate(kinds):
+        path, begin = os.path.join(folder, "ompp-0-1-%d" % number), time.monotonic()
+        execute([hostile, path, kind, "65536"], folder, NOBODY)
+        done = report(*(["convert", path], ["merge", "--to=" + folder, path])[number % 2], folder=folder)
+        verdict.check(done.status in (0, 1), "bent %s: status %d: %s" % (kind, done.status, done.err))
+        verdict.check(time.monotonic() - begin < BOUND / 2, "bent %s: %.1f s" % (kind, time.monotonic() - begin))
 
 
 def test_shorter(verdict, scratch, path):
@@ -212,9 +227,14 @@ def test_expire(verdict, scratch, program):
         os.utime(path, (1, 1), follow_symlinks=False)
     done = report(*words, folder=folder, user=1234)
     verdict.equal((done.status, done.out, done.err), (0, left[1234] + "\n", ""), "expire: a user's own")
+    young = [".ompp-fedcba9876543210", ".ompp-meet-0-fedcba9876543210"]  # they may be in use
+    open(os.path.join(folder, young[0]), "w").close()
+    os.mkdir(os.path.join(folder, young[1]))
+    for name in young:
+        os.utime(os.path.join(folder, name), (time.time() - 3000,) * 2)
     done = report("collect", "--expire", "0", folder=folder, OMPP_JOB_DIR=folder)
     verdict.equal((done.status, sorted(done.out.splitlines()), done.err), (0, sorted(removed), ""), "expire: root's")
-    verdict.equal(sorted(os.listdir(folder)), sorted(kept), "expire: what stays of %s" % names)
+    verdict.equal(sorted(os.listdir(folder)), sorted(kept + young), "expire: what stays of %s" % names)
     for words in (["--expire=x"], ["--expire=-1"], ["--expire=1w"], ["--expire=1", "--all"], ["--expire"]):
         verdict.equal(report("collect", *words, folder=folder).status, 2, "expire: " + " ".join(words))
 
@@ -296,6 +316,27 @@ def test_redacted(verdict, scratch, program):
         verdict.equal(report("check", path, folder=folder).status, 0, "check " + path)
 
 
+def test_redacted_blanks(verdict, scratch):
+    """Directories whose names have blanks and other characters that end words: in files, settings and sentences of Coverage."""
+    folder = shared(scratch, "alice (her own)")
+    secret = os.path.join(folder, "secret work; at home")
+    os.makedirs(secret)
+    source, program = os.path.join(secret, "users.c"), os.path.join(secret, "users")
+    with open(os.path.join(HERE, "users.c")) as file, open(source, "w") as to:
+        to.write(file.read().replace("int sum = 0;", "int sum = 0;\n#pragma pomp noinstrument\n#pragma omp parallel\nsum += 0;\n#pragma pomp instrument"))
+    harness.build(source, program, harness.sources()[0])
+    for number, settings in enumerate(({"OMPP_JOB_DIR": os.path.join(secret, "no place", "for jobs")}, {"OMPP_JOB_DIR": "secret of hers/no where/at all"},
+                                       {"OMPP_CLOCK": "/a secret/and more/of it"})):
+        done = execute([program], secret, OMPP_REDACT=1, OMPP_OUTDIR=folder, OMPP_OUTFORMAT="text,csv", **settings)
+        verdict.equal(done.status, 0, "redacted blanks: status")
+        texts = [open(path).read() for path in glob.glob(glob.escape(folder) + "/users.2-%d.ompp.*" % number)]
+        verdict.equal(len(texts), 3, "redacted blanks: reports: " + done.err)
+        for text in texts:
+            bad = [line for line in text.splitlines() if re.search("secret|alice|home|her own|no place|no where|and more", line)]
+            verdict.equal(bad, [], "redacted blanks: %s: what it holds" % settings)
+        verdict.check(any("users.c" in text for text in texts), "redacted blanks: names of files")
+
+
 def test_group(verdict, scratch, program):
     """A project's directory: members of the group replace each other's reports."""
     folder = shared(scratch, "project", 0o2775)
@@ -353,6 +394,7 @@ def main():
         harness.build(os.path.join(HERE, "users.c"), program, harness.sources()[0])
         hostile = build_hostile(scratch)
         test_hostile(verdict, scratch, hostile)
+        test_bent(verdict, scratch, hostile)
         test_found(verdict, scratch, program, hostile)
         test_links(verdict, scratch, program)
         test_own_links(verdict, scratch, program)
@@ -361,6 +403,7 @@ def main():
         test_pipes(verdict, scratch, program)
         test_elsewhere(verdict, scratch, program)
         test_redacted(verdict, scratch, program)
+        test_redacted_blanks(verdict, scratch)
         test_group(verdict, scratch, program)
         test_whole(verdict, scratch, program)
     except (harness.Failure, subprocess.TimeoutExpired) as failure:

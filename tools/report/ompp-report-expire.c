@@ -17,6 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Whether it is in use cannot be seen of these: a report takes no hour to be written, nor MPI_Init to be left. */
+#define LEAST_SECONDS 3600
+
 long ompp_report_duration(const char *text)
 {
     static const struct {
@@ -46,14 +49,17 @@ static bool is_temporary(const char *name)
     return strncmp(name, ".ompp-", 6) == 0 && strlen(name) == 22 && strspn(name + 6, "0123456789abcdef") == 16;
 }
 
-/* A process's file whose process is gone, a file that was not written to its end, or a place where ranks have met. */
-static bool is_left(const char *name, const struct stat *st)
+/*
+ * A process's file whose process is gone, a file that was not written to its end, or a place where ranks have met.
+ * age: seconds since it was last written.
+ */
+static bool is_left(const char *name, const struct stat *st, time_t age)
 {
     unsigned user;
 
-    if (S_ISDIR(st->st_mode)) return is_meeting(name, &user) && user == st->st_uid;
+    if (S_ISDIR(st->st_mode)) return age >= LEAST_SECONDS && is_meeting(name, &user) && user == st->st_uid;
     if (!S_ISREG(st->st_mode)) return false;
-    if (is_temporary(name)) return true;
+    if (is_temporary(name)) return age >= LEAST_SECONDS;
     return sscanf(name, "ompp-%u-", &user) == 1 && user == st->st_uid && ompp_left_is_gone(name);
 }
 
@@ -70,8 +76,9 @@ static int remove_place(int dir, const char *name)
     return unlinkat(dir, name, AT_REMOVEDIR);
 }
 
-static bool expire(const char *path, time_t before)
+static bool expire(const char *path, time_t least)
 {
+    const time_t now = time(NULL);
     char message[PATH_MAX + 300];
     DIR *dir = opendir(path);
     const struct dirent *entry;
@@ -83,8 +90,8 @@ static bool expire(const char *path, time_t before)
         ompp_report_complain(message);
     }
     while (dir && (entry = readdir(dir))) {
-        if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !is_left(entry->d_name, &st) ||
-            st.st_mtime > before || (geteuid() != 0 && !ompp_new_file_is_own(&st, path)))
+        if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || now - st.st_mtime < least ||
+            !is_left(entry->d_name, &st, now - st.st_mtime) || (geteuid() != 0 && !ompp_new_file_is_own(&st, path)))
             continue;
         if ((S_ISDIR(st.st_mode) ? remove_place(dirfd(dir), entry->d_name) : unlinkat(dirfd(dir), entry->d_name, 0)) ==
             0) {
@@ -101,11 +108,10 @@ static bool expire(const char *path, time_t before)
 
 int ompp_report_expire(const request_t *request, char **files, int n)
 {
-    const time_t before = time(NULL) - request->expire;
     const char *usual[3];
     const size_t places = n ? (size_t)n : ompp_left_places(usual);
     bool ok = true;
 
-    for (size_t i = 0; i < places; i++) ok = expire(n ? files[i] : usual[i], before) && ok;
+    for (size_t i = 0; i < places; i++) ok = expire(n ? files[i] : usual[i], request->expire) && ok;
     return ok ? ompp_report_finish() : EXIT_BAD;
 }

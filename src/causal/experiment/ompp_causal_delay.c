@@ -3,33 +3,47 @@
  * and what it has really waited is what counts.
  */
 #define _GNU_SOURCE
+#include "base/ompp_caller.h"
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/result/ompp_causal_result_priv.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-#define SPIN_NS 15000u /* the end of a pause is spun: a sleep ends that late, even if asked for without slack */
+#define SPIN_NS 15000u    /* the end of a pause is spun: a sleep ends that late, even if asked for without slack */
+#define PIECE_NS 1000000u /* of a pause that is slept: signals of the program are that late at most */
 
-/* A thread that is cancelled is not so here, where the program does not expect it: it may hold a lock by now. */
-static void sleep_for(ompp_time_t ns)
+/*
+ * A thread that is cancelled is not so here, where the program does not expect it: it may hold a lock by now. Signals
+ * wait until it has its own timer slack again: a handler may leave by longjmp().
+ */
+static void sleep_without_slack(const struct timespec *until)
 {
-    struct timespec until;
-    int cancel;
-    const int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0); /* the thread's own: it gets it back */
+    const uint64_t held = ompp_signals_hold();
+    const int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
 
     if (slack > 1) prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    const uint64_t end = (uint64_t)until.tv_nsec + ns;
-    until.tv_sec += (time_t)(end / 1000000000u);
-    until.tv_nsec = (long)(end % 1000000000u);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) continue;
-    pthread_setcancelstate(cancel, &cancel);
+    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, until, NULL);
     if (slack > 1) prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0);
+    ompp_signals_release(held);
+}
+
+/* In pieces: between them signals are handled. */
+static void sleep_until(ompp_time_t end)
+{
+    struct timespec until;
+
+    for (ompp_time_t t; (t = ompp_event_now()) < end;) {
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += (long)(end - t < PIECE_NS ? end - t : PIECE_NS);
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        sleep_without_slack(&until);
+    }
 }
 
 static void wait_until(ompp_time_t until)
@@ -37,7 +51,7 @@ static void wait_until(ompp_time_t until)
     const int saved_errno = errno;
     ompp_time_t t = ompp_event_now();
 
-    if (until > t + SPIN_NS) sleep_for(until - t - SPIN_NS);
+    if (until > t + SPIN_NS) sleep_until(until - SPIN_NS);
     while (ompp_event_now() < until) {
 #if defined(__x86_64__)
         __builtin_ia32_pause();

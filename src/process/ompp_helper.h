@@ -1,0 +1,35 @@
+/**
+ * \file
+ * Threads of ours beside those of the program.
+ */
+#ifndef OMPP_HELPER_H
+#define OMPP_HELPER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/* Seen by the other libraries in the process. */
+#pragma GCC visibility push(default)
+
+/** How often a helper looks whether it is alone, at least. */
+#define OMPP_HELPER_LOOK_MS 1000
+
+/**
+ * \brief Starts a thread. It takes no signal: they are the program's. What it does is no event.
+ * \param[in]  name    of the thread, at most 15 bytes; static.
+ * \param[in]  run     must return when ompp_helper_is_alone().
+ * \param[out] thread  to be joined, or detached.
+ * \return 0, or an error of pthread_create().
+ */
+int ompp_helper_start(pthread_t *thread, const char *name, size_t stack_bytes, void (*run)(void *argument),
+                      void *argument);
+
+/**
+ * \return whether helpers are all that is left: a program whose first thread ends by pthread_exit() ends with its last
+ *         thread, which must not be one of ours.
+ */
+bool ompp_helper_is_alone(void);
+
+#pragma GCC visibility pop
+
+#endif
