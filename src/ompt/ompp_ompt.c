@@ -119,7 +119,6 @@ static const void *fork_code(const ompt_frame_t *frame, const void *code)
 
 /* Data of a task that is not measured; that of an implicit task is 0. */
 #define UNMEASURED 2u
-
 static ompp_task_t handle_of(const ompt_data_t *task) { return task && task->value != UNMEASURED ? task->value : 0; }
 
 static bool has_untied; /* an untied task has been created */
