@@ -1,0 +1,16 @@
+/**
+ * \file
+ * The files of libompp-unwind.so, the part of src/unwind that needs Zydis.
+ */
+#ifndef OMPP_DECODER_PRIV_H
+#define OMPP_DECODER_PRIV_H
+
+#include "unwind/ompp_unwind_priv.h"
+
+/** \brief See ompp_unwind_decoder_t. */
+bool ompp_infer(const ompp_image_map_t *image, uintptr_t address, ompp_infer_accept_t *accept, void *context,
+                ompp_recipe_t *recipe);
+void ompp_infer_warm(void);
+bool ompp_bounds(const ompp_image_map_t *image, uintptr_t address, uintptr_t *low, uintptr_t *high);
+
+#endif

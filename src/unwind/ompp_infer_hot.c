@@ -1,0 +1,366 @@
+/*
+ * Recipes without unwind information: the code is followed from an address to where its procedure returns, and what happens to the
+ * stack pointer and to rbp on the way is added up. No bounds of procedures are needed: jumps to other procedures, and parts that the
+ * compiler has split off, are followed like all others. Part of libompp-unwind.so; called in signal handlers.
+ */
+#include "unwind/ompp_decoder_priv.h"
+
+#include <Zydis/Zydis.h>
+#include <stdatomic.h>
+
+#define INSTRUCTIONS 4000u /* for one recipe */
+#define PENDING 32u        /* branches that are still to be followed */
+#define STORES 24u         /* words of the stack, written on the way */
+#define VISITED_BITS 13u
+#define CALLER_SAVED 0x0f37u /* rax, rdx, rcx, rsi, rdi, r8 to r11 */
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
+/* In terms of the registers at the address where the search begins. */
+typedef struct {
+    enum { UNKNOWN, REGISTER, MEMORY } form : 8; /* reg + offset; *(reg + offset) + plus */
+    uint8_t reg;
+    int32_t offset, plus;
+} value_t;
+
+typedef struct {
+    uintptr_t at;
+    value_t reg[16];
+    struct {
+        value_t address, value; /* address.form REGISTER, or UNKNOWN: none */
+    } store[STORES];
+    unsigned next_store;
+    bool pushed_for_linker; /* the last instruction has pushed what the dynamic linker takes from the stack */
+} state_t;
+
+typedef struct {
+    const ompp_image_map_t *image;
+    ompp_infer_accept_t *accept;
+    void *context;
+    ompp_recipe_t *recipe;
+    unsigned count, npending;
+    /* By a register: to a case of a switch, or to another procedure. */
+    bool has_jump, was_jump;
+    state_t now, jump, first_jump, pending[PENDING];
+    uint32_t visited[1u << VISITED_BITS];
+} search_t;
+
+static ZydisDecoder decoder;
+
+static value_t add(value_t value, int64_t n)
+{
+    const int64_t sum = (value.form == MEMORY ? value.plus : value.offset) + n;
+
+    if (sum != (int32_t)sum) value.form = UNKNOWN;
+    if (value.form == MEMORY) value.plus = (int32_t)sum;
+    if (value.form == REGISTER) value.offset = (int32_t)sum;
+    return value;
+}
+
+static bool same_place(value_t a, value_t b)
+{
+    return a.form == REGISTER && b.form == REGISTER && a.reg == b.reg && a.offset == b.offset;
+}
+
+static value_t load(const state_t *s, value_t address)
+{
+    if (address.form != REGISTER) return (value_t){.form = UNKNOWN};
+    for (unsigned i = 0; i < STORES; i++)
+        if (same_place(s->store[i].address, address)) return s->store[i].value;
+    if (address.reg == OMPP_RSP && address.offset < 0) return (value_t){.form = UNKNOWN}; /* not written yet */
+    return (value_t){MEMORY, address.reg, address.offset, 0};
+}
+
+static void store(state_t *s, value_t address, value_t value)
+{
+    if (address.form != REGISTER) return;
+    for (unsigned i = 0; i < STORES; i++)
+        if (same_place(s->store[i].address, address)) {
+            s->store[i].value = value;
+            return;
+        }
+    s->store[s->next_store].address = address;
+    s->store[s->next_store].value = value;
+    s->next_store = (s->next_store + 1) % STORES;
+}
+
+/* ---- Operands ---------------------------------------------------------------------------------------------------- */
+
+/* DWARF number of a register or of the one it is part of; -1: no general one. */
+static int number_of(ZydisRegister reg)
+{
+    static const int8_t numbers[16] = {OMPP_RAX, OMPP_RCX, OMPP_RDX, OMPP_RBX, OMPP_RSP, OMPP_RBP, OMPP_RSI, OMPP_RDI,
+                                       8,        9,        10,       11,       12,       13,       14,       15};
+    const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+
+    return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15 ? numbers[whole - ZYDIS_REGISTER_RAX] : -1;
+}
+
+static value_t address_of(const state_t *s, const ZydisDecodedOperand *o)
+{
+    const int base = number_of(o->mem.base);
+
+    if (base < 0 || o->mem.index != ZYDIS_REGISTER_NONE || o->mem.segment == ZYDIS_REGISTER_FS)
+        return (value_t){.form = UNKNOWN};
+    return add(s->reg[base], o->mem.disp.has_displacement ? o->mem.disp.value : 0);
+}
+
+static value_t value_of(const state_t *s, const ZydisDecodedOperand *o)
+{
+    if (o->size == 64 && o->type == ZYDIS_OPERAND_TYPE_REGISTER && number_of(o->reg.value) >= 0)
+        return s->reg[number_of(o->reg.value)];
+    if (o->size == 64 && o->type == ZYDIS_OPERAND_TYPE_MEMORY) return load(s, address_of(s, o));
+    return (value_t){.form = UNKNOWN};
+}
+
+static void assign(state_t *s, const ZydisDecodedOperand *o, value_t value)
+{
+    if (o->type == ZYDIS_OPERAND_TYPE_REGISTER && number_of(o->reg.value) >= 0) s->reg[number_of(o->reg.value)] = value;
+    if (o->type == ZYDIS_OPERAND_TYPE_MEMORY) store(s, address_of(s, o), value);
+}
+
+/* Whatever an instruction does: what it writes is not known any more. */
+static void forget_written(state_t *s, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o)
+{
+    for (unsigned n = 0; n < i->operand_count; n++)
+        if (o[n].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) assign(s, &o[n], (value_t){.form = UNKNOWN});
+}
+
+/* ---- One instruction --------------------------------------------------------------------------------------------- */
+
+static void push(state_t *s, value_t value)
+{
+    s->reg[OMPP_RSP] = add(s->reg[OMPP_RSP], -8);
+    store(s, s->reg[OMPP_RSP], value);
+}
+
+static value_t pop(state_t *s)
+{
+    const value_t value = load(s, s->reg[OMPP_RSP]);
+
+    s->reg[OMPP_RSP] = add(s->reg[OMPP_RSP], 8);
+    return value;
+}
+
+static bool is_by_rip(const ZydisDecodedOperand *o)
+{
+    return o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->mem.base == ZYDIS_REGISTER_RIP;
+}
+
+static void compute(state_t *s, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o)
+{
+    value_t value;
+
+    s->pushed_for_linker = i->mnemonic == ZYDIS_MNEMONIC_PUSH && is_by_rip(&o[0]);
+    switch (i->mnemonic) {
+    case ZYDIS_MNEMONIC_PUSH: push(s, value_of(s, &o[0])); return;
+    case ZYDIS_MNEMONIC_PUSHFQ: push(s, (value_t){.form = UNKNOWN}); return;
+    case ZYDIS_MNEMONIC_POP:
+        value = pop(s);
+        assign(s, &o[0], value);
+        return;
+    case ZYDIS_MNEMONIC_POPFQ: pop(s); return;
+    case ZYDIS_MNEMONIC_LEAVE:
+        s->reg[OMPP_RSP] = s->reg[OMPP_RBP];
+        s->reg[OMPP_RBP] = pop(s);
+        return;
+    case ZYDIS_MNEMONIC_MOV: assign(s, &o[0], value_of(s, &o[1])); return;
+    case ZYDIS_MNEMONIC_LEA:
+        assign(s, &o[0], o[0].size == 64 ? address_of(s, &o[1]) : (value_t){.form = UNKNOWN});
+        return;
+    case ZYDIS_MNEMONIC_ADD:
+    case ZYDIS_MNEMONIC_SUB:
+        if (o[0].type != ZYDIS_OPERAND_TYPE_REGISTER || o[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE) break;
+        assign(s, &o[0],
+               add(value_of(s, &o[0]), i->mnemonic == ZYDIS_MNEMONIC_ADD ? o[1].imm.value.s : -o[1].imm.value.s));
+        return;
+    default: break;
+    }
+    forget_written(s, i, o);
+}
+
+/* ---- Where a path ends ------------------------------------------------------------------------------------------- */
+
+static bool rbp_rule(value_t rbp, ompp_recipe_t *recipe)
+{
+    recipe->rbp_rule = OMPP_RBP_SAME;
+    if (rbp.form == REGISTER) return rbp.reg == OMPP_RBP && rbp.offset == 0;
+    if (rbp.form != MEMORY || rbp.plus || rbp.offset % 8 || (rbp.reg != OMPP_RSP && rbp.reg != OMPP_RBP)) return false;
+    recipe->rbp_rule = rbp.reg == OMPP_RSP ? OMPP_RBP_AT_RSP : OMPP_RBP_AT_RBP;
+    recipe->rbp = (int16_t)(rbp.offset / 8);
+    return recipe->rbp == rbp.offset / 8;
+}
+
+/* The return address is on top of the stack. */
+static bool ends_here(search_t *search, const state_t *s)
+{
+    value_t cfa = s->reg[OMPP_RSP];
+    ompp_recipe_t recipe = {.kind = OMPP_RECIPE_NONE};
+
+    if (cfa.form == UNKNOWN || !rbp_rule(s->reg[OMPP_RBP], &recipe)) return false;
+    cfa = add(cfa, 8);
+    recipe.offset = cfa.offset;
+    if (cfa.form == MEMORY) {
+        if (cfa.plus % 8 || cfa.plus / 8 > 63 || cfa.plus / 8 < -64 || (cfa.reg != OMPP_RSP && cfa.reg != OMPP_RBP))
+            return false;
+        recipe.kind = cfa.reg == OMPP_RSP ? OMPP_RECIPE_AT_RSP : OMPP_RECIPE_AT_RBP;
+        recipe.plus = (int8_t)(cfa.plus / 8);
+    } else {
+        recipe.kind = cfa.reg == OMPP_RSP   ? OMPP_RECIPE_RSP
+                      : cfa.reg == OMPP_RBP ? OMPP_RECIPE_RBP
+                                            : OMPP_RECIPE_REGISTER;
+        if (recipe.kind == OMPP_RECIPE_REGISTER) recipe.plus = (int8_t)cfa.reg;
+    }
+    if (!search->accept(search->context, recipe)) return false;
+    *search->recipe = recipe;
+    return true;
+}
+
+/* ---- The search -------------------------------------------------------------------------------------------------- */
+
+/* \return whether the address was there before. */
+static bool visit(search_t *search, uintptr_t at)
+{
+    const uint32_t mark = (uint32_t)(at - search->image->low) + 1;
+
+    for (unsigned i = mark * 0x9e3779b9u >> (32 - VISITED_BITS);; i = (i + 1) & ((1u << VISITED_BITS) - 1)) {
+        if (search->visited[i] == mark) return true;
+        if (search->visited[i]) continue;
+        search->visited[i] = mark;
+        return false;
+    }
+}
+
+/* Code that nobody reaches follows: the call before does not return. */
+static bool is_padding(const uint8_t *code, size_t room)
+{
+    return room < 1 || *code == 0xcc || *code == 0x90 || *code == 0xf4 ||
+           (room > 1 && code[0] == 0x66 && code[1] == 0x90) ||
+           (room > 1 && code[0] == 0x0f && (code[1] == 0x0b || code[1] == 0x1f)) ||
+           (room > 2 && code[0] == 0x66 && (code[1] == 0x0f || code[1] == 0x66 || code[1] == 0x2e)) ||
+           (room > 3 && memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0);
+}
+
+typedef enum { GOES_ON, DEAD, DONE } fate_t;
+
+static fate_t branch(search_t *search, state_t *s, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o,
+                     uintptr_t next)
+{
+    if (o[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
+        const uintptr_t to = next + (uintptr_t)o[0].imm.value.s;
+        if (!ompp_image_map_end(search->image, to, true)) return i->mnemonic == ZYDIS_MNEMONIC_JMP ? DEAD : GOES_ON;
+        if (i->mnemonic == ZYDIS_MNEMONIC_JMP) {
+            s->at = to;
+        } else if (search->npending < PENDING) {
+            search->pending[search->npending] = *s;
+            search->pending[search->npending++].at = to;
+        }
+        return GOES_ON;
+    }
+    if (is_by_rip(&o[0])) { /* as in the procedure linkage table */
+        if (s->pushed_for_linker) s->reg[OMPP_RSP] = add(s->reg[OMPP_RSP], 16);
+        return ends_here(search, s) ? DONE : DEAD;
+    }
+    search->jump = *s;
+    if (!search->was_jump) search->first_jump = *s;
+    search->has_jump = search->was_jump = true;
+    return DEAD;
+}
+
+static fate_t advance(search_t *search)
+{
+    state_t *s = &search->now;
+    ZydisDecodedInstruction i;
+    ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
+    const uintptr_t end = ompp_image_map_end(search->image, s->at, true);
+
+    if (!end || visit(search, s->at)) return DEAD;
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, (const void *)s->at, end - s->at, &i, o))) return DEAD;
+    const uintptr_t next = s->at + i.length;
+    s->at = next;
+    switch (i.meta.category) {
+    case ZYDIS_CATEGORY_RET: return ends_here(search, s) ? DONE : DEAD;
+    case ZYDIS_CATEGORY_CALL:
+        for (unsigned r = 0; r < 16; r++)
+            if (CALLER_SAVED >> r & 1) s->reg[r].form = UNKNOWN;
+        return is_padding((const uint8_t *)next, end - next) ? DEAD : GOES_ON;
+    case ZYDIS_CATEGORY_UNCOND_BR:
+    case ZYDIS_CATEGORY_COND_BR: return branch(search, s, &i, o, next);
+    default: break;
+    }
+    if (i.mnemonic == ZYDIS_MNEMONIC_UD2 || i.mnemonic == ZYDIS_MNEMONIC_HLT || i.mnemonic == ZYDIS_MNEMONIC_INT3)
+        return DEAD;
+    compute(s, &i, o);
+    return GOES_ON;
+}
+
+static bool follow(search_t *search, uintptr_t address)
+{
+    memset(&search->now, 0, sizeof search->now);
+    memset(search->visited, 0, sizeof search->visited);
+    search->count = search->npending = 0;
+    search->has_jump = search->was_jump = false;
+    search->now.at = address;
+    for (unsigned r = 0; r < 16; r++) search->now.reg[r] = (value_t){REGISTER, (uint8_t)r, 0, 0};
+    while (search->count++ < INSTRUCTIONS) {
+        const fate_t fate = advance(search);
+        if (fate == DONE) return true;
+        if (fate == GOES_ON) continue;
+        if (search->npending) {
+            search->now = search->pending[--search->npending];
+        } else if (search->has_jump) {
+            /* No other way: cases of a switch follow its jump, mostly. */
+            search->now = search->jump;
+            search->has_jump = false;
+        } else {
+            break;
+        }
+    }
+    return search->was_jump && ends_here(search, &search->first_jump);
+}
+
+/* ---- Memory for it ----------------------------------------------------------------------------------------------- */
+
+/* Taken by one search at a time; where all are in use, there is no recipe this time. */
+#define SPACES 4u
+
+static struct {
+    atomic_flag in_use;
+    search_t search;
+} spaces[SPACES] = {{ATOMIC_FLAG_INIT, {0}}, {ATOMIC_FLAG_INIT, {0}}, {ATOMIC_FLAG_INIT, {0}}, {ATOMIC_FLAG_INIT, {0}}};
+
+bool ompp_infer(const ompp_image_map_t *image, uintptr_t address, ompp_infer_accept_t *accept, void *context,
+                ompp_recipe_t *recipe)
+{
+    for (unsigned i = 0; i < SPACES; i++) {
+        if (atomic_flag_test_and_set_explicit(&spaces[i].in_use, memory_order_acquire)) continue;
+        search_t *search = &spaces[i].search;
+        search->image = image;
+        search->accept = accept;
+        search->context = context;
+        search->recipe = recipe;
+        const bool found = follow(search, address);
+        atomic_flag_clear_explicit(&spaces[i].in_use, memory_order_release);
+        return found;
+    }
+    return false;
+}
+
+static bool never(void *context, ompp_recipe_t recipe)
+{
+    (void)context, (void)recipe;
+    return false;
+}
+
+void ompp_infer_warm(void)
+{
+    static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3}; /* a small procedure */
+    const uintptr_t low = (uintptr_t)code;
+    ompp_image_map_t image = {
+        .low = low, .high = low + sizeof code, .segment = {{low, low + sizeof code, 5}}, .nsegments = 1};
+    ompp_recipe_t recipe;
+
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    for (unsigned i = 0; i < SPACES; i++) memset(&spaces[i].search, 0, sizeof spaces[i].search);
+    ompp_infer(&image, low, never, NULL, &recipe);
+}
