@@ -12,6 +12,7 @@
 #include <elf.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 typedef struct bounds {
@@ -21,7 +22,7 @@ typedef struct bounds {
     uintptr_t *starts; /* ascending */
 } bounds_t;
 
-static bounds_t *all;
+static _Atomic(bounds_t *) all; /* what is in it stays as it is */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool add(bounds_t *b, uintptr_t start)
@@ -163,34 +164,58 @@ static void find_all(const ompp_image_map_t *image, bounds_t *b)
     sort(b);
 }
 
-bool ompp_bounds(const ompp_image_map_t *image, uintptr_t address, uintptr_t *low, uintptr_t *high)
-{
-    bounds_t *b;
+/* ---- Use --------------------------------------------------------------------------------------------------------- */
 
+static const bounds_t *find_file(const ompp_image_map_t *image)
+{
+    const bounds_t *b = atomic_load_explicit(&all, memory_order_acquire);
+
+    while (b && (b->low != image->low || b->high != image->high)) b = b->next;
+    return b;
+}
+
+void ompp_bounds_prepare(const ompp_image_map_t *image)
+{
     pthread_mutex_lock(&lock);
-    for (b = all; b && (b->low != image->low || b->high != image->high); b = b->next) {
-    }
-    if (!b && (b = calloc(1, sizeof *b))) {
+    bounds_t *b = find_file(image) ? NULL : calloc(1, sizeof *b);
+    if (b) {
         b->low = image->low;
         b->high = image->high;
         find_all(image, b);
-        b->next = all;
-        all = b;
-    }
-    size_t i = 0;
-    for (size_t last = b ? b->n : 0; i < last;) {
-        const size_t middle = (i + last) / 2;
-        if (b->starts[middle] <= address) i = middle + 1;
-        else last = middle;
-    }
-    const uintptr_t end = ompp_image_map_end(image, address, true);
-    if (i) {
-        *low = b->starts[i - 1];
-        *high = i < b->n && b->starts[i] < end ? b->starts[i] : end;
+        b->next = atomic_load_explicit(&all, memory_order_relaxed);
+        atomic_store_explicit(&all, b, memory_order_release);
     }
     pthread_mutex_unlock(&lock);
-    return i > 0 && end;
 }
 
-const ompp_unwind_decoder_t ompp_unwind_decoder __attribute__((visibility("default"))) = {
-    .version = OMPP_UNWIND_DECODER, .infer = ompp_infer, .warm = ompp_infer_warm, .procedure = ompp_bounds};
+bool ompp_bounds_known(const ompp_image_map_t *image, uintptr_t address, uintptr_t *low, uintptr_t *high)
+{
+    const bounds_t *b = find_file(image);
+    const uintptr_t end = ompp_image_map_end(image, address, true);
+    size_t first = 0;
+
+    if (!b || !end) return false;
+    for (size_t last = b->n; first < last;) {
+        const size_t middle = (first + last) / 2;
+        if (b->starts[middle] <= address) first = middle + 1;
+        else last = middle;
+    }
+    if (!first) return false;
+    *low = b->starts[first - 1];
+    *high = first < b->n && b->starts[first] < end ? b->starts[first] : end;
+    return true;
+}
+
+bool ompp_bounds(const ompp_image_map_t *image, uintptr_t address, uintptr_t *low, uintptr_t *high)
+{
+    ompp_bounds_prepare(image);
+    return ompp_bounds_known(image, address, low, high);
+}
+
+const ompp_unwind_decoder_t ompp_unwind_decoder
+    __attribute__((visibility("default"))) = {.version = OMPP_UNWIND_DECODER,
+                                              .infer = ompp_infer,
+                                              .warm = ompp_infer_warm,
+                                              .procedure = ompp_bounds,
+                                              .prepare = ompp_bounds_prepare,
+                                              .known = ompp_bounds_known};

@@ -13,4 +13,8 @@ bool ompp_infer(const ompp_image_map_t *image, uintptr_t address, ompp_infer_acc
 void ompp_infer_warm(void);
 bool ompp_bounds(const ompp_image_map_t *image, uintptr_t address, uintptr_t *low, uintptr_t *high);
 
+/** \brief The same, where ompp_bounds_prepare() has been at work on the file. Async-signal-safe. */
+bool ompp_bounds_known(const ompp_image_map_t *image, uintptr_t address, uintptr_t *low, uintptr_t *high);
+void ompp_bounds_prepare(const ompp_image_map_t *image);
+
 #endif

@@ -12,6 +12,7 @@
 #define PENDING 32u        /* branches that are still to be followed */
 #define STORES 24u         /* words of the stack, written on the way */
 #define VISITED_BITS 13u
+#define ALIGNED 16u          /* number of a register that there is not: the stack pointer after it was aligned */
 #define CALLER_SAVED 0x0f37u /* rax, rdx, rcx, rsi, rdi, r8 to r11 */
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
@@ -38,6 +39,7 @@ typedef struct {
     ompp_infer_accept_t *accept;
     void *context;
     ompp_recipe_t *recipe;
+    uintptr_t goal; /* not 0: the search begins where the procedure does, and ends here */
     unsigned count, npending;
     /* By a register: to a case of a switch, or to another procedure. */
     bool has_jump, was_jump;
@@ -67,7 +69,8 @@ static value_t load(const state_t *s, value_t address)
     if (address.form != REGISTER) return (value_t){.form = UNKNOWN};
     for (unsigned i = 0; i < STORES; i++)
         if (same_place(s->store[i].address, address)) return s->store[i].value;
-    if (address.reg == OMPP_RSP && address.offset < 0) return (value_t){.form = UNKNOWN}; /* not written yet */
+    if (address.reg == ALIGNED || (address.reg == OMPP_RSP && address.offset < 0))
+        return (value_t){.form = UNKNOWN}; /* not written yet */
     return (value_t){MEMORY, address.reg, address.offset, 0};
 }
 
@@ -174,6 +177,10 @@ static void compute(state_t *s, const ZydisDecodedInstruction *i, const ZydisDec
         assign(s, &o[0],
                add(value_of(s, &o[0]), i->mnemonic == ZYDIS_MNEMONIC_ADD ? o[1].imm.value.s : -o[1].imm.value.s));
         return;
+    case ZYDIS_MNEMONIC_AND:
+        if (o[0].type != ZYDIS_OPERAND_TYPE_REGISTER || o[0].reg.value != ZYDIS_REGISTER_RSP) break;
+        s->reg[OMPP_RSP] = (value_t){REGISTER, ALIGNED, 0, 0};
+        return;
     default: break;
     }
     forget_written(s, i, o);
@@ -197,7 +204,7 @@ static bool ends_here(search_t *search, const state_t *s)
     value_t cfa = s->reg[OMPP_RSP];
     ompp_recipe_t recipe = {.kind = OMPP_RECIPE_NONE};
 
-    if (cfa.form == UNKNOWN || !rbp_rule(s->reg[OMPP_RBP], &recipe)) return false;
+    if (cfa.form == UNKNOWN || cfa.reg == ALIGNED || !rbp_rule(s->reg[OMPP_RBP], &recipe)) return false;
     cfa = add(cfa, 8);
     recipe.offset = cfa.offset;
     if (cfa.form == MEMORY) {
@@ -210,6 +217,37 @@ static bool ends_here(search_t *search, const state_t *s)
                       : cfa.reg == OMPP_RBP ? OMPP_RECIPE_RBP
                                             : OMPP_RECIPE_REGISTER;
         if (recipe.kind == OMPP_RECIPE_REGISTER) recipe.plus = (int8_t)cfa.reg;
+    }
+    if (!search->accept(search->context, recipe)) return false;
+    *search->recipe = recipe;
+    return true;
+}
+
+/* The value that the stack pointer has where a procedure begins is the address of the return address. */
+static bool cfa_from(value_t value, ompp_recipe_kind_t kind, ompp_recipe_t *recipe)
+{
+    if (value.form != REGISTER || value.reg != OMPP_RSP) return false;
+    recipe->kind = kind & 15;
+    recipe->offset = 8 - value.offset;
+    return true;
+}
+
+/* The search has begun where the procedure does: what it knows here is turned round. */
+static bool reaches_goal(search_t *search, const state_t *s)
+{
+    ompp_recipe_t recipe = {.kind = OMPP_RECIPE_NONE};
+    const value_t rbp = s->reg[OMPP_RBP];
+
+    if (!cfa_from(s->reg[OMPP_RSP], OMPP_RECIPE_RSP, &recipe) && !cfa_from(rbp, OMPP_RECIPE_RBP, &recipe)) return false;
+    if (rbp.form != REGISTER || rbp.reg != OMPP_RBP || rbp.offset != 0) {
+        const value_t callers = {REGISTER, OMPP_RBP, 0, 0};
+        for (unsigned i = 0; i < STORES; i++) {
+            const value_t at = s->store[i].address;
+            if (at.form != REGISTER || at.reg != OMPP_RSP || !same_place(s->store[i].value, callers)) continue;
+            recipe.rbp_rule = OMPP_RBP_AT_CFA;
+            recipe.rbp = (int16_t)((at.offset - 8) / 8);
+        }
+        if (recipe.rbp_rule == OMPP_RBP_SAME) return false;
     }
     if (!search->accept(search->context, recipe)) return false;
     *search->recipe = recipe;
@@ -234,11 +272,15 @@ static bool visit(search_t *search, uintptr_t at)
 /* Code that nobody reaches follows: the call before does not return. */
 static bool is_padding(const uint8_t *code, size_t room)
 {
-    return room < 1 || *code == 0xcc || *code == 0x90 || *code == 0xf4 ||
-           (room > 1 && code[0] == 0x66 && code[1] == 0x90) ||
-           (room > 1 && code[0] == 0x0f && (code[1] == 0x0b || code[1] == 0x1f)) ||
-           (room > 2 && code[0] == 0x66 && (code[1] == 0x0f || code[1] == 0x66 || code[1] == 0x2e)) ||
-           (room > 3 && memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0);
+    static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
+    unsigned prefixes = 0;
+
+    if (room >= sizeof endbr && memcmp(code, endbr, sizeof endbr) == 0) return true;
+    while (prefixes < room && (code[prefixes] == 0x66 || code[prefixes] == 0x2e)) prefixes++;
+    code += prefixes;
+    room -= prefixes;
+    return room < 2 || *code == 0xcc || *code == 0x90 || *code == 0xf4 ||
+           (code[0] == 0x0f && (code[1] == 0x0b || code[1] == 0x1f));
 }
 
 typedef enum { GOES_ON, DEAD, DONE } fate_t;
@@ -259,7 +301,7 @@ static fate_t branch(search_t *search, state_t *s, const ZydisDecodedInstruction
     }
     if (is_by_rip(&o[0])) { /* as in the procedure linkage table */
         if (s->pushed_for_linker) s->reg[OMPP_RSP] = add(s->reg[OMPP_RSP], 16);
-        return ends_here(search, s) ? DONE : DEAD;
+        return !search->goal && ends_here(search, s) ? DONE : DEAD;
     }
     search->jump = *s;
     if (!search->was_jump) search->first_jump = *s;
@@ -274,16 +316,17 @@ static fate_t advance(search_t *search)
     ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
     const uintptr_t end = ompp_image_map_end(search->image, s->at, true);
 
+    if (search->goal && s->at == search->goal) return reaches_goal(search, s) ? DONE : DEAD;
     if (!end || visit(search, s->at)) return DEAD;
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, (const void *)s->at, end - s->at, &i, o))) return DEAD;
     const uintptr_t next = s->at + i.length;
     s->at = next;
     switch (i.meta.category) {
-    case ZYDIS_CATEGORY_RET: return ends_here(search, s) ? DONE : DEAD;
+    case ZYDIS_CATEGORY_RET: return !search->goal && ends_here(search, s) ? DONE : DEAD;
     case ZYDIS_CATEGORY_CALL:
         for (unsigned r = 0; r < 16; r++)
             if (CALLER_SAVED >> r & 1) s->reg[r].form = UNKNOWN;
-        return is_padding((const uint8_t *)next, end - next) ? DEAD : GOES_ON;
+        return next != search->goal && is_padding((const uint8_t *)next, end - next) ? DEAD : GOES_ON;
     case ZYDIS_CATEGORY_UNCOND_BR:
     case ZYDIS_CATEGORY_COND_BR: return branch(search, s, &i, o, next);
     default: break;
@@ -294,8 +337,9 @@ static fate_t advance(search_t *search)
     return GOES_ON;
 }
 
-static bool follow(search_t *search, uintptr_t address)
+static bool follow(search_t *search, uintptr_t address, uintptr_t goal)
 {
+    search->goal = goal;
     memset(&search->now, 0, sizeof search->now);
     memset(search->visited, 0, sizeof search->visited);
     search->count = search->npending = 0;
@@ -316,7 +360,7 @@ static bool follow(search_t *search, uintptr_t address)
             break;
         }
     }
-    return search->was_jump && ends_here(search, &search->first_jump);
+    return !goal && search->was_jump && ends_here(search, &search->first_jump);
 }
 
 /* ---- Memory for it ----------------------------------------------------------------------------------------------- */
@@ -332,6 +376,8 @@ static struct {
 bool ompp_infer(const ompp_image_map_t *image, uintptr_t address, ompp_infer_accept_t *accept, void *context,
                 ompp_recipe_t *recipe)
 {
+    uintptr_t low, high;
+
     for (unsigned i = 0; i < SPACES; i++) {
         if (atomic_flag_test_and_set_explicit(&spaces[i].in_use, memory_order_acquire)) continue;
         search_t *search = &spaces[i].search;
@@ -339,7 +385,10 @@ bool ompp_infer(const ompp_image_map_t *image, uintptr_t address, ompp_infer_acc
         search->accept = accept;
         search->context = context;
         search->recipe = recipe;
-        const bool found = follow(search, address);
+        /* From here on; else, what never returns, from its begin. The last instruction may be a call that does not return. */
+        bool found = follow(search, address, 0);
+        for (unsigned before = 1; !found && before < 2; before--)
+            found = ompp_bounds_known(image, address - before, &low, &high) && follow(search, low, address);
         atomic_flag_clear_explicit(&spaces[i].in_use, memory_order_release);
         return found;
     }

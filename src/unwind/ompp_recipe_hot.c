@@ -180,7 +180,6 @@ ompp_unwind_end_t ompp_step_full(ompp_walk_t *walk, uint64_t *cfa)
     if (!find_row(walk, &cfi)) return OMPP_UNWIND_NO_RECIPE;
     const ompp_unwind_end_t end = row_cfa(walk, &cfi.row, cfa);
     if (end != OMPP_UNWIND_ROOT) return end;
-    if (*cfa <= walk->reg[OMPP_RSP] && !cfi.is_signal) return OMPP_UNWIND_BAD_CFA;
     caller.known = 0;
     for (unsigned i = 0; i < OMPP_REGISTERS; i++)
         if (row_register(walk, &cfi.row, i, *cfa, &caller.reg[i])) caller.known |= 1u << i;
@@ -191,6 +190,9 @@ ompp_unwind_end_t ompp_step_full(ompp_walk_t *walk, uint64_t *cfa)
     if (!(caller.known >> OMPP_RIP & 1))
         return cfi.row.rule[OMPP_RIP] == OMPP_RULE_OFFSET ? OMPP_UNWIND_UNREADABLE : why_not(walk);
     if (!(caller.known >> OMPP_RSP & 1)) return why_not(walk);
+    /* In longjmp() the caller is where it leads, and the stack pointer may be there already. */
+    const bool is_next = cfi.row.rule[OMPP_RSP] == OMPP_RULE_SAME;
+    if (caller.reg[OMPP_RSP] < walk->reg[OMPP_RSP] + is_next && !cfi.is_signal) return OMPP_UNWIND_BAD_CFA;
     caller.is_exact = cfi.is_signal;
     caller.low = walk->low;
     caller.high = walk->high;
@@ -230,6 +232,9 @@ ompp_place_t ompp_place_make(ompp_walk_t *walk)
     if (!ompp_image_map_find(rip - !walk->is_exact, &image) || !ompp_image_map_end(&image, rip - !walk->is_exact, true))
         return place;
     place.recipe = first_recipe(walk, &image, &place.start);
+    const ompp_unwind_decoder_t *decoder = ompp_unwind_decoder_get();
+    uintptr_t high;
+    if (!place.start && decoder && !decoder->known(&image, rip - !walk->is_exact, &place.start, &high)) place.start = 0;
     if (!walk->is_exact) place.recipe.call = ompp_code_call_before(&image, rip, &place.target) & 3;
     return place;
 }

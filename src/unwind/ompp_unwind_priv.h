@@ -255,6 +255,10 @@ typedef struct {
     void (*warm)(void);
     /** \brief Procedures of a file without symbols for all: bounds of the one around an address. Not in a handler. */
     bool (*procedure)(const ompp_image_map_t *image, uintptr_t address, uintptr_t *low, uintptr_t *high);
+    /** \brief The same of a file that is prepared; async-signal-safe. */
+    bool (*known)(const ompp_image_map_t *image, uintptr_t address, uintptr_t *low, uintptr_t *high);
+    /** \brief Finds the procedures of a file, some 200 ns for each instruction. Not in a handler. */
+    void (*prepare)(const ompp_image_map_t *image);
 } ompp_unwind_decoder_t;
 
 #define OMPP_UNWIND_DECODER 1u

@@ -91,6 +91,29 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
     return 0;
 }
 
+#define PROBES 64u                    /* addresses of a file that are looked up */
+#define LARGEST ((uintptr_t)16 << 20) /* bytes of code that are searched for procedures: some 1 s */
+
+/* Files without unwind information for most of their code: where their procedures begin is found out now, for handlers. */
+static void prepare(const ompp_image_table_t *table)
+{
+    const ompp_unwind_decoder_t *d = ompp_unwind_decoder_get();
+
+    for (size_t i = 0; d && i < table->n; i++) {
+        ompp_image_map_t image;
+        if (!ompp_image_map_find(table->items[i].low, &image)) continue;
+        for (unsigned k = 0; k < image.nsegments; k++) {
+            const uintptr_t begin = image.segment[k].low, bytes = image.segment[k].high - begin;
+            uintptr_t low, high;
+            unsigned covered = 0;
+            if (!(image.segment[k].flags & PF_X) || bytes < PROBES || bytes > LARGEST) continue;
+            for (unsigned p = 0; p < PROBES; p++)
+                covered += ompp_cfi_procedure(&image, begin + bytes / PROBES * p, &low, &high);
+            if (covered < PROBES / 2) d->prepare(&image);
+        }
+    }
+}
+
 static void refresh(void *unused)
 {
     (void)unused;
@@ -104,6 +127,7 @@ static void refresh(void *unused)
         if (v.subs != seen_subs) atomic_fetch_add_explicit(&ompp_image_generations, 1, memory_order_release);
         seen_adds = v.adds;
         seen_subs = v.subs;
+        prepare(v.table);
     }
     pthread_mutex_unlock(&refreshing);
 }
