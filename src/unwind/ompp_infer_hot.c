@@ -12,7 +12,8 @@
 #define PENDING 32u        /* branches that are still to be followed */
 #define STORES 24u         /* words of the stack, written on the way */
 #define VISITED_BITS 13u
-#define ALIGNED 16u          /* number of a register that there is not: the stack pointer after it was aligned */
+#define ALIGNED 16u /* number of a register that there is not: the stack pointer after it was aligned */
+#define FAR_APART INT64_C(0x100000000000)
 #define CALLER_SAVED 0x0f37u /* rax, rdx, rcx, rsi, rdi, r8 to r11 */
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
@@ -31,6 +32,7 @@ typedef struct {
         value_t address, value; /* address.form REGISTER, or UNKNOWN: none */
     } store[STORES];
     unsigned next_store;
+    int64_t apart;          /* rbp - rsp, as they were where the search began */
     bool pushed_for_linker; /* the last instruction has pushed what the dynamic linker takes from the stack */
 } state_t;
 
@@ -59,17 +61,27 @@ static value_t add(value_t value, int64_t n)
     return value;
 }
 
-static bool same_place(value_t a, value_t b)
+/* Relative to the stack pointer, where rbp is known to point to the stack. */
+static int64_t place_of(const state_t *s, value_t address)
 {
-    return a.form == REGISTER && b.form == REGISTER && a.reg == b.reg && a.offset == b.offset;
+    return address.offset + (address.reg == OMPP_RBP ? s->apart : 0);
+}
+
+static bool is_on_stack(value_t address) { return address.reg == OMPP_RSP || address.reg == OMPP_RBP; }
+
+static bool same_place(const state_t *s, value_t a, value_t b)
+{
+    if (a.form != REGISTER || b.form != REGISTER) return false;
+    if (a.reg == b.reg) return a.offset == b.offset;
+    return is_on_stack(a) && is_on_stack(b) && place_of(s, a) == place_of(s, b);
 }
 
 static value_t load(const state_t *s, value_t address)
 {
     if (address.form != REGISTER) return (value_t){.form = UNKNOWN};
     for (unsigned i = 0; i < STORES; i++)
-        if (same_place(s->store[i].address, address)) return s->store[i].value;
-    if (address.reg == ALIGNED || (address.reg == OMPP_RSP && address.offset < 0))
+        if (same_place(s, s->store[i].address, address)) return s->store[i].value;
+    if (address.reg == ALIGNED || (is_on_stack(address) && place_of(s, address) < 0))
         return (value_t){.form = UNKNOWN}; /* not written yet */
     return (value_t){MEMORY, address.reg, address.offset, 0};
 }
@@ -78,7 +90,7 @@ static void store(state_t *s, value_t address, value_t value)
 {
     if (address.form != REGISTER) return;
     for (unsigned i = 0; i < STORES; i++)
-        if (same_place(s->store[i].address, address)) {
+        if (same_place(s, s->store[i].address, address)) {
             s->store[i].value = value;
             return;
         }
@@ -243,7 +255,7 @@ static bool reaches_goal(search_t *search, const state_t *s)
         const value_t callers = {REGISTER, OMPP_RBP, 0, 0};
         for (unsigned i = 0; i < STORES; i++) {
             const value_t at = s->store[i].address;
-            if (at.form != REGISTER || at.reg != OMPP_RSP || !same_place(s->store[i].value, callers)) continue;
+            if (at.form != REGISTER || at.reg != OMPP_RSP || !same_place(s, s->store[i].value, callers)) continue;
             recipe.rbp_rule = OMPP_RBP_AT_CFA;
             recipe.rbp = (int16_t)((at.offset - 8) / 8);
         }
@@ -337,7 +349,7 @@ static fate_t advance(search_t *search)
     return GOES_ON;
 }
 
-static bool follow(search_t *search, uintptr_t address, uintptr_t goal)
+static bool follow(search_t *search, uintptr_t address, uintptr_t goal, int64_t apart)
 {
     search->goal = goal;
     memset(&search->now, 0, sizeof search->now);
@@ -345,6 +357,7 @@ static bool follow(search_t *search, uintptr_t address, uintptr_t goal)
     search->count = search->npending = 0;
     search->has_jump = search->was_jump = false;
     search->now.at = address;
+    search->now.apart = apart;
     for (unsigned r = 0; r < 16; r++) search->now.reg[r] = (value_t){REGISTER, (uint8_t)r, 0, 0};
     while (search->count++ < INSTRUCTIONS) {
         const fate_t fate = advance(search);
@@ -373,8 +386,8 @@ static struct {
     search_t search;
 } spaces[SPACES] = {{ATOMIC_FLAG_INIT, {0}}, {ATOMIC_FLAG_INIT, {0}}, {ATOMIC_FLAG_INIT, {0}}, {ATOMIC_FLAG_INIT, {0}}};
 
-bool ompp_infer(const ompp_image_map_t *image, uintptr_t address, ompp_infer_accept_t *accept, void *context,
-                ompp_recipe_t *recipe)
+bool ompp_infer(const ompp_image_map_t *image, uintptr_t address, int64_t apart, ompp_infer_accept_t *accept,
+                void *context, ompp_recipe_t *recipe)
 {
     uintptr_t low, high;
 
@@ -386,9 +399,9 @@ bool ompp_infer(const ompp_image_map_t *image, uintptr_t address, ompp_infer_acc
         search->context = context;
         search->recipe = recipe;
         /* From here on; else, what never returns, from its begin. The last instruction may be a call that does not return. */
-        bool found = follow(search, address, 0);
+        bool found = follow(search, address, 0, apart);
         for (unsigned before = 1; !found && before < 2; before--)
-            found = ompp_bounds_known(image, address - before, &low, &high) && follow(search, low, address);
+            found = ompp_bounds_known(image, address - before, &low, &high) && follow(search, low, address, FAR_APART);
         atomic_flag_clear_explicit(&spaces[i].in_use, memory_order_release);
         return found;
     }
@@ -411,5 +424,5 @@ void ompp_infer_warm(void)
 
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     for (unsigned i = 0; i < SPACES; i++) memset(&spaces[i].search, 0, sizeof spaces[i].search);
-    ompp_infer(&image, low, never, NULL, &recipe);
+    ompp_infer(&image, low, FAR_APART, never, NULL, &recipe);
 }

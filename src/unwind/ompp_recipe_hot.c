@@ -260,7 +260,7 @@ bool ompp_place_second(ompp_walk_t *walk, ompp_recipe_t *recipe)
     ompp_image_map_t image;
 
     if (!decoder || !ompp_image_map_find(rip - !walk->is_exact, &image) ||
-        !decoder->infer(&image, rip, is_accepted, walk, recipe))
+        !decoder->infer(&image, rip, (int64_t)(walk->reg[OMPP_RBP] - walk->reg[OMPP_RSP]), is_accepted, walk, recipe))
         return false;
     recipe->call = call & 3;
     return true;

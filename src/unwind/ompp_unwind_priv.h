@@ -245,12 +245,12 @@ typedef struct {
     unsigned version; /* OMPP_UNWIND_DECODER */
     /**
      * \brief Infers a recipe by following the code from an address to where its procedure returns.
-     * \param[in] code_end  the end of the code that can be read.
+     * \param[in] apart  rbp - rsp of the frame.
      * \return false: no path there was found whose recipe is accepted.
      * \note Async-signal-safe.
      */
-    bool (*infer)(const ompp_image_map_t *image, uintptr_t address, ompp_infer_accept_t *accept, void *context,
-                  ompp_recipe_t *recipe);
+    bool (*infer)(const ompp_image_map_t *image, uintptr_t address, int64_t apart, ompp_infer_accept_t *accept,
+                  void *context, ompp_recipe_t *recipe);
     /** \brief Binds and touches what it needs, so that no handler does. Not in a handler. */
     void (*warm)(void);
     /** \brief Procedures of a file without symbols for all: bounds of the one around an address. Not in a handler. */
