@@ -6,6 +6,7 @@
 
 #include "base/ompp_hash.h"
 
+#include <elf.h>
 #include <stdatomic.h>
 
 static int32_t number_at(const uint8_t *at)
@@ -193,7 +194,8 @@ bool ompp_code_epilogue(const ompp_image_map_t *image, uintptr_t address, ompp_r
 #define DEPTH 3u                   /* jumps from one procedure to the next */
 #define BUDGET ((size_t)256 << 10) /* bytes to look at for one pair */
 
-static _Atomic uint64_t pairs[1u << PAIRS_BITS]; /* hash of target and procedure, with the verdict in its last bits */
+static _Atomic uint64_t
+    pairs[1u << PAIRS_BITS]; /* hash of return address and procedure, with the verdict in its last bits */
 
 typedef struct {
     uintptr_t low, high; /* the callee */
@@ -212,11 +214,11 @@ static bool jumps_to(search_t *search, uintptr_t address, unsigned depth)
     if (low <= search->low && search->low < high) return true;
     for (const uint8_t *at = (const uint8_t *)low; (uintptr_t)at + 2 <= high; at++) {
         if (!search->budget--) return search->budget = 0, true;
-        const bool is_far = (uintptr_t)at + 6 <= high;
+        const uintptr_t room = high - (uintptr_t)at;
         uintptr_t to;
         if (at[0] == 0xeb) to = (uintptr_t)at + 2 + (uintptr_t)(intptr_t)(int8_t)at[1];
-        else if (at[0] == 0xe9 && is_far) to = (uintptr_t)at + 5 + (uintptr_t)(intptr_t)number_at(at + 1);
-        else if (at[0] == 0x0f && (at[1] & 0xf0) == 0x80 && is_far)
+        else if (at[0] == 0xe9 && room >= 5) to = (uintptr_t)at + 5 + (uintptr_t)(intptr_t)number_at(at + 1);
+        else if (at[0] == 0x0f && (at[1] & 0xf0) == 0x80 && room >= 6)
             to = (uintptr_t)at + 6 + (uintptr_t)(intptr_t)number_at(at + 2);
         else if (at[0] == 0xff && (at[1] >> 3 & 7) == 4) return true;
         else continue;
@@ -228,29 +230,52 @@ static bool jumps_to(search_t *search, uintptr_t address, unsigned depth)
     return false;
 }
 
-static ompp_unwind_verdict_t reaches_slow(uintptr_t target, uintptr_t start)
+/* Is this the dynamic linker's function that binds the stubs of a file? */
+static bool is_resolver(const ompp_image_map_t *image, const search_t *callee)
 {
+    const uintptr_t end = image->dynamic ? ompp_image_map_end(image, image->dynamic, false) : 0;
+    uint64_t pair[2], resolver;
+
+    for (uintptr_t at = image->dynamic; at + sizeof pair <= end; at += sizeof pair) {
+        memcpy(pair, (const void *)at, sizeof pair);
+        if (pair[0] == DT_NULL) break;
+        if (pair[0] != DT_PLTGOT) continue;
+        const uintptr_t got = pair[1] >= image->low ? pair[1] : image->base + pair[1];
+        const uintptr_t got_end = ompp_image_map_end(image, got, false);
+        if (!got_end || got_end - got < 24) break;
+        memcpy(&resolver, (const void *)(got + 16), sizeof resolver);
+        return resolver >= callee->low && resolver < callee->high;
+    }
+    return false;
+}
+
+static ompp_unwind_verdict_t reaches_slow(uintptr_t caller, uintptr_t target, uintptr_t start)
+{
+    const uintptr_t called = caller + (uintptr_t)(intptr_t)number_at((const uint8_t *)caller - 4);
     search_t search = {.budget = BUDGET};
     ompp_image_map_t image;
     uintptr_t low, high;
 
-    target = ompp_code_behind_stub(target);
     if (!ompp_image_map_find(start, &image) || !ompp_cfi_procedure(&image, start, &search.low, &search.high))
         return OMPP_UNWIND_LIKELY;
-    if (target >= search.low && target < search.high) return OMPP_UNWIND_VALID;
+    target = ompp_code_behind_stub(target);
+    if ((target >= search.low && target < search.high) || (called >= search.low && called < search.high))
+        return OMPP_UNWIND_VALID;
     if (!ompp_image_map_find(target, &image) || !ompp_cfi_procedure(&image, target, &low, &high))
         return OMPP_UNWIND_LIKELY;
-    return jumps_to(&search, target, DEPTH) ? OMPP_UNWIND_LIKELY : OMPP_UNWIND_INVALID;
+    if (jumps_to(&search, target, DEPTH)) return OMPP_UNWIND_LIKELY;
+    return ompp_image_map_find(called, &image) && is_resolver(&image, &search) ? OMPP_UNWIND_LIKELY
+                                                                               : OMPP_UNWIND_INVALID;
 }
 
-ompp_unwind_verdict_t ompp_code_reaches(uintptr_t target, uintptr_t start)
+ompp_unwind_verdict_t ompp_code_reaches(uintptr_t caller, uintptr_t target, uintptr_t start)
 {
-    const uint64_t hash = ompp_hash_join(ompp_hash_join(ompp_image_generation(), target), start);
+    const uint64_t hash = ompp_hash_join(ompp_hash_join(ompp_image_generation(), caller), start);
     _Atomic uint64_t *pair = &pairs[ompp_hash_place(hash, PAIRS_BITS)];
     const uint64_t known = atomic_load_explicit(pair, memory_order_relaxed);
 
     if (known && (known ^ hash) < 4) return (known ^ hash) & 3;
-    const ompp_unwind_verdict_t verdict = reaches_slow(target, start);
+    const ompp_unwind_verdict_t verdict = reaches_slow(caller, target, start);
     atomic_store_explicit(pair, hash ^ verdict, memory_order_relaxed);
     return verdict;
 }

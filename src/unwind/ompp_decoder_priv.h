@@ -8,8 +8,8 @@
 #include "unwind/ompp_unwind_priv.h"
 
 /** \brief See ompp_unwind_decoder_t. */
-bool ompp_infer(const ompp_image_map_t *image, uintptr_t address, int64_t apart, ompp_infer_accept_t *accept,
-                void *context, ompp_recipe_t *recipe);
+bool ompp_infer(const ompp_image_map_t *image, uintptr_t address, int64_t apart, const ompp_infer_help_t *help,
+                ompp_recipe_t *recipe);
 void ompp_infer_warm(void);
 bool ompp_bounds(const ompp_image_map_t *image, uintptr_t address, uintptr_t *low, uintptr_t *high);
 

@@ -8,10 +8,12 @@
 #include <Zydis/Zydis.h>
 #include <stdatomic.h>
 
-#define INSTRUCTIONS 4000u /* for one recipe */
-#define PENDING 32u        /* branches that are still to be followed */
-#define STORES 24u         /* words of the stack, written on the way */
-#define VISITED_BITS 13u
+#define INSTRUCTIONS 20000u /* for one recipe: some 4 ms; what is passed on the way is not followed again */
+#define POINTS 256u
+#define POINT_EVERY 64u /* instructions */
+#define PENDING 32u     /* branches that are still to be followed */
+#define STORES 24u      /* words of the stack, written on the way */
+#define VISITED_BITS 15u
 #define ALIGNED 16u /* number of a register that there is not: the stack pointer after it was aligned */
 #define FAR_APART INT64_C(0x100000000000)
 #define CALLER_SAVED 0x0f37u /* rax, rdx, rcx, rsi, rdi, r8 to r11 */
@@ -36,11 +38,20 @@ typedef struct {
     bool pushed_for_linker; /* the last instruction has pushed what the dynamic linker takes from the stack */
 } state_t;
 
+/* An address on the way. */
+typedef struct {
+    uintptr_t at;
+    int32_t down; /* its stack pointer less the one at the begin */
+    bool is_rsp_known;
+    uint16_t unchanged; /* registers that have their values of the begin */
+} point_t;
+
 typedef struct {
     const ompp_image_map_t *image;
-    ompp_infer_accept_t *accept;
-    void *context;
+    const ompp_infer_help_t *help;
     ompp_recipe_t *recipe;
+    unsigned npoints;
+    point_t points[POINTS];
     uintptr_t goal; /* not 0: the search begins where the procedure does, and ends here */
     unsigned count, npending;
     /* By a register: to a case of a switch, or to another procedure. */
@@ -200,14 +211,24 @@ static void compute(state_t *s, const ZydisDecodedInstruction *i, const ZydisDec
 
 /* ---- Where a path ends ------------------------------------------------------------------------------------------- */
 
-static bool rbp_rule(value_t rbp, ompp_recipe_t *recipe)
+/* cfa: where the frame ends, once it is known. */
+static bool rbp_rule(value_t rbp, value_t cfa, ompp_recipe_t *recipe)
 {
+    int64_t at = rbp.offset;
+
     recipe->rbp_rule = OMPP_RBP_SAME;
     if (rbp.form == REGISTER) return rbp.reg == OMPP_RBP && rbp.offset == 0;
-    if (rbp.form != MEMORY || rbp.plus || rbp.offset % 8 || (rbp.reg != OMPP_RSP && rbp.reg != OMPP_RBP)) return false;
-    recipe->rbp_rule = rbp.reg == OMPP_RSP ? OMPP_RBP_AT_RSP : OMPP_RBP_AT_RBP;
-    recipe->rbp = (int16_t)(rbp.offset / 8);
-    return recipe->rbp == rbp.offset / 8;
+    if (rbp.form != MEMORY || rbp.plus) return false;
+    if (cfa.form == REGISTER && cfa.reg == rbp.reg) {
+        recipe->rbp_rule = OMPP_RBP_AT_CFA;
+        at -= cfa.offset;
+    } else if (is_on_stack(rbp)) {
+        recipe->rbp_rule = rbp.reg == OMPP_RSP ? OMPP_RBP_AT_RSP : OMPP_RBP_AT_RBP;
+    } else {
+        return false;
+    }
+    recipe->rbp = (int16_t)(at / 8);
+    return at % 8 == 0 && recipe->rbp == at / 8;
 }
 
 /* The return address is on top of the stack. */
@@ -216,7 +237,7 @@ static bool ends_here(search_t *search, const state_t *s)
     value_t cfa = s->reg[OMPP_RSP];
     ompp_recipe_t recipe = {.kind = OMPP_RECIPE_NONE};
 
-    if (cfa.form == UNKNOWN || cfa.reg == ALIGNED || !rbp_rule(s->reg[OMPP_RBP], &recipe)) return false;
+    if (cfa.form == UNKNOWN || cfa.reg == ALIGNED || !rbp_rule(s->reg[OMPP_RBP], add(cfa, 8), &recipe)) return false;
     cfa = add(cfa, 8);
     recipe.offset = cfa.offset;
     if (cfa.form == MEMORY) {
@@ -230,7 +251,7 @@ static bool ends_here(search_t *search, const state_t *s)
                                             : OMPP_RECIPE_REGISTER;
         if (recipe.kind == OMPP_RECIPE_REGISTER) recipe.plus = (int8_t)cfa.reg;
     }
-    if (!search->accept(search->context, recipe)) return false;
+    if (!search->help->accept(search->help->context, recipe)) return false;
     *search->recipe = recipe;
     return true;
 }
@@ -261,7 +282,7 @@ static bool reaches_goal(search_t *search, const state_t *s)
         }
         if (recipe.rbp_rule == OMPP_RBP_SAME) return false;
     }
-    if (!search->accept(search->context, recipe)) return false;
+    if (!search->help->accept(search->help->context, recipe)) return false;
     *search->recipe = recipe;
     return true;
 }
@@ -321,6 +342,56 @@ static fate_t branch(search_t *search, state_t *s, const ZydisDecodedInstruction
     return DEAD;
 }
 
+static point_t point_of(const state_t *s)
+{
+    const value_t rsp = s->reg[OMPP_RSP];
+    point_t point = {.at = s->at, .down = rsp.offset, .is_rsp_known = rsp.form == REGISTER && rsp.reg == OMPP_RSP};
+
+    for (unsigned r = 0; r < 16; r++)
+        if (s->reg[r].form == REGISTER && s->reg[r].reg == r && s->reg[r].offset == 0)
+            point.unchanged |= (uint16_t)(1u << r);
+    return point;
+}
+
+/* A recipe of one address becomes that of another of the same frame, whose stack pointer is that much higher. */
+static bool translate(ompp_recipe_t *recipe, const point_t *point, int64_t up)
+{
+    const bool by_rsp = recipe->kind == OMPP_RECIPE_RSP || recipe->kind == OMPP_RECIPE_AT_RSP;
+    const unsigned reg = by_rsp                                                                  ? OMPP_RSP
+                         : recipe->kind == OMPP_RECIPE_RBP || recipe->kind == OMPP_RECIPE_AT_RBP ? OMPP_RBP
+                         : recipe->kind == OMPP_RECIPE_REGISTER ? (unsigned)recipe->plus
+                                                                : 16;
+    if (reg >= 16 || (by_rsp ? !point->is_rsp_known : !(point->unchanged >> reg & 1))) return false;
+    if (by_rsp) recipe->offset -= (int32_t)up;
+    if (recipe->rbp_rule != OMPP_RBP_AT_RSP)
+        return recipe->rbp_rule == OMPP_RBP_AT_CFA || point->unchanged >> OMPP_RBP & 1;
+    recipe->rbp = (int16_t)(recipe->rbp - up / 8);
+    return point->is_rsp_known && up % 8 == 0;
+}
+
+/* Has a recipe been made for an address on the way? */
+static bool is_known(search_t *search, const state_t *s)
+{
+    const point_t point = point_of(s);
+    ompp_recipe_t recipe;
+
+    if (!search->help->known(search->help->context, s->at, &recipe) ||
+        !translate(&recipe, &point, -(int64_t)point.down) || !search->help->accept(search->help->context, recipe))
+        return false;
+    *search->recipe = recipe;
+    return true;
+}
+
+/* For those that come by one of the points later. */
+static void publish(const search_t *search)
+{
+    for (unsigned i = 0; i < search->npoints; i++) {
+        ompp_recipe_t recipe = *search->recipe;
+        if (translate(&recipe, &search->points[i], search->points[i].down))
+            search->help->publish(search->help->context, search->points[i].at, recipe);
+    }
+}
+
 static fate_t advance(search_t *search)
 {
     state_t *s = &search->now;
@@ -330,6 +401,8 @@ static fate_t advance(search_t *search)
 
     if (search->goal && s->at == search->goal) return reaches_goal(search, s) ? DONE : DEAD;
     if (!end || visit(search, s->at)) return DEAD;
+    if (!search->goal && is_known(search, s)) return DONE;
+    if (search->count % POINT_EVERY == 0 && search->npoints < POINTS) search->points[search->npoints++] = point_of(s);
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, (const void *)s->at, end - s->at, &i, o))) return DEAD;
     const uintptr_t next = s->at + i.length;
     s->at = next;
@@ -354,7 +427,7 @@ static bool follow(search_t *search, uintptr_t address, uintptr_t goal, int64_t 
     search->goal = goal;
     memset(&search->now, 0, sizeof search->now);
     memset(search->visited, 0, sizeof search->visited);
-    search->count = search->npending = 0;
+    search->count = search->npending = search->npoints = 0;
     search->has_jump = search->was_jump = false;
     search->now.at = address;
     search->now.apart = apart;
@@ -379,15 +452,15 @@ static bool follow(search_t *search, uintptr_t address, uintptr_t goal, int64_t 
 /* ---- Memory for it ----------------------------------------------------------------------------------------------- */
 
 /* Taken by one search at a time; where all are in use, there is no recipe this time. */
-#define SPACES 4u
+#define SPACES 2u
 
 static struct {
     atomic_flag in_use;
     search_t search;
-} spaces[SPACES] = {{ATOMIC_FLAG_INIT, {0}}, {ATOMIC_FLAG_INIT, {0}}, {ATOMIC_FLAG_INIT, {0}}, {ATOMIC_FLAG_INIT, {0}}};
+} spaces[SPACES] = {{ATOMIC_FLAG_INIT, {0}}, {ATOMIC_FLAG_INIT, {0}}};
 
-bool ompp_infer(const ompp_image_map_t *image, uintptr_t address, int64_t apart, ompp_infer_accept_t *accept,
-                void *context, ompp_recipe_t *recipe)
+bool ompp_infer(const ompp_image_map_t *image, uintptr_t address, int64_t apart, const ompp_infer_help_t *help,
+                ompp_recipe_t *recipe)
 {
     uintptr_t low, high;
 
@@ -395,13 +468,14 @@ bool ompp_infer(const ompp_image_map_t *image, uintptr_t address, int64_t apart,
         if (atomic_flag_test_and_set_explicit(&spaces[i].in_use, memory_order_acquire)) continue;
         search_t *search = &spaces[i].search;
         search->image = image;
-        search->accept = accept;
-        search->context = context;
+        search->help = help;
         search->recipe = recipe;
         /* From here on; else, what never returns, from its begin. The last instruction may be a call that does not return. */
         bool found = follow(search, address, 0, apart);
-        for (unsigned before = 1; !found && before < 2; before--)
-            found = ompp_bounds_known(image, address - before, &low, &high) && follow(search, low, address, FAR_APART);
+        for (int before = 1; !found && before >= 0; before--)
+            found = ompp_bounds_known(image, address - (uintptr_t)before, &low, &high) &&
+                    follow(search, low, address, FAR_APART);
+        if (found && !search->goal) publish(search);
         atomic_flag_clear_explicit(&spaces[i].in_use, memory_order_release);
         return found;
     }
@@ -414,15 +488,22 @@ static bool never(void *context, ompp_recipe_t recipe)
     return false;
 }
 
+static bool never_known(void *context, uintptr_t address, ompp_recipe_t *recipe)
+{
+    (void)context, (void)address, (void)recipe;
+    return false;
+}
+
 void ompp_infer_warm(void)
 {
     static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0x5d, 0xc3}; /* a small procedure */
     const uintptr_t low = (uintptr_t)code;
     ompp_image_map_t image = {
         .low = low, .high = low + sizeof code, .segment = {{low, low + sizeof code, 5}}, .nsegments = 1};
+    const ompp_infer_help_t help = {.accept = never, .known = never_known};
     ompp_recipe_t recipe;
 
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     for (unsigned i = 0; i < SPACES; i++) memset(&spaces[i].search, 0, sizeof spaces[i].search);
-    ompp_infer(&image, low, FAR_APART, never, NULL, &recipe);
+    ompp_infer(&image, low, FAR_APART, &help, &recipe);
 }

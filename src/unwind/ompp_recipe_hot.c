@@ -252,15 +252,45 @@ static bool is_accepted(void *context, ompp_recipe_t recipe)
     return ompp_code_is_sigreturn(&image, rip) || ompp_code_call_before(&image, rip, &target) != OMPP_CALL_NONE;
 }
 
+static bool is_known(void *context, uintptr_t address, ompp_recipe_t *recipe)
+{
+    const ompp_walk_t *walk = context;
+    ompp_place_t place;
+
+    /* Not itself: the search may be for something better. */
+    if ((walk->is_exact && address == walk->reg[OMPP_RIP]) || !ompp_cache_get(address, &place)) return false;
+    *recipe = place.recipe;
+    return true;
+}
+
+/* Where there is unwind information, the recipe by it is no worse. */
+static void publish(void *context, uintptr_t address, ompp_recipe_t recipe)
+{
+    const ompp_unwind_decoder_t *decoder = ompp_unwind_decoder_get();
+    ompp_place_t place;
+    ompp_image_map_t image;
+    uintptr_t high;
+
+    (void)context;
+    if (ompp_cache_get(address, &place) || !ompp_image_map_find(address, &image) ||
+        ompp_cfi_procedure(&image, address, &place.start, &high))
+        return;
+    if (!decoder || !decoder->known(&image, address, &place.start, &high)) place.start = 0;
+    place.target = 0;
+    place.recipe = recipe;
+    ompp_cache_put(address, &place);
+}
+
 bool ompp_place_second(ompp_walk_t *walk, ompp_recipe_t *recipe)
 {
     const ompp_unwind_decoder_t *decoder = ompp_unwind_decoder_get();
     const uintptr_t rip = walk->reg[OMPP_RIP];
+    const ompp_infer_help_t help = {is_accepted, is_known, publish, walk};
     const unsigned call = recipe->call;
     ompp_image_map_t image;
 
     if (!decoder || !ompp_image_map_find(rip - !walk->is_exact, &image) ||
-        !decoder->infer(&image, rip, (int64_t)(walk->reg[OMPP_RBP] - walk->reg[OMPP_RSP]), is_accepted, walk, recipe))
+        !decoder->infer(&image, rip, (int64_t)(walk->reg[OMPP_RBP] - walk->reg[OMPP_RSP]), &help, recipe))
         return false;
     recipe->call = call & 3;
     return true;

@@ -99,14 +99,24 @@ static inline void look_up(ompp_walk_t *walk, ompp_place_t *place)
     if (__builtin_expect(!get_entry(line, key, place) && !get_entry(line + 1, key, place), 0)) make_slow(walk, place);
 }
 
+bool ompp_cache_get(uintptr_t address, ompp_place_t *place)
+{
+    const uint64_t key = key_of(address, true);
+    entry_t *line = line_of(key);
+
+    return get_entry(line, key, place) || get_entry(line + 1, key, place);
+}
+
+void ompp_cache_put(uintptr_t address, const ompp_place_t *place) { put(key_of(address, true), place); }
+
 /* ---- One step ---------------------------------------------------------------------------------------------------- */
 
-static inline ompp_unwind_verdict_t judge(const ompp_place_t *caller, uintptr_t callee)
+static inline ompp_unwind_verdict_t judge(const ompp_place_t *caller, uintptr_t address, uintptr_t callee)
 {
     if (caller->recipe.call == OMPP_CALL_NONE) return OMPP_UNWIND_INVALID;
     if (callee && caller->target == callee) return OMPP_UNWIND_VALID;
     if (caller->recipe.call == OMPP_CALL_INDIRECT || !callee) return OMPP_UNWIND_LIKELY;
-    return ompp_code_reaches(caller->target, callee);
+    return ompp_code_reaches(address, caller->target, callee);
 }
 
 const uint8_t ompp_greg[OMPP_REGISTERS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
@@ -202,7 +212,7 @@ static inline ompp_unwind_end_t advance(path_t *path, ompp_place_t *place, uint6
     if (end != OMPP_UNWIND_ROOT || !path->walk.reg[OMPP_RIP]) return end;
     look_up(&path->walk, place);
     if (path->walk.is_exact || place->recipe.kind == OMPP_RECIPE_SIGNAL) return OMPP_UNWIND_ROOT;
-    *verdict = judge(place, callee);
+    *verdict = judge(place, path->walk.reg[OMPP_RIP], callee);
     if (*verdict != OMPP_UNWIND_INVALID || place->recipe.call != OMPP_CALL_NONE) return OMPP_UNWIND_ROOT;
     return is_kept(place) ? OMPP_UNWIND_NO_CALL : OMPP_UNWIND_NO_CODE;
 }

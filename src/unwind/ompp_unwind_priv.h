@@ -195,8 +195,8 @@ bool ompp_code_is_sigreturn(const ompp_image_map_t *image, uintptr_t address);
 /** \brief Where a stub that is one jump leads; the address itself when there is none, or it is not bound yet. */
 uintptr_t ompp_code_behind_stub(uintptr_t address);
 
-/** \brief Whether a call of target can lead to the procedure that starts at start, as far as its jumps tell. */
-ompp_unwind_verdict_t ompp_code_reaches(uintptr_t target, uintptr_t start);
+/** \brief Whether the direct call before an address, of target, can lead to the procedure that starts at start, as far as jumps tell. */
+ompp_unwind_verdict_t ompp_code_reaches(uintptr_t caller, uintptr_t target, uintptr_t start);
 
 /* ---- Making recipes ---------------------------------------------------------------------------------------------- */
 
@@ -235,10 +235,22 @@ static inline ompp_unwind_end_t ompp_recipe_apply(ompp_walk_t *walk, ompp_recipe
     return ompp_walk_read(walk, from + 8 * (int64_t)recipe.rbp, rbp) ? OMPP_UNWIND_ROOT : OMPP_UNWIND_UNREADABLE;
 }
 
+/** \brief What the cache has of an instruction that is to run. \return false: nothing. */
+bool ompp_cache_get(uintptr_t address, ompp_place_t *place);
+void ompp_cache_put(uintptr_t address, const ompp_place_t *place);
+
 /* ---- libompp-unwind.so ------------------------------------------------------------------------------------------- */
 
-/** Whether a recipe leads to an address that a call precedes. */
-typedef bool ompp_infer_accept_t(void *context, ompp_recipe_t recipe);
+/** What the search for a recipe asks of the walk. */
+typedef struct {
+    /** Whether a recipe leads, from the frame of the walk, to an address that a call precedes. */
+    bool (*accept)(void *context, ompp_recipe_t recipe);
+    /** A recipe of an instruction that is in the cache. \return false: none. */
+    bool (*known)(void *context, uintptr_t address, ompp_recipe_t *recipe);
+    /** One that was found by the way. */
+    void (*publish)(void *context, uintptr_t address, ompp_recipe_t recipe);
+    void *context;
+} ompp_infer_help_t;
 
 /** What libompp-unwind.so offers, under the name ompp_unwind_decoder. */
 typedef struct {
@@ -249,8 +261,8 @@ typedef struct {
      * \return false: no path there was found whose recipe is accepted.
      * \note Async-signal-safe.
      */
-    bool (*infer)(const ompp_image_map_t *image, uintptr_t address, int64_t apart, ompp_infer_accept_t *accept,
-                  void *context, ompp_recipe_t *recipe);
+    bool (*infer)(const ompp_image_map_t *image, uintptr_t address, int64_t apart, const ompp_infer_help_t *help,
+                  ompp_recipe_t *recipe);
     /** \brief Binds and touches what it needs, so that no handler does. Not in a handler. */
     void (*warm)(void);
     /** \brief Procedures of a file without symbols for all: bounds of the one around an address. Not in a handler. */

@@ -3,7 +3,8 @@
  *
  * OMPP_JUDGE=step     the program is run by single steps; calls are seen as they are made, so that the true path is known at each
  *                     instruction. Every OMPP_JUDGE_EVERY-th (17) is judged, until OMPP_JUDGE_STEPS (3,000,000) were made.
- * OMPP_JUDGE=sample   SIGPROF at OMPP_JUDGE_HZ (5000), compared with libunwind on the same context.
+ * OMPP_JUDGE=sample   SIGPROF at OMPP_JUDGE_HZ (5000), compared with libunwind on the same context; the program ends after
+ *                     OMPP_JUDGE_SAMPLES (no limit).
  *
  * At the end one line of figures goes to the file OMPP_JUDGE_OUT, and a line for each of the first wrong paths.
  */
@@ -29,13 +30,13 @@
 #include <libunwind.h>
 #endif
 
-#define FRAMES 512
+#define FRAMES 1024
 #define TRAP_FLAG 0x100
 #define WRONG 64
 
 typedef struct {
     uint64_t samples, root, wrong_paths, frames, right_frames, other_root, both, both_wrong, ns, other_ns, other_frames;
-    uint64_t no_call;
+    uint64_t invalid, truncated;
 } figures_t;
 
 static figures_t figures;
@@ -186,11 +187,18 @@ static void on_sample(int signal, siginfo_t *info, void *argument)
         COUNT(other_ns, now() - middle);
         COUNT(frames, n);
         COUNT(other_frames, m);
-        for (size_t i = 1; i < n; i++) COUNT(no_call, frames[i].verdict == OMPP_UNWIND_INVALID);
+        for (size_t i = 1; i < n; i++) {
+            if (frames[i].verdict != OMPP_UNWIND_INVALID) continue;
+            COUNT(invalid, 1);
+            note_wrong("invalid", frames[i].address, (unsigned)i, frames[i - 1].address, 0, own->end);
+        }
         const bool root = own->end == OMPP_UNWIND_ROOT;
         COUNT(root, root);
+        COUNT(truncated, own->end == OMPP_UNWIND_TRUNCATED);
+        /* It ends without an error, too, where it finds nothing more. */
+        other_root &= !root || (m && n && other[m - 1] == frames[n - 1].address);
         COUNT(other_root, other_root);
-        if (!root) note_wrong("failed", frames[n - 1].address, (unsigned)n - 1, frames[0].address, n > 1 ? frames[n - 2].address : 0, own->end);
+        if (!root && own->end != OMPP_UNWIND_TRUNCATED) note_wrong("failed", frames[n - 1].address, (unsigned)n - 1, frames[0].address, n > 1 ? frames[n - 2].address : 0, own->end);
         if (root && other_root) {
             COUNT(both, 1);
             for (size_t i = 0; i < n || i < m; i++)
@@ -275,10 +283,10 @@ static void finish(void)
     if (finished || !out || !figures.samples) return;
     finished = true;
     fprintf(out,
-            "mode=%s samples=%lu root=%lu frames=%lu wrong=%lu right_frames=%lu invalid=%lu other_root=%lu both=%lu differ=%lu "
+            "mode=%s samples=%lu root=%lu truncated=%lu frames=%lu wrong=%lu right_frames=%lu invalid=%lu other_root=%lu both=%lu differ=%lu "
             "ns_frame=%.1f other_ns_frame=%.1f recipes=%lu inferred=%lu\n",
-            steps ? "step" : "sample", figures.samples, figures.root, figures.frames, figures.wrong_paths, figures.right_frames,
-            figures.no_call, figures.other_root, figures.both, figures.both_wrong, figures.frames ? (double)figures.ns / figures.frames : 0,
+            steps ? "step" : "sample", figures.samples, figures.root, figures.truncated, figures.frames, figures.wrong_paths, figures.right_frames,
+            figures.invalid, figures.other_root, figures.both, figures.both_wrong, figures.frames ? (double)figures.ns / figures.frames : 0,
             figures.other_frames ? (double)figures.other_ns / figures.other_frames : 0, thread.recipes, thread.inferred);
     for (unsigned i = 0; i < nwrong; i++) {
         fprintf(out, "  %s frame=%u end=%s pc", wrong[i].what, wrong[i].frame, ompp_unwind_end_name(wrong[i].end));
@@ -293,6 +301,16 @@ static void finish(void)
 }
 
 static int (*real_main)(int, char **, char **);
+
+static void *watch(void *unused)
+{
+    const uint64_t most = number("OMPP_JUDGE_SAMPLES", UINT64_MAX);
+
+    (void)unused;
+    while (__atomic_load_n(&figures.samples, __ATOMIC_RELAXED) < most) usleep(20000);
+    finish();
+    _exit(0);
+}
 
 static int judged_main(int argc, char **argv, char **environment)
 {
@@ -311,6 +329,10 @@ static int judged_main(int argc, char **argv, char **environment)
     action.sa_sigaction = steps ? on_trap : on_sample;
     sigaction(steps ? SIGTRAP : SIGPROF, &action, NULL);
     if (!steps) {
+        pthread_t watcher;
+        int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+            (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT, "pthread_create");
+        create(&watcher, NULL, watch, NULL);
         begin_thread();
         return real_main(argc, argv, environment);
     }
