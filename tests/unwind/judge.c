@@ -123,7 +123,8 @@ static void judge_step(const ucontext_t *context)
 static void on_trap(int signal, siginfo_t *info, void *argument)
 {
     ucontext_t *context = argument;
-    const uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP], sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+    const uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP],
+                    sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
     static uint64_t random = 88172645463325252u;
 
     (void)signal, (void)info;
@@ -198,13 +199,16 @@ static void on_sample(int signal, siginfo_t *info, void *argument)
         /* It ends without an error, too, where it finds nothing more. */
         other_root &= !root || (m && n && other[m - 1] == frames[n - 1].address);
         COUNT(other_root, other_root);
-        if (!root && own->end != OMPP_UNWIND_TRUNCATED) note_wrong("failed", frames[n - 1].address, (unsigned)n - 1, frames[0].address, n > 1 ? frames[n - 2].address : 0, own->end);
+        if (!root && own->end != OMPP_UNWIND_TRUNCATED)
+            note_wrong("failed", frames[n - 1].address, (unsigned)n - 1, frames[0].address,
+                       n > 1 ? frames[n - 2].address : 0, own->end);
         if (root && other_root) {
             COUNT(both, 1);
             for (size_t i = 0; i < n || i < m; i++)
                 if (i >= n || i >= m || frames[i].address != other[i]) {
                     COUNT(both_wrong, 1);
-                    note_wrong("differs", frames[0].address, (unsigned)i, i < n ? frames[i].address : 0, i < m ? other[i] : 0, 0);
+                    note_wrong("differs", frames[0].address, (unsigned)i, i < n ? frames[i].address : 0,
+                               i < m ? other[i] : 0, 0);
                     break;
                 }
         }
@@ -214,8 +218,13 @@ static void on_sample(int signal, siginfo_t *info, void *argument)
 
 static int start_timer(uint64_t hz)
 {
-    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_CPU_CLOCK,
-                                   .sample_period = 1000000000u / hz, .exclude_kernel = 1, .disabled = 1, .wakeup_events = 1};
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+                                   .size = sizeof attr,
+                                   .config = PERF_COUNT_SW_CPU_CLOCK,
+                                   .sample_period = 1000000000u / hz,
+                                   .exclude_kernel = 1,
+                                   .disabled = 1,
+                                   .wakeup_events = 1};
     const int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     struct f_owner_ex owner = {F_OWNER_TID, (pid_t)syscall(SYS_gettid)};
 
@@ -257,7 +266,9 @@ int pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*function)(v
     static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     job_t *job = malloc(sizeof *job);
 
-    if (!real) real = (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT, "pthread_create");
+    if (!real)
+        real =
+            (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT, "pthread_create");
     if (steps || !job) return real(t, attr, function, argument);
     *job = (job_t){function, argument};
     return real(t, attr, run_job, job);
@@ -283,11 +294,14 @@ static void finish(void)
     if (finished || !out || !figures.samples) return;
     finished = true;
     fprintf(out,
-            "mode=%s samples=%lu root=%lu truncated=%lu frames=%lu wrong=%lu right_frames=%lu invalid=%lu other_root=%lu both=%lu differ=%lu "
+            "mode=%s samples=%lu root=%lu truncated=%lu frames=%lu wrong=%lu right_frames=%lu invalid=%lu "
+            "other_root=%lu both=%lu differ=%lu "
             "ns_frame=%.1f other_ns_frame=%.1f recipes=%lu inferred=%lu\n",
-            steps ? "step" : "sample", figures.samples, figures.root, figures.truncated, figures.frames, figures.wrong_paths, figures.right_frames,
-            figures.invalid, figures.other_root, figures.both, figures.both_wrong, figures.frames ? (double)figures.ns / figures.frames : 0,
-            figures.other_frames ? (double)figures.other_ns / figures.other_frames : 0, thread.recipes, thread.inferred);
+            steps ? "step" : "sample", figures.samples, figures.root, figures.truncated, figures.frames,
+            figures.wrong_paths, figures.right_frames, figures.invalid, figures.other_root, figures.both,
+            figures.both_wrong, figures.frames ? (double)figures.ns / figures.frames : 0,
+            figures.other_frames ? (double)figures.other_ns / figures.other_frames : 0, thread.recipes,
+            thread.inferred);
     for (unsigned i = 0; i < nwrong; i++) {
         fprintf(out, "  %s frame=%u end=%s pc", wrong[i].what, wrong[i].frame, ompp_unwind_end_name(wrong[i].end));
         print_place(out, wrong[i].pc);
@@ -343,12 +357,12 @@ static int judged_main(int argc, char **argv, char **environment)
     return result;
 }
 
-int __libc_start_main(int (*start)(int, char **, char **), int argc, char **argv, void (*init)(void), void (*fini)(void),
-                      void (*rtld_fini)(void), void *stack_end)
+int __libc_start_main(int (*start)(int, char **, char **), int argc, char **argv, void (*init)(void),
+                      void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
 {
     int (*real)(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void), void (*)(void), void *) =
-        (int (*)(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void), void (*)(void), void *))dlsym(
-            RTLD_NEXT, "__libc_start_main");
+        (int (*)(int (*)(int, char **, char **), int, char **, void (*)(void), void (*)(void), void (*)(void),
+                 void *))dlsym(RTLD_NEXT, "__libc_start_main");
 
     real_main = start;
     return real(judged_main, argc, argv, init, fini, rtld_fini, stack_end);
