@@ -4,7 +4,7 @@
  * OMPP_JUDGE=step     the program is run by single steps; calls are seen as they are made, so that the true path is known at each
  *                     instruction. Every OMPP_JUDGE_EVERY-th (17) is judged, until OMPP_JUDGE_STEPS (3,000,000) were made.
  * OMPP_JUDGE=sample   SIGPROF at OMPP_JUDGE_HZ (5000), compared with libunwind on the same context; the program ends after
- *                     OMPP_JUDGE_SAMPLES (no limit).
+ *                     OMPP_JUDGE_SAMPLES (no limit) or OMPP_JUDGE_SECONDS (3600).
  *
  * At the end one line of figures goes to the file OMPP_JUDGE_OUT, and a line for each of the first wrong paths.
  */
@@ -321,7 +321,9 @@ static void *watch(void *unused)
     const uint64_t most = number("OMPP_JUDGE_SAMPLES", UINT64_MAX);
 
     (void)unused;
-    while (__atomic_load_n(&figures.samples, __ATOMIC_RELAXED) < most) usleep(20000);
+    for (uint64_t end = now() + 1000000000u * number("OMPP_JUDGE_SECONDS", 3600);
+         __atomic_load_n(&figures.samples, __ATOMIC_RELAXED) < most && now() < end;)
+        usleep(20000);
     finish();
     _exit(0);
 }

@@ -207,13 +207,13 @@ static void from_here(void **state)
     assert_int_equal(nframes, 4);
     assert_int_equal(thread.end, OMPP_UNWIND_TRUNCATED);
     assert_int_equal(ompp_unwind_here(&thread, frames, 0), 0);
-    const uint64_t made = thread.recipes;
-    first();
-    assert_int_equal(nframes, all);
-    const uint64_t again = thread.recipes;
-    first();
-    assert_int_equal(thread.recipes, again); /* all in the cache */
-    assert_true(again >= made);
+    uint64_t made = 0;
+    for (volatile int k = 0; k < 3; k++) { /* one place of the call */
+        if (k == 2) made = thread.recipes;
+        first();
+        assert_int_equal(nframes, all);
+    }
+    assert_int_equal(thread.recipes, made); /* all in the cache */
 }
 
 static volatile sig_atomic_t handled;
@@ -260,10 +260,6 @@ static void senseless(void **state)
     context.uc_mcontext.gregs[REG_RIP] = 0x1234;
     assert_int_equal(ompp_unwind_context(&thread, &context, frames, 256), 1);
     assert_int_equal(thread.end, OMPP_UNWIND_NO_CODE);
-    context = good;
-    context.uc_mcontext.gregs[REG_RSP] = (greg_t)(thread.stack_high - 8);
-    ompp_unwind_context(&thread, &context, frames, 256);
-    assert_true(thread.end != OMPP_UNWIND_ROOT);
     for (unsigned e = 0; e < OMPP_UNWIND_ENDS; e++)
         assert_true(ompp_unwind_end_name(e)[0] && ompp_unwind_end_meaning(e)[0]);
 }
