@@ -211,11 +211,3 @@ bool ompp_bounds(const ompp_image_map_t *image, uintptr_t address, uintptr_t *lo
     ompp_bounds_prepare(image);
     return ompp_bounds_known(image, address, low, high);
 }
-
-const ompp_unwind_decoder_t ompp_unwind_decoder
-    __attribute__((visibility("default"))) = {.version = OMPP_UNWIND_DECODER,
-                                              .infer = ompp_infer,
-                                              .warm = ompp_infer_warm,
-                                              .procedure = ompp_bounds,
-                                              .prepare = ompp_bounds_prepare,
-                                              .known = ompp_bounds_known};

@@ -1,5 +1,5 @@
 /*
- * Expressions of DWARF in unwind information (DWARF 5, section 2.5; those that DWARF 6.4.2 permits in call frame information).
+ * Expressions of DWARF in unwind information (DWARF 5, section 2.5; those that section 6.4.2 permits there).
  */
 #include "unwind/ompp_reader_priv.h"
 #include "unwind/ompp_unwind_priv.h"

@@ -17,8 +17,8 @@
 
 /* ---- Readable memory --------------------------------------------------------------------------------------------- */
 
-/* rt_sigprocmask() reads the new mask before it refuses to do something that does not exist. No other system call is that
- * harmless: it is never filtered, and needs no permission. */
+/* rt_sigprocmask() reads the new mask before it refuses to do something that does not exist. No other system call is
+ * that harmless: it is never filtered, and needs no permission. */
 bool ompp_is_readable(uintptr_t at)
 {
 #if defined(__x86_64__)

@@ -1,7 +1,7 @@
 /*
- * Recipes without unwind information: the code is followed from an address to where its procedure returns, and what happens to the
- * stack pointer and to rbp on the way is added up. No bounds of procedures are needed: jumps to other procedures, and parts that the
- * compiler has split off, are followed like all others. Part of libompp-unwind.so; called in signal handlers.
+ * Recipes without unwind information: the code is followed from an address to where its procedure returns, and what
+ * happens to the stack pointer and to rbp on the way is added up. No bounds of procedures are needed: jumps to other
+ * procedures, and parts that the compiler has split off, are followed like all others. Part of libompp-unwind.so; called in signal handlers.
  */
 #include "unwind/ompp_decoder_priv.h"
 
@@ -470,7 +470,8 @@ bool ompp_infer(const ompp_image_map_t *image, uintptr_t address, int64_t apart,
         search->image = image;
         search->help = help;
         search->recipe = recipe;
-        /* From here on; else, what never returns, from its begin. The last instruction may be a call that does not return. */
+        /* From here on; else, what never returns, from its begin. Its last instruction may be a call that does not
+         * return. */
         bool found = follow(search, address, 0, apart);
         for (int before = 1; !found && before >= 0; before--)
             found = ompp_bounds_known(image, address - (uintptr_t)before, &low, &high) &&

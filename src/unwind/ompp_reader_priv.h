@@ -1,6 +1,7 @@
 /**
  * \file
- * Reads numbers of DWARF from memory between two addresses. What lies beyond reads as 0 and is noted. Private to src/unwind.
+ * Reads numbers of DWARF from memory between two addresses. What lies beyond reads as 0 and is noted.
+ * Private to src/unwind.
  */
 #ifndef OMPP_READER_PRIV_H
 #define OMPP_READER_PRIV_H

@@ -1,14 +1,15 @@
 /*
  * Makes recipes: what is known of an address, from the surest source to the least.
  */
+#include "unwind/ompp_cache_priv.h"
 #include "unwind/ompp_unwind_priv.h"
 
 #include <limits.h>
 
 /* ---- Rows to recipes --------------------------------------------------------------------------------------------- */
 
-/* What an expression computes is found out by evaluating it twice, with registers and memory that are made up: when it is a register
- * or a word of the stack plus a number, the number is the same both times. */
+/* What an expression computes is found out by evaluating it twice, with registers and memory that are made up: when it
+ * is a register or a word of the stack plus a number, the number is the same both times. */
 typedef struct {
     ompp_walk_t walk;
     unsigned reads;
@@ -258,7 +259,8 @@ static bool is_known(void *context, uintptr_t address, ompp_recipe_t *recipe)
     ompp_place_t place;
 
     /* Not itself: the search may be for something better. */
-    if ((walk->is_exact && address == walk->reg[OMPP_RIP]) || !ompp_cache_get(address, &place)) return false;
+    if ((walk->is_exact && address == walk->reg[OMPP_RIP]) || !ompp_cache_get(ompp_cache_key(address, true), &place))
+        return false;
     *recipe = place.recipe;
     return true;
 }
@@ -272,13 +274,13 @@ static void publish(void *context, uintptr_t address, ompp_recipe_t recipe)
     uintptr_t high;
 
     (void)context;
-    if (ompp_cache_get(address, &place) || !ompp_image_map_find(address, &image) ||
+    if (ompp_cache_get(ompp_cache_key(address, true), &place) || !ompp_image_map_find(address, &image) ||
         ompp_cfi_procedure(&image, address, &place.start, &high))
         return;
     if (!decoder || !decoder->known(&image, address, &place.start, &high)) place.start = 0;
     place.target = 0;
     place.recipe = recipe;
-    ompp_cache_put(address, &place);
+    ompp_cache_put(ompp_cache_key(address, true), &place);
 }
 
 bool ompp_place_second(ompp_walk_t *walk, ompp_recipe_t *recipe)

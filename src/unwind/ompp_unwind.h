@@ -69,10 +69,10 @@ int ompp_unwind_start(void);
 const char *ompp_unwind_why_simple(void);
 
 /**
- * \brief Files were loaded or unloaded: recipes of the latter are forgotten, libraries of ompp are found. Cheap when nothing
- *        has changed. To be called after dlopen() and dlclose(), or from time to time.
- * \note Not in a signal handler: takes the loader's lock. Where it is not called, a recipe of an unloaded file is found to
- *       be wrong when the first walk fails by it, and is made again then.
+ * \brief Files were loaded or unloaded: recipes of the latter are forgotten, libraries of ompp are found. Cheap when
+ *        nothing has changed. To be called after dlopen() and dlclose(), or from time to time.
+ * \note Not in a signal handler: takes the loader's lock. Where it is not called, a recipe of an unloaded file is found
+ *       to be wrong when the first walk fails by it, and is made again then.
  */
 void ompp_unwind_refresh(void);
 
@@ -88,8 +88,8 @@ void ompp_unwind_thread_begin(ompp_unwind_thread_t *thread);
  * \param[in] context     the handler's third argument (ucontext_t).
  * \param[out] frames     shape [room], innermost first; frames[0] is the interrupted instruction.
  * \return frames written, >= 1 when room is; thread->end says whether they are complete.
- * \note Async-signal-safe. Some 10 ns per frame whose recipe is known, some 1 us to make one from .eh_frame, some 10 us to
- *       infer one.
+ * \note Async-signal-safe. Some 10 ns per frame whose recipe is known, some 1 us to make one from .eh_frame, some 10 us
+ *       to infer one, at most 4 ms.
  */
 size_t ompp_unwind_context(ompp_unwind_thread_t *thread, const void *context, ompp_unwind_frame_t *frames, size_t room);
 

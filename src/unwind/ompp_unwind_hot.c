@@ -5,7 +5,6 @@
 #include "unwind/ompp_unwind.h"
 #include "unwind/ompp_unwind_priv.h"
 
-#include "base/ompp_hash.h"
 #include "unwind/ompp_cache_priv.h"
 
 #include <stdatomic.h>
@@ -13,70 +12,7 @@
 
 #if defined(__x86_64__)
 
-/* ---- The cache --------------------------------------------------------------------------------------------------- */
-
-/* An entry is read and written without a lock. Its first word is the key, mixed with the other words: where two threads
- * have written at once, or one is at it, the words do not match, and the entry is none. */
-typedef struct {
-    _Atomic uint64_t check, recipe, start, target;
-} entry_t;
-
-#define ENTRIES ((size_t)1 << OMPP_UNWIND_CACHE_BITS)
-
-_Static_assert(sizeof(entry_t) * ENTRIES == OMPP_UNWIND_CACHE_BYTES, "as much as is allocated");
-
-static _Atomic(entry_t *) cache;
-
-void ompp_unwind_cache_use(void *memory) { atomic_store_explicit(&cache, memory, memory_order_release); }
-
-static inline uint64_t key_of(uint64_t rip, bool is_exact)
-{
-    return (rip << 1 | is_exact) ^ (uint64_t)ompp_image_generation() << 49;
-}
-
-static inline uint64_t mixed(uint64_t key, uint64_t recipe, uint64_t start, uint64_t target)
-{
-    return key * OMPP_HASH_STEP ^ recipe ^ (start << 23 | start >> 41) ^ (target << 46 | target >> 18);
-}
-
-/* Two entries share a line of memory; the second is the older one. */
-static inline entry_t *line_of(uint64_t key)
-{
-    return atomic_load_explicit(&cache, memory_order_relaxed) + 2 * ompp_hash_place(key, OMPP_UNWIND_CACHE_BITS - 1);
-}
-
-static inline bool get_entry(entry_t *entry, uint64_t key, ompp_place_t *place)
-{
-    const uint64_t check = atomic_load_explicit(&entry->check, memory_order_relaxed);
-    const uint64_t recipe = atomic_load_explicit(&entry->recipe, memory_order_relaxed);
-    const uint64_t start = atomic_load_explicit(&entry->start, memory_order_relaxed);
-    const uint64_t target = atomic_load_explicit(&entry->target, memory_order_relaxed);
-
-    if (mixed(key, recipe, start, target) != check) return false;
-    memcpy(&place->recipe, &recipe, sizeof recipe);
-    place->start = start;
-    place->target = target;
-    return true;
-}
-
-static void put(uint64_t key, const ompp_place_t *place)
-{
-    entry_t *line = line_of(key);
-    uint64_t recipe;
-
-    memcpy(&recipe, &place->recipe, sizeof recipe);
-    ompp_place_t other;
-    if (!get_entry(line, key, &other)) {
-        for (int i = 0; i < 4; i++) {
-            _Atomic uint64_t *from = &line[0].check + i, *to = &line[1].check + i;
-            atomic_store_explicit(to, atomic_load_explicit(from, memory_order_relaxed), memory_order_relaxed);
-        }
-    }
-    atomic_store_explicit(&line->recipe, recipe, memory_order_relaxed);
-    atomic_store_explicit(&line->start, place->start, memory_order_relaxed);
-    atomic_store_explicit(&line->target, place->target, memory_order_relaxed);
-    atomic_store_explicit(&line->check, mixed(key, recipe, place->start, place->target), memory_order_relaxed);
-}
+/* ---- Recipes ----------------------------------------------------------------------------------------------------- */
 
 /* Nothing is kept of an address that is in no file: some other may be mapped there later. */
 static bool is_kept(const ompp_place_t *place)
@@ -88,26 +24,14 @@ static __attribute__((noinline)) void make_slow(ompp_walk_t *walk, ompp_place_t 
 {
     walk->recipes++;
     *place = ompp_place_make(walk);
-    if (is_kept(place)) put(key_of(walk->reg[OMPP_RIP], walk->is_exact), place);
+    if (is_kept(place)) ompp_cache_put(ompp_cache_key(walk->reg[OMPP_RIP], walk->is_exact), place);
 }
 
 static inline void look_up(ompp_walk_t *walk, ompp_place_t *place)
 {
-    const uint64_t key = key_of(walk->reg[OMPP_RIP], walk->is_exact);
-    entry_t *line = line_of(key);
-
-    if (__builtin_expect(!get_entry(line, key, place) && !get_entry(line + 1, key, place), 0)) make_slow(walk, place);
+    if (__builtin_expect(!ompp_cache_get(ompp_cache_key(walk->reg[OMPP_RIP], walk->is_exact), place), 0))
+        make_slow(walk, place);
 }
-
-bool ompp_cache_get(uintptr_t address, ompp_place_t *place)
-{
-    const uint64_t key = key_of(address, true);
-    entry_t *line = line_of(key);
-
-    return get_entry(line, key, place) || get_entry(line + 1, key, place);
-}
-
-void ompp_cache_put(uintptr_t address, const ompp_place_t *place) { put(key_of(address, true), place); }
 
 /* ---- One step ---------------------------------------------------------------------------------------------------- */
 
@@ -217,8 +141,8 @@ static inline ompp_unwind_end_t advance(path_t *path, ompp_place_t *place, uint6
     return is_kept(place) ? OMPP_UNWIND_NO_CALL : OMPP_UNWIND_NO_CODE;
 }
 
-/* The recipe led nowhere, or to an address that no call of the callee precedes. It may be that of a file that is unloaded by now,
- * else a second one is asked for. What is found stays in the cache. */
+/* The recipe led nowhere, or to an address that no call of the callee precedes. It may be that of a file that is
+ * unloaded by now, else a second one is asked for. What is found stays in the cache. */
 static __attribute__((noinline)) ompp_unwind_end_t advance_again(path_t *path, const ompp_walk_t *before,
                                                                  ompp_place_t *place, uint64_t *cfa,
                                                                  ompp_unwind_verdict_t *verdict, ompp_unwind_end_t end)
@@ -226,7 +150,7 @@ static __attribute__((noinline)) ompp_unwind_end_t advance_again(path_t *path, c
     const ompp_unwind_verdict_t first_verdict = *verdict;
     const ompp_walk_t first_walk = path->walk;
     const ompp_place_t first_place = *place;
-    const uint64_t first_cfa = *cfa, key = key_of(before->reg[OMPP_RIP], before->is_exact);
+    const uint64_t first_cfa = *cfa, key = ompp_cache_key(before->reg[OMPP_RIP], before->is_exact);
     ompp_place_t kept;
 
     path->walk = *before;
@@ -236,7 +160,7 @@ static __attribute__((noinline)) ompp_unwind_end_t advance_again(path_t *path, c
     if (memcmp(&now.recipe, &kept.recipe, sizeof now.recipe) == 0) {
         if (!ompp_place_second(&path->walk, &now.recipe)) {
             now.recipe.is_settled = true;
-            put(key, &now);
+            ompp_cache_put(key, &now);
             goto first;
         }
         path->walk.inferred++;
@@ -244,11 +168,11 @@ static __attribute__((noinline)) ompp_unwind_end_t advance_again(path_t *path, c
     *place = now;
     const ompp_unwind_end_t second = advance(path, place, cfa, verdict);
     if (second == OMPP_UNWIND_ROOT && (end != OMPP_UNWIND_ROOT || *verdict > first_verdict)) {
-        put(key, &now);
+        ompp_cache_put(key, &now);
         return second;
     }
     kept.recipe.is_settled = true;
-    put(key, &kept);
+    ompp_cache_put(key, &kept);
 first:
     path->walk = first_walk;
     *place = first_place;
@@ -309,7 +233,7 @@ static size_t walk_stack(ompp_unwind_thread_t *thread, path_t *path, bool is_run
     path->is_thorough = path->is_again = false;
     path->stack_low = thread->stack_low;
     path->stack_high = thread->stack_high;
-    if (room && atomic_load_explicit(&cache, memory_order_acquire)) {
+    if (room && atomic_load_explicit(&ompp_cache_entries, memory_order_acquire)) {
         choose_window(path, is_running);
         const path_t start = *path;
         n = walk_frames(path, is_running, frames, room, &end);
@@ -364,8 +288,6 @@ size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_frame_t *frame
     return walk_stack(thread, &path, true, frames, room);
 }
 #else /* no other processor yet */
-
-void ompp_unwind_cache_use(void *memory) { (void)memory; }
 
 size_t ompp_unwind_context(ompp_unwind_thread_t *thread, const void *context, ompp_unwind_frame_t *frames, size_t room)
 {

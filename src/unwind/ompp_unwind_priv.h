@@ -112,7 +112,7 @@ typedef struct {
 /** \brief The file that an address lies in. \return false: in none. */
 bool ompp_image_map_find(uintptr_t address, ompp_image_map_t *image);
 
-/** \brief The end of the part of a file that address lies in and that can be read; code: and executed. \return 0: none. */
+/** \brief The end of the readable part of a file around an address; code: it is executed. \return 0: none. */
 static inline uintptr_t ompp_image_map_end(const ompp_image_map_t *image, uintptr_t address, bool code)
 {
     for (unsigned i = 0; i < image->nsegments; i++)
@@ -143,7 +143,7 @@ typedef enum {
     OMPP_RULE_VALUE_EXPRESSION
 } ompp_rule_t;
 
-/** Bytes of an expression as they lie in .eh_frame: length as ULEB128, then operations. Inside of one readable segment. */
+/** Of an expression: address of its bytes in .eh_frame, length as ULEB128, then operations; in one readable segment. */
 typedef struct {
     uint8_t
         rule[OMPP_REGISTERS + 1]; /* the last: of the CFA, which is OMPP_RULE_REGISTER + cfa_offset or an expression */
@@ -195,7 +195,10 @@ bool ompp_code_is_sigreturn(const ompp_image_map_t *image, uintptr_t address);
 /** \brief Where a stub that is one jump leads; the address itself when there is none, or it is not bound yet. */
 uintptr_t ompp_code_behind_stub(uintptr_t address);
 
-/** \brief Whether the direct call before an address, of target, can lead to the procedure that starts at start, as far as jumps tell. */
+/**
+ * \brief Whether the direct call before an address, of target, can lead to the procedure that starts at start, as far
+ *        as jumps tell.
+ */
 ompp_unwind_verdict_t ompp_code_reaches(uintptr_t caller, uintptr_t target, uintptr_t start);
 
 /* ---- Making recipes ---------------------------------------------------------------------------------------------- */
@@ -203,10 +206,10 @@ ompp_unwind_verdict_t ompp_code_reaches(uintptr_t caller, uintptr_t target, uint
 /** \brief All that can be found out of an address. Not cached. */
 ompp_place_t ompp_place_make(ompp_walk_t *walk);
 
-/** \brief Another recipe for the frame of the walk, after the first has led to no return address. \return false: none. */
+/** \brief Another recipe for walk's frame, after the first has led to no return address. \return false: none. */
 bool ompp_place_second(ompp_walk_t *walk, ompp_recipe_t *recipe);
 
-/** \brief What recipe says of walk's frame: its cfa, where it returns to, and rbp there. \return ROOT when read, else why not. */
+/** \brief What a recipe says of walk's frame: its cfa, where it returns to, rbp there. \return ROOT, else why not. */
 static inline ompp_unwind_end_t ompp_recipe_apply(ompp_walk_t *walk, ompp_recipe_t recipe, uint64_t *cfa, uint64_t *rip,
                                                   uint64_t *rbp)
 {
@@ -234,10 +237,6 @@ static inline ompp_unwind_end_t ompp_recipe_apply(ompp_walk_t *walk, ompp_recipe
     const uint64_t from = recipe.rbp_rule == OMPP_RBP_AT_CFA ? *cfa : recipe.rbp_rule == OMPP_RBP_AT_RBP ? old : rsp;
     return ompp_walk_read(walk, from + 8 * (int64_t)recipe.rbp, rbp) ? OMPP_UNWIND_ROOT : OMPP_UNWIND_UNREADABLE;
 }
-
-/** \brief What the cache has of an instruction that is to run. \return false: nothing. */
-bool ompp_cache_get(uintptr_t address, ompp_place_t *place);
-void ompp_cache_put(uintptr_t address, const ompp_place_t *place);
 
 /* ---- libompp-unwind.so ------------------------------------------------------------------------------------------- */
 
@@ -274,6 +273,8 @@ typedef struct {
 } ompp_unwind_decoder_t;
 
 #define OMPP_UNWIND_DECODER 1u
+
+extern _Atomic(const ompp_unwind_decoder_t *) ompp_decoder; /* set by ompp_unwind_start() */
 
 /** \return that of libompp-unwind.so; NULL = there is none. */
 const ompp_unwind_decoder_t *ompp_unwind_decoder_get(void);

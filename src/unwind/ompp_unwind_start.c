@@ -1,5 +1,5 @@
 /*
- * Before the first walk: the cache's memory, libompp-unwind.so, bounds of stacks; and files that are loaded and unloaded.
+ * Before the first walk: the cache's memory, libompp-unwind.so, bounds of stacks; files that are loaded and unloaded.
  * Nothing here is called from a signal handler.
  */
 #define _GNU_SOURCE
@@ -94,7 +94,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
 #define PROBES 64u                    /* addresses of a file that are looked up */
 #define LARGEST ((uintptr_t)16 << 20) /* bytes of code that are searched for procedures: some 1 s */
 
-/* Files without unwind information for most of their code: where their procedures begin is found out now, for handlers. */
+/* Files without unwind information for most of their code: where procedures begin is found out now, for handlers. */
 static void prepare(const ompp_image_table_t *table)
 {
     const ompp_unwind_decoder_t *d = ompp_unwind_decoder_get();
@@ -136,13 +136,7 @@ void ompp_unwind_refresh(void) { ompp_caller_run(refresh, NULL); }
 
 /* ---- The start --------------------------------------------------------------------------------------------------- */
 
-static _Atomic(const ompp_unwind_decoder_t *) decoder;
 static char why_simple[200];
-
-const ompp_unwind_decoder_t *ompp_unwind_decoder_get(void)
-{
-    return atomic_load_explicit(&decoder, memory_order_acquire);
-}
 
 const char *ompp_unwind_why_simple(void) { return why_simple[0] ? why_simple : NULL; }
 
@@ -155,7 +149,7 @@ static void open_decoder(void)
     const ompp_unwind_decoder_t *found = library ? dlsym(library, DECODER_SYMBOL) : NULL;
     if (found && found->version == OMPP_UNWIND_DECODER) {
         found->warm();
-        atomic_store_explicit(&decoder, found, memory_order_release);
+        atomic_store_explicit(&ompp_decoder, found, memory_order_release);
         return;
     }
     const char *why = dlerror();
@@ -171,14 +165,14 @@ static void start(void *unused)
 {
     (void)unused;
 #if defined(__x86_64__)
-    void *memory = mmap(NULL, OMPP_UNWIND_CACHE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(NULL, OMPP_CACHE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
         result = -OMPP_E_NOMEM;
         return;
     }
     open_decoder();
     refresh(NULL);
-    ompp_unwind_cache_use(memory);
+    atomic_store_explicit(&ompp_cache_entries, (ompp_cache_entry_t *)memory, memory_order_release);
     result = why_simple[0] ? -OMPP_E_OPEN : 0;
 #else
     result = -OMPP_E_UNSUPPORTED;

@@ -1,4 +1,4 @@
-/* The parts of src/unwind: expressions, calls before return addresses, last instructions, damaged files, a walk from here. */
+/* Parts of src/unwind: expressions, calls before return addresses, last instructions, damaged files; walks. */
 #define _GNU_SOURCE
 #include "unwind/ompp_unwind.h"
 #include "unwind/ompp_unwind_priv.h"
