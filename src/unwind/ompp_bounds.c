@@ -1,9 +1,9 @@
 /*
- * Bounds of procedures in files without symbols for all of them (Tallent, Mellor-Crummey and Fagan, PLDI 2009, section 2.1). Part of
- * libompp-unwind.so; never called in a signal handler.
+ * Bounds of procedures in files without symbols for all of them (Tallent, Mellor-Crummey and Fagan, PLDI 2009, section
+ * 2.1). Part of libompp-unwind.so; never called in a signal handler.
  *
- * Certain starts are exported symbols and the targets of direct calls. Between two of them, what follows a jump or a return may be
- * one, where no jump of the same interval leads across it.
+ * Certain starts are exported symbols and the targets of direct calls. Between two of them, what follows a jump or a
+ * return may be one, where no jump of the same interval leads across it.
  */
 #define _GNU_SOURCE
 #include "unwind/ompp_decoder_priv.h"

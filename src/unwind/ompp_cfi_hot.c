@@ -1,6 +1,6 @@
 /*
- * Unwind information: .eh_frame_hdr and .eh_frame as the Linux Standard Base and DWARF 5, section 6.4, describe them. Every
- * offset in the file is checked: a damaged one gives no row, and no fault.
+ * Unwind information: .eh_frame_hdr and .eh_frame as the Linux Standard Base and DWARF 5, section 6.4, describe them.
+ * Every offset in the file is checked: a damaged one gives no row, and no fault.
  */
 #include "unwind/ompp_reader_priv.h"
 #include "unwind/ompp_unwind_priv.h"

@@ -1,6 +1,6 @@
 /*
- * What the bytes of the code say without decoding all of it: the call before a return address, stubs, the end of a procedure,
- * jumps to other procedures.
+ * What the bytes of the code say without decoding all of it: the call before a return address, stubs, the end of a
+ * procedure, jumps to other procedures.
  */
 #include "unwind/ompp_unwind_priv.h"
 
@@ -202,8 +202,8 @@ typedef struct {
     size_t budget;
 } search_t;
 
-/* Does the procedure around an address jump there? Bytes that look like a jump count as one: a call is refuted only where there is
- * none. */
+/* Does the procedure around an address jump there? Bytes that look like a jump count as one: a call is refuted only
+ * where there is none. */
 static bool jumps_to(search_t *search, uintptr_t address, unsigned depth)
 {
     ompp_image_map_t image;

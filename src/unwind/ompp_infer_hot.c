@@ -1,7 +1,8 @@
 /*
  * Recipes without unwind information: the code is followed from an address to where its procedure returns, and what
  * happens to the stack pointer and to rbp on the way is added up. No bounds of procedures are needed: jumps to other
- * procedures, and parts that the compiler has split off, are followed like all others. Part of libompp-unwind.so; called in signal handlers.
+ * procedures, and parts that the compiler has split off, are followed like all others. Part of libompp-unwind.so;
+ * called in signal handlers.
  */
 #include "unwind/ompp_decoder_priv.h"
 
@@ -34,8 +35,7 @@ typedef struct {
         value_t address, value; /* address.form REGISTER, or UNKNOWN: none */
     } store[STORES];
     unsigned next_store;
-    int64_t apart;          /* rbp - rsp, as they were where the search began */
-    bool pushed_for_linker; /* the last instruction has pushed what the dynamic linker takes from the stack */
+    int64_t apart; /* rbp - rsp, as they were where the search began */
 } state_t;
 
 /* An address on the way. */
@@ -177,7 +177,6 @@ static void compute(state_t *s, const ZydisDecodedInstruction *i, const ZydisDec
 {
     value_t value;
 
-    s->pushed_for_linker = i->mnemonic == ZYDIS_MNEMONIC_PUSH && is_by_rip(&o[0]);
     switch (i->mnemonic) {
     case ZYDIS_MNEMONIC_PUSH: push(s, value_of(s, &o[0])); return;
     case ZYDIS_MNEMONIC_PUSHFQ: push(s, (value_t){.form = UNKNOWN}); return;
@@ -316,6 +315,15 @@ static bool is_padding(const uint8_t *code, size_t room)
            (code[0] == 0x0f && (code[1] == 0x0b || code[1] == 0x1f));
 }
 
+/* In the first entry of the procedure linkage table, the instruction before has pushed the second of two words that the
+ * dynamic linker takes from the stack. */
+static bool follows_push(const ompp_image_map_t *image, uintptr_t at)
+{
+    const uint8_t *before = (const uint8_t *)at - 6;
+
+    return ompp_image_map_end(image, at - 6, true) && before[0] == 0xff && before[1] == 0x35;
+}
+
 typedef enum { GOES_ON, DEAD, DONE } fate_t;
 
 static fate_t branch(search_t *search, state_t *s, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o,
@@ -333,7 +341,7 @@ static fate_t branch(search_t *search, state_t *s, const ZydisDecodedInstruction
         return GOES_ON;
     }
     if (is_by_rip(&o[0])) { /* as in the procedure linkage table */
-        if (s->pushed_for_linker) s->reg[OMPP_RSP] = add(s->reg[OMPP_RSP], 16);
+        if (follows_push(search->image, next - i->length)) s->reg[OMPP_RSP] = add(s->reg[OMPP_RSP], 16);
         return !search->goal && ends_here(search, s) ? DONE : DEAD;
     }
     search->jump = *s;
