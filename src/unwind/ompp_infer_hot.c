@@ -371,10 +371,19 @@ static bool translate(ompp_recipe_t *recipe, const point_t *point, int64_t up)
                                                                 : 16;
     if (reg >= 16 || (by_rsp ? !point->is_rsp_known : !(point->unchanged >> reg & 1))) return false;
     if (by_rsp) recipe->offset -= (int32_t)up;
-    if (recipe->rbp_rule != OMPP_RBP_AT_RSP)
-        return recipe->rbp_rule == OMPP_RBP_AT_CFA || point->unchanged >> OMPP_RBP & 1;
-    recipe->rbp = (int16_t)(recipe->rbp - up / 8);
-    return point->is_rsp_known && up % 8 == 0;
+    if (recipe->rbp_rule == OMPP_RBP_AT_RSP) {
+        if (!point->is_rsp_known || up % 8) return false;
+        recipe->rbp = (int16_t)(recipe->rbp - up / 8);
+    }
+    /* A word below the stack pointer is not written yet. */
+    if ((recipe->rbp_rule == OMPP_RBP_AT_RSP && recipe->rbp < 0) ||
+        (recipe->rbp_rule == OMPP_RBP_AT_CFA && recipe->kind == OMPP_RECIPE_RSP &&
+         recipe->offset + 8 * recipe->rbp < 0)) {
+        recipe->rbp_rule = OMPP_RBP_SAME;
+        recipe->rbp = 0;
+    }
+    return recipe->rbp_rule == OMPP_RBP_AT_RSP || recipe->rbp_rule == OMPP_RBP_AT_CFA ||
+           point->unchanged >> OMPP_RBP & 1;
 }
 
 /* Has a recipe been made for an address on the way? */
