@@ -17,13 +17,17 @@
 #define VISITED_BITS 15u
 #define ALIGNED 16u /* number of a register that there is not: the stack pointer after it was aligned */
 #define FAR_APART INT64_C(0x100000000000)
-#define CALLER_SAVED 0x0f37u /* rax, rdx, rcx, rsi, rdi, r8 to r11 */
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 /* In terms of the registers at the address where the search begins. */
 typedef struct {
-    enum { UNKNOWN, REGISTER, MEMORY } form : 8; /* reg + offset; *(reg + offset) + plus */
+    enum {
+        UNKNOWN,
+        REGISTER,
+        MEMORY,
+        ADDRESS
+    } form : 8; /* reg + offset; *(reg + offset) + plus; begin of the file + offset */
     uint8_t reg;
     int32_t offset, plus;
 } value_t;
@@ -68,7 +72,7 @@ static value_t add(value_t value, int64_t n)
 
     if (sum != (int32_t)sum) value.form = UNKNOWN;
     if (value.form == MEMORY) value.plus = (int32_t)sum;
-    if (value.form == REGISTER) value.offset = (int32_t)sum;
+    if (value.form == REGISTER || value.form == ADDRESS) value.offset = (int32_t)sum;
     return value;
 }
 
@@ -173,7 +177,8 @@ static bool is_by_rip(const ZydisDecodedOperand *o)
     return o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->mem.base == ZYDIS_REGISTER_RIP;
 }
 
-static void compute(state_t *s, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o)
+static void compute(const ompp_image_map_t *image, state_t *s, const ZydisDecodedInstruction *i,
+                    const ZydisDecodedOperand *o)
 {
     value_t value;
 
@@ -191,6 +196,11 @@ static void compute(state_t *s, const ZydisDecodedInstruction *i, const ZydisDec
         return;
     case ZYDIS_MNEMONIC_MOV: assign(s, &o[0], value_of(s, &o[1])); return;
     case ZYDIS_MNEMONIC_LEA:
+        if (is_by_rip(&o[1])) { /* of code that is jumped to later, say */
+            value = (value_t){ADDRESS, 0, 0, 0};
+            assign(s, &o[0], add(value, (int64_t)(s->at - image->low) + o[1].mem.disp.value));
+            return;
+        }
         assign(s, &o[0], o[0].size == 64 ? address_of(s, &o[1]) : (value_t){.form = UNKNOWN});
         return;
     case ZYDIS_MNEMONIC_ADD:
@@ -236,7 +246,9 @@ static bool ends_here(search_t *search, const state_t *s)
     value_t cfa = s->reg[OMPP_RSP];
     ompp_recipe_t recipe = {.kind = OMPP_RECIPE_NONE};
 
-    if (cfa.form == UNKNOWN || cfa.reg == ALIGNED || !rbp_rule(s->reg[OMPP_RBP], add(cfa, 8), &recipe)) return false;
+    if (cfa.form == UNKNOWN || cfa.form == ADDRESS || cfa.reg == ALIGNED ||
+        !rbp_rule(s->reg[OMPP_RBP], add(cfa, 8), &recipe))
+        return false;
     cfa = add(cfa, 8);
     recipe.offset = cfa.offset;
     if (cfa.form == MEMORY) {
@@ -344,6 +356,11 @@ static fate_t branch(search_t *search, state_t *s, const ZydisDecodedInstruction
         if (follows_push(search->image, next - i->length)) s->reg[OMPP_RSP] = add(s->reg[OMPP_RSP], 16);
         return !search->goal && ends_here(search, s) ? DONE : DEAD;
     }
+    const int by = o[0].type == ZYDIS_OPERAND_TYPE_REGISTER ? number_of(o[0].reg.value) : -1;
+    if (by >= 0 && s->reg[by].form == ADDRESS) {
+        s->at = search->image->low + (uintptr_t)(intptr_t)s->reg[by].offset;
+        return GOES_ON;
+    }
     search->jump = *s;
     if (!search->was_jump) search->first_jump = *s;
     search->has_jump = search->was_jump = true;
@@ -426,8 +443,8 @@ static fate_t advance(search_t *search)
     switch (i.meta.category) {
     case ZYDIS_CATEGORY_RET: return !search->goal && ends_here(search, s) ? DONE : DEAD;
     case ZYDIS_CATEGORY_CALL:
-        for (unsigned r = 0; r < 16; r++)
-            if (CALLER_SAVED >> r & 1) s->reg[r].form = UNKNOWN;
+        /* Compilers never use what a callee may have changed; assembly knows its own helpers. */
+        s->reg[OMPP_RAX].form = s->reg[OMPP_RDX].form = UNKNOWN;
         return next != search->goal && is_padding((const uint8_t *)next, end - next) ? DEAD : GOES_ON;
     case ZYDIS_CATEGORY_UNCOND_BR:
     case ZYDIS_CATEGORY_COND_BR: return branch(search, s, &i, o, next);
@@ -435,7 +452,7 @@ static fate_t advance(search_t *search)
     }
     if (i.mnemonic == ZYDIS_MNEMONIC_UD2 || i.mnemonic == ZYDIS_MNEMONIC_HLT || i.mnemonic == ZYDIS_MNEMONIC_INT3)
         return DEAD;
-    compute(s, &i, o);
+    compute(search->image, s, &i, o);
     return GOES_ON;
 }
 

@@ -42,7 +42,7 @@ typedef struct {
 static figures_t figures;
 static ompp_unwind_thread_t thread;
 static __thread ompp_unwind_thread_t *own __attribute__((tls_model("initial-exec")));
-static bool steps, finished;
+static bool steps, samples, finished;
 static uint64_t nsteps, limit = 3000000, every = 17;
 
 static struct {
@@ -269,7 +269,7 @@ int pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*function)(v
     if (!real)
         real =
             (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT, "pthread_create");
-    if (steps || !job) return real(t, attr, function, argument);
+    if (!samples || !job) return real(t, attr, function, argument);
     *job = (job_t){function, argument};
     return real(t, attr, run_job, job);
 }
@@ -344,6 +344,7 @@ static int judged_main(int argc, char **argv, char **environment)
     atexit(finish);
     action.sa_sigaction = steps ? on_trap : on_sample;
     sigaction(steps ? SIGTRAP : SIGPROF, &action, NULL);
+    samples = !steps;
     if (!steps) {
         pthread_t watcher;
         int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
