@@ -7,7 +7,7 @@
 # The rows of the design, from the ground up; $names stand for a row and what it may see.
 ground='base image'
 plain="$ground model"
-core="$plain structure runtime data preload process"
+core="$plain structure unwind runtime data preload process"
 meters="$core perf hooks"
 table="
 base:
@@ -17,10 +17,11 @@ structure:      $plain
 analysis:       $plain structure
 report:         $plain structure analysis
 reader:         $plain structure analysis report
-runtime:        $plain
-data:           $plain runtime
-preload:        $plain runtime data
-process:        $plain runtime data preload
+unwind:         $ground
+runtime:        $plain unwind
+data:           $plain unwind runtime
+preload:        $plain unwind runtime data
+process:        $plain unwind runtime data preload
 perf:           $core
 hooks:          $core
 ompt:           $meters

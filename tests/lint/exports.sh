@@ -6,7 +6,7 @@ command -v nm >/dev/null || skip "no nm (Debian package: binutils)"
 golden=$src/tests/golden/exports.txt
 
 actual() {
-    for name in libompp libompp-gomp libompp-mpi libompp-memory libompp-names libompp-report; do
+    for name in libompp libompp-gomp libompp-mpi libompp-memory libompp-names libompp-report libompp-unwind; do
         file=$(library $name) || continue
         nm -D -g --defined-only "$file" | awk '{ print $NF }' | sed 's/@.*//' | grep -viE '^p?mpi_|^_(init|fini)$' |
             LC_ALL=C sort -u | sed "s/^/$name.so /"

@@ -18,6 +18,7 @@ check libompp-perf 'libompp\.so'
 for family in openmpi mpich other; do check libompp-mpi-$family 'libompp\.so|libmpi'; done
 check libompp-gomp 'libompp\.so'
 check libompp-papi 'libompp\.so|libpapi'
+check libompp-unwind 'libZydis|libZycore'
 check libompp-names 'libdwarf|libelf|libz\.|libzstd|liblzma'
 check libompp-report 'libxml2|libdwarf|libelf|libz\.|libzstd|liblzma|libicu'
 exit $status
