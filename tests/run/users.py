@@ -300,12 +300,12 @@ def test_redacted(verdict, scratch, program):
     folder = shared(scratch, "redacted")
     host = os.uname().nodename
     for redact in (0, 1):
-        done = execute([program], folder, OMPP_REDACT=redact, OMPP_JOB_DIR=folder, OMPP_OUTDIR=folder, OMP_PLACES="cores", OMPP_OUTFORMAT="text,csv")
+        done = execute([program], folder, OMPP_REDACT=redact, OMPP_JOB_DIR=folder, OMPP_OUTDIR=folder, OMP_PLACES="sockets", OMPP_OUTFORMAT="text,csv")
         verdict.equal(done.status, 0, "OMPP_REDACT=%d: status" % redact)
         texts = [open(path).read() for path in glob.glob(folder + "/users.2-%d.ompp.*" % redact)]
         verdict.equal(len(texts), 3, "OMPP_REDACT=%d: reports" % redact)
-        found = [what for what in (scratch.path, harness.SOURCE, 'host="%s"' % host, "cores") if any(what in text for text in texts)]
-        verdict.equal(found, [] if redact else [scratch.path, harness.SOURCE, 'host="%s"' % host, "cores"], "OMPP_REDACT=%d: what it holds" % redact)
+        found = [what for what in (scratch.path, harness.SOURCE, 'host="%s"' % host, "sockets") if any(what in text for text in texts)]
+        verdict.equal(found, [] if redact else [scratch.path, harness.SOURCE, 'host="%s"' % host, "sockets"], "OMPP_REDACT=%d: what it holds" % redact)
         verdict.check(any("users.c" in text for text in texts), "OMPP_REDACT=%d: names of files" % redact)
     execute([program, "kill"], folder, OMPP_JOB_DIR=folder)
     left = glob.glob(folder + "/ompp-*")
