@@ -76,7 +76,7 @@ static int make_nameless(const char *dir, mode_t mode)
     char path[40];
 
     if (fd < 0) return -1;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    snprintf(path, sizeof path, "/proc/thread-self/fd/%d", fd);
     if (access(path, F_OK) == 0 && fstat(fd, &made) == 0) {
         /* Linux before 6.8 forgets the umask on some file systems. */
         if ((made.st_mode & mode & 022) == (mode & 022) && mode & 022) fchmod(fd, mode & ~read_umask());
@@ -247,7 +247,7 @@ static int give_name(ompp_new_file_t *file, const char *name)
 {
     char path[40];
 
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file->fd);
+    snprintf(path, sizeof path, "/proc/thread-self/fd/%d", file->fd);
     if (linkat(AT_FDCWD, path, AT_FDCWD, name, AT_SYMLINK_FOLLOW) != 0) return -1;
     close(file->fd);
     file->nameless = false;

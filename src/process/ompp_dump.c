@@ -75,7 +75,9 @@ static void do_duties(duty_t *duty, const duty_t *end)
         add_ns(&latest, duty->interval_ns);
         if (is_before(&latest, &duty->next)) duty->next = latest; /* the clock has gone back: a restored process */
         if (!duty->interval_ns || is_before(&now, &duty->next)) continue;
+        ompp_helper_borrow_stderr();
         duty->run();
+        ompp_helper_return_stderr();
         clock_gettime(CLOCK_MONOTONIC, &now);
         /* What takes longer than the interval leaves some out. */
         while (!is_before(&now, &duty->next)) add_ns(&duty->next, duty->interval_ns);
@@ -90,6 +92,7 @@ static void do_by_the_clock(void *unused)
     const struct timespec *first;
 
     (void)unused;
+    ompp_helper_leave_descriptors();
     for (unsigned i = 0; i < N; i++) {
         clock_gettime(CLOCK_MONOTONIC, &duties[i].next);
         add_ns(&duties[i].next, duties[i].interval_ns);

@@ -6,10 +6,16 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE 2u
+#endif
 
 typedef struct {
     const char *name;
@@ -18,6 +24,33 @@ typedef struct {
 } start_t;
 
 static _Atomic unsigned helpers; /* that there are */
+
+static __thread bool has_own_descriptors;
+
+/* Linux before 5.9: all threads share their descriptors. */
+void ompp_helper_leave_descriptors(void)
+{
+#ifdef SYS_close_range
+    has_own_descriptors = syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE) == 0;
+#endif
+}
+
+void ompp_helper_borrow_stderr(void)
+{
+#if defined SYS_pidfd_open && defined SYS_pidfd_getfd
+    if (!has_own_descriptors) return;
+    const long process = syscall(SYS_pidfd_open, getpid(), 0u);
+    const long error = process >= 0 ? syscall(SYS_pidfd_getfd, (int)process, STDERR_FILENO, 0u) : -1;
+    if (error >= 0 && error != STDERR_FILENO) dup3((int)error, STDERR_FILENO, O_CLOEXEC);
+    if (error >= 0 && error != STDERR_FILENO) close((int)error);
+    if (process >= 0 && process != STDERR_FILENO) close((int)process);
+#endif
+}
+
+void ompp_helper_return_stderr(void)
+{
+    if (has_own_descriptors) close(STDERR_FILENO);
+}
 
 static void *begin(void *given)
 {

@@ -3,10 +3,12 @@
  *   call     OMPP_Dump() between two parallel regions and inside one
  *   leave    the first thread ends by pthread_exit(), another one works on
  *   signal   a signal to the process, which only this program may take
+ *   files    one file after the other, and which numbers they get
  *   pcontrol MPI_Pcontrol(2) (built with -DMPI)
  */
 #define _GNU_SOURCE
 #include "ompp.h"
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -75,6 +77,20 @@ static void take_signal(void)
     printf("signal %d\n", got == SIGUSR1);
 }
 
+/* Between the constructs, whose events may open files of ours on this thread. */
+static void open_files(void)
+{
+    int least = 1 << 30, most = 0;
+
+    work();
+    double end = now() + seconds;
+    for (int fd; now() < end && (fd = open("/dev/null", O_RDONLY)) >= 0; close(fd)) {
+        if (fd < least) least = fd;
+        if (fd > most) most = fd;
+    }
+    printf("descriptors %d-%d\n", least, most);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 2 ? argv[2] : "";
@@ -90,8 +106,8 @@ int main(int argc, char **argv)
         pthread_detach(thread);
         pthread_exit(NULL);
     }
-    if (strcmp(what, "signal") == 0) {
-        take_signal();
+    if (strcmp(what, "signal") == 0 || strcmp(what, "files") == 0) {
+        strcmp(what, "signal") ? open_files() : take_signal();
         return 0;
     }
     printf("sum %ld\n", work());

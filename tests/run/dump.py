@@ -103,6 +103,11 @@ def serial(verdict, scratch, how):
     check_reports(verdict, title, outcome, 0)
     verdict.equal(outcome.out, "signal 1\n", title + ": output")
 
+    title = how + ", numbers of files"
+    outcome = start("files", 1, "1", "files", OMPP_DUMP_INTERVAL="0.01", OMPP_CHECKPOINT="0.01")
+    least, most = re.fullmatch(r"descriptors (\d+)-(\d+)\n", outcome.out).groups()
+    verdict.equal(least, most, title + ": least and largest")
+
     title = how + ", interval of a few hours, and one too short"
     outcome = start("long", 2, "0", OMPP_DUMP_INTERVAL="10000")
     check_reports(verdict, title, outcome, 0, 0)
