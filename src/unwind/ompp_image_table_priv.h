@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define OMPP_IMAGES 1024u
-#define OMPP_IMAGE_OURS 16u
+#define OMPP_IMAGE_KNOWN 16u
 
 typedef struct {
     uintptr_t low, high;
@@ -26,8 +26,13 @@ extern ompp_image_table_t ompp_image_tables[2];
 extern _Atomic unsigned ompp_image_version;
 extern _Atomic unsigned ompp_image_generations;
 
-/** Libraries of ompp; these are never unloaded. */
-extern ompp_image_range_t ompp_image_ours[OMPP_IMAGE_OURS];
-extern _Atomic unsigned ompp_image_nours;
+/** Files that belong together. */
+typedef struct {
+    ompp_image_range_t items[OMPP_IMAGE_KNOWN];
+    _Atomic unsigned n;
+} ompp_image_group_t;
+
+/** Libraries of ompp, which are never unloaded; OpenMP libraries. */
+extern ompp_image_group_t ompp_image_ours, ompp_image_openmp;
 
 #endif

@@ -55,6 +55,25 @@ typedef struct {
     uint64_t inferred;                     /* of these, made by decoding instructions */
 } ompp_unwind_thread_t;
 
+#define OMPP_UNWIND_WORDS 120u
+/** What ompp_unwind_here() returns instead of a number of frames. */
+#define OMPP_UNWIND_SAME SIZE_MAX
+
+/**
+ * What a walk of a thread has depended on: registers at its start, and words of the stack. Where all are as they were,
+ * so is the path. Owned by the caller, all 0 at first.
+ */
+typedef struct {
+    uintptr_t rsp, rbp;
+    unsigned generation; /* of loaded files */
+    bool needs_rbp;      /* rbp, as it was at the start, was used */
+    uint8_t n;           /* words; 0 = nothing is kept */
+    struct {
+        uintptr_t at;
+        uint64_t value;
+    } words[OMPP_UNWIND_WORDS]; /* in the order in which they were read: each says where the next ones are */
+} ompp_unwind_memo_t;
+
 /**
  * \brief Allocates the cache, opens libompp-unwind.so and makes it ready. Once; later calls do nothing.
  * \return 0.
@@ -95,11 +114,21 @@ size_t ompp_unwind_context(ompp_unwind_thread_t *thread, const void *context, om
 
 /**
  * \brief Who called ompp: the path of the calling thread, without the innermost frames that are in libraries of ompp.
- * \param[out] frames  shape [room], innermost first: frames[0] is the return address into the program.
+ * \param[in,out] memo  of an earlier call from the same place of ompp, or all 0; becomes that of this call. NULL = none.
+ * \param[out] frames   shape [room], innermost first: frames[0] is the return address into the program.
  * \return frames written; 0 when there are none but ours.
+ * \return OMPP_UNWIND_SAME  the path is that of the memo, whole and root included; frames are not written. Some 2 ns per
+ *                           frame.
  * \note Async-signal-safe.
  */
-size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_frame_t *frames, size_t room);
+size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_memo_t *memo, ompp_unwind_frame_t *frames,
+                        size_t room);
+
+/** \return whether an address is in a library of ompp. Async-signal-safe. */
+bool ompp_unwind_is_ours(uintptr_t address);
+
+/** \return whether an address is in an OpenMP library. Async-signal-safe. */
+bool ompp_unwind_is_openmp(uintptr_t address);
 
 /**
  * \brief Bounds of the procedure around an address: from .eh_frame, else from symbols, else inferred.

@@ -73,6 +73,9 @@ static inline void enter_caller(ompp_walk_t *walk, uint64_t cfa, uint64_t rip, u
 typedef struct {
     ompp_walk_t walk;
     uintptr_t stack_low, stack_high;
+    ompp_unwind_memo_t *memo; /* being made; NULL = none, or what the walk depends on is not kept */
+    uintptr_t rbp_at;         /* where rbp was read that is not in the memo; 0 = nowhere */
+    bool rbp_kept;
     bool is_thorough; /* all registers are followed */
     bool is_again;    /* they have to be: begin once more */
 } path_t;
@@ -181,6 +184,62 @@ first:
     return end;
 }
 
+/* ---- What a walk depends on -------------------------------------------------------------------------------------- */
+
+static void keep(path_t *path, uintptr_t at, uint64_t value)
+{
+    ompp_unwind_memo_t *memo = path->memo;
+
+    if (memo->n == OMPP_UNWIND_WORDS) {
+        memo->n = 0;
+        path->memo = NULL;
+    } else {
+        memo->words[memo->n].at = at;
+        memo->words[memo->n++].value = value;
+    }
+}
+
+static bool uses_rbp(ompp_recipe_t recipe)
+{
+    return recipe.kind == OMPP_RECIPE_RBP || recipe.kind == OMPP_RECIPE_AT_RBP || recipe.rbp_rule == OMPP_RBP_AT_RBP;
+}
+
+/* Of a step by a recipe of the short form from (rsp, rbp): the word of rbp only when rbp is used. */
+static void keep_step(path_t *path, ompp_recipe_t recipe, uint64_t rsp, uint64_t rbp, uint64_t cfa)
+{
+    if (path->is_thorough || recipe.kind < OMPP_RECIPE_RSP || recipe.kind > OMPP_RECIPE_AT_RBP) {
+        path->memo->n = 0;
+        path->memo = NULL;
+        return;
+    }
+    if (uses_rbp(recipe) && !path->rbp_kept) {
+        if (path->rbp_at) keep(path, path->rbp_at, rbp);
+        else path->memo->needs_rbp = true;
+        path->rbp_kept = true;
+    }
+    if (path->memo && recipe.kind == OMPP_RECIPE_AT_RSP)
+        keep(path, rsp + (uint64_t)(int64_t)recipe.offset, cfa - 8 * (uint64_t)(int64_t)recipe.plus);
+    if (path->memo && recipe.kind == OMPP_RECIPE_AT_RBP)
+        keep(path, rbp + (uint64_t)(int64_t)recipe.offset, cfa - 8 * (uint64_t)(int64_t)recipe.plus);
+    if (path->memo) keep(path, cfa - 8, path->walk.reg[OMPP_RIP]);
+    if (recipe.rbp_rule == OMPP_RBP_SAME) return;
+    path->rbp_kept = false;
+    path->rbp_at = (recipe.rbp_rule == OMPP_RBP_AT_CFA   ? cfa
+                    : recipe.rbp_rule == OMPP_RBP_AT_RBP ? rbp
+                                                         : rsp) +
+                   8 * (uint64_t)(int64_t)recipe.rbp;
+}
+
+static inline bool is_same(const ompp_unwind_memo_t *memo, uint64_t rsp, uint64_t rbp)
+{
+    if (!memo->n || memo->rsp != rsp || (memo->needs_rbp && memo->rbp != rbp) ||
+        memo->generation != ompp_image_generation())
+        return false;
+    for (unsigned i = 0; i < memo->n; i++)
+        if (*(const uint64_t *)memo->words[i].at != memo->words[i].value) return false;
+    return true;
+}
+
 /* ---- The walk ---------------------------------------------------------------------------------------------------- */
 
 #define STEPS_BESIDE 64u /* frames of ours, that are left out */
@@ -196,7 +255,7 @@ static size_t walk_frames(path_t *path, bool skips_ours, ompp_unwind_frame_t *fr
 
     look_up(walk, &place);
     for (;;) {
-        if (__builtin_expect(skips_ours && n == 0 && ompp_image_is_ours(walk->reg[OMPP_RIP]), 0)) {
+        if (__builtin_expect(skips_ours && n == 0 && ompp_unwind_is_ours(walk->reg[OMPP_RIP]), 0)) {
             if (skipped++ > STEPS_BESIDE) return *end = OMPP_UNWIND_TRUNCATED, n;
         } else if (n < room) {
             frames[n++] = (ompp_unwind_frame_t){walk->reg[OMPP_RIP], cfa, verdict, walk->is_exact};
@@ -209,8 +268,11 @@ static size_t walk_frames(path_t *path, bool skips_ours, ompp_unwind_frame_t *fr
             uint32_t known;
             bool is_exact;
         } was = {walk->reg[OMPP_RSP], walk->reg[OMPP_RBP], walk->reg[OMPP_RIP], walk->known, walk->is_exact};
+        const ompp_recipe_t recipe = place.recipe;
         *end = advance(path, &place, &cfa, &verdict);
         if (__builtin_expect(*end != OMPP_UNWIND_ROOT || verdict == OMPP_UNWIND_INVALID, 0)) {
+            if (path->memo) path->memo->n = 0;
+            path->memo = NULL;
             if (path->is_again) return n;
             ompp_walk_t before = *walk;
             before.reg[OMPP_RSP] = was.rsp;
@@ -220,7 +282,9 @@ static size_t walk_frames(path_t *path, bool skips_ours, ompp_unwind_frame_t *fr
             before.is_exact = was.is_exact;
             *end = advance_again(path, &before, &place, &cfa, &verdict, *end);
         }
-        if (*end != OMPP_UNWIND_ROOT || !walk->reg[OMPP_RIP]) return n;
+        if (*end != OMPP_UNWIND_ROOT) return n;
+        if (path->memo) keep_step(path, recipe, was.rsp, was.rbp, cfa);
+        if (!walk->reg[OMPP_RIP]) return n;
     }
 }
 
@@ -230,7 +294,8 @@ static size_t walk_stack(ompp_unwind_thread_t *thread, path_t *path, bool is_run
     ompp_unwind_end_t end = OMPP_UNWIND_OFF;
     size_t n = 0;
 
-    path->is_thorough = path->is_again = false;
+    path->is_thorough = path->is_again = path->rbp_kept = false;
+    path->rbp_at = 0;
     path->stack_low = thread->stack_low;
     path->stack_high = thread->stack_high;
     if (room && atomic_load_explicit(&ompp_cache_entries, memory_order_acquire)) {
@@ -240,6 +305,8 @@ static size_t walk_stack(ompp_unwind_thread_t *thread, path_t *path, bool is_run
         if (__builtin_expect(path->is_again, 0)) {
             *path = start;
             path->is_thorough = true;
+            if (path->memo) path->memo->n = 0;
+            path->memo = NULL;
             n = walk_frames(path, is_running, frames, room, &end);
         }
     }
@@ -260,13 +327,37 @@ size_t ompp_unwind_context(ompp_unwind_thread_t *thread, const void *context, om
     path.walk.known = (1u << OMPP_REGISTERS) - 1;
     path.walk.is_exact = true;
     path.walk.recipes = path.walk.inferred = 0;
+    path.memo = NULL;
     return walk_stack(thread, &path, false, frames, room);
 }
 
-size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_frame_t *frames, size_t room)
+/* reg: as ompp_unwind_here() was called with. */
+static __attribute__((noinline)) size_t walk_from(ompp_unwind_thread_t *thread, const uint64_t *reg,
+                                                  ompp_unwind_memo_t *memo, ompp_unwind_frame_t *frames, size_t room)
 {
     path_t path;
-    uint64_t *reg = path.walk.reg;
+
+    memcpy(path.walk.reg, reg, sizeof path.walk.reg);
+    path.walk.known = OMPP_CALLEE_SAVED | 1u << OMPP_RIP;
+    path.walk.is_exact = true;
+    path.walk.recipes = path.walk.inferred = 0;
+    path.memo = memo;
+    if (memo) {
+        memo->n = 0;
+        memo->needs_rbp = false;
+        memo->rsp = reg[OMPP_RSP];
+        memo->rbp = reg[OMPP_RBP];
+        memo->generation = ompp_image_generation();
+    }
+    const size_t n = walk_stack(thread, &path, true, frames, room);
+    if (memo && thread->end != OMPP_UNWIND_ROOT) memo->n = 0;
+    return n;
+}
+
+size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_memo_t *memo, ompp_unwind_frame_t *frames,
+                        size_t room)
+{
+    uint64_t reg[OMPP_REGISTERS];
 
     /* What this function itself was called with: the walk begins in it. */
     __asm__ volatile("leaq 0f(%%rip), %%rax\n\t"
@@ -282,10 +373,8 @@ size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_frame_t *frame
                      :
                      : "r"(reg)
                      : "rax", "memory");
-    path.walk.known = OMPP_CALLEE_SAVED | 1u << OMPP_RIP;
-    path.walk.is_exact = true;
-    path.walk.recipes = path.walk.inferred = 0;
-    return walk_stack(thread, &path, true, frames, room);
+    if (memo && is_same(memo, reg[OMPP_RSP], reg[OMPP_RBP])) return OMPP_UNWIND_SAME;
+    return walk_from(thread, reg, memo, frames, room);
 }
 #else /* no other processor yet */
 
@@ -296,8 +385,10 @@ size_t ompp_unwind_context(ompp_unwind_thread_t *thread, const void *context, om
     return 0;
 }
 
-size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_frame_t *frames, size_t room)
+size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_memo_t *memo, ompp_unwind_frame_t *frames,
+                        size_t room)
 {
+    (void)memo;
     return ompp_unwind_context(thread, NULL, frames, room);
 }
 #endif

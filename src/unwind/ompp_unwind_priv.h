@@ -122,9 +122,6 @@ static inline uintptr_t ompp_image_map_end(const ompp_image_map_t *image, uintpt
     return 0;
 }
 
-/** \brief Whether an address is in a library of ompp. */
-bool ompp_image_is_ours(uintptr_t address);
-
 /** Registers as ucontext_t numbers them. */
 extern const uint8_t ompp_greg[OMPP_REGISTERS];
 

@@ -58,13 +58,34 @@ static void add_range(ompp_image_table_t *table, ompp_image_range_t range)
     table->n++;
 }
 
-static void add_ours(ompp_image_range_t range)
+static void add_to(ompp_image_group_t *group, ompp_image_range_t range)
 {
-    const unsigned n = atomic_load_explicit(&ompp_image_nours, memory_order_relaxed);
+    const unsigned n = atomic_load_explicit(&group->n, memory_order_relaxed);
 
-    if (n == OMPP_IMAGE_OURS || ompp_image_is_ours(range.low)) return;
-    ompp_image_ours[n] = range;
-    atomic_store_explicit(&ompp_image_nours, n + 1, memory_order_release);
+    for (unsigned i = 0; i < n; i++)
+        if (group->items[i].low == range.low) return;
+    if (n == OMPP_IMAGE_KNOWN) return;
+    group->items[n] = range;
+    atomic_store_explicit(&group->n, n + 1, memory_order_release);
+}
+
+/* By the beginning of the file's name. */
+static const struct {
+    const char *begin;
+    ompp_image_group_t *group;
+} known[] = {
+    {"libompp", &ompp_image_ours},
+    {"libgomp.", &ompp_image_openmp},
+    {"libomp.", &ompp_image_openmp},
+    {"libiomp5.", &ompp_image_openmp},
+};
+
+static void classify(const char *path, ompp_image_range_t range)
+{
+    const char *name = ompp_path_last(path);
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strncmp(name, known[i].begin, strlen(known[i].begin)) == 0) add_to(known[i].group, range);
 }
 
 static int visit(struct dl_phdr_info *info, size_t size, void *argument)
@@ -76,6 +97,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
     v->adds = info->dlpi_adds;
     v->subs = info->dlpi_subs;
     if (!v->is_checked && v->adds == seen_adds && v->subs == seen_subs) return 1;
+    if (!v->is_checked && v->subs != seen_subs) atomic_store(&ompp_image_openmp.n, 0);
     v->is_checked = true;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -87,7 +109,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
     }
     if (range.low >= range.high) return 0;
     add_range(v->table, range);
-    if (strncmp(ompp_path_last(info->dlpi_name), "libompp", 7) == 0) add_ours(range);
+    classify(info->dlpi_name, range);
     return 0;
 }
 

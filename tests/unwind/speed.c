@@ -38,7 +38,7 @@ static size_t step_all(void)
     return n;
 }
 
-static size_t ours(void) { return ompp_unwind_here(&thread, frames, FRAMES); }
+static size_t ours(void) { return ompp_unwind_here(&thread, NULL, frames, FRAMES); }
 static size_t backtrace_all(void) { return (size_t)unw_backtrace(addresses, FRAMES); }
 
 static void measure(void)

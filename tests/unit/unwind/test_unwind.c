@@ -163,7 +163,7 @@ static uintptr_t callers[3];
 static __attribute__((noinline)) void third(void)
 {
     callers[0] = (uintptr_t)__builtin_return_address(0);
-    nframes = ompp_unwind_here(&thread, frames, 256);
+    nframes = ompp_unwind_here(&thread, NULL, frames, 256);
 }
 
 static __attribute__((noinline)) void second(int n)
@@ -203,10 +203,10 @@ static void from_here(void **state)
     for (size_t k = i; k <= i + 1; k++) assert_int_equal(frames[k].verdict, OMPP_UNWIND_VALID);
     assert_int_equal(thread.frames[OMPP_UNWIND_INVALID], 0);
     const size_t all = nframes;
-    nframes = ompp_unwind_here(&thread, frames, 4);
+    nframes = ompp_unwind_here(&thread, NULL, frames, 4);
     assert_int_equal(nframes, 4);
     assert_int_equal(thread.end, OMPP_UNWIND_TRUNCATED);
-    assert_int_equal(ompp_unwind_here(&thread, frames, 0), 0);
+    assert_int_equal(ompp_unwind_here(&thread, NULL, frames, 0), 0);
     uint64_t made = 0;
     for (volatile int k = 0; k < 3; k++) { /* one place of the call */
         if (k == 2) made = thread.recipes;
@@ -214,6 +214,72 @@ static void from_here(void **state)
         assert_int_equal(nframes, all);
     }
     assert_int_equal(thread.recipes, made); /* all in the cache */
+}
+
+/* ---- A path that is the same as before --------------------------------------------------------------------------- */
+
+/* Callers that look alike: the same depth and size of their frames, and what earlier ones have left on the stack. */
+static ompp_unwind_memo_t memo;
+static ompp_unwind_frame_t kept[256];
+static size_t nkept;
+static unsigned nsame, chance = 1;
+
+static unsigned draw(unsigned n)
+{
+    return (chance = chance * 1103515245 + 12345) >> 16 & 0x7fff ? (chance >> 16) % n : 0;
+}
+
+static __attribute__((noinline)) void leaf(void)
+{
+    const size_t n = ompp_unwind_here(&thread, &memo, frames, 256);
+
+    if (n != OMPP_UNWIND_SAME) {
+        nkept = n;
+        memcpy(kept, frames, n * sizeof kept[0]);
+    }
+    nsame += n == OMPP_UNWIND_SAME;
+    assert_int_equal(ompp_unwind_here(&thread, NULL, frames, 256), nkept);
+    for (size_t i = 2; i < nkept; i++) { /* but those in ompp_unwind_here() and the leaf */
+        assert_int_equal(frames[i].address, kept[i].address);
+        assert_int_equal(frames[i].cfa, kept[i].cfa);
+    }
+}
+
+static void below(unsigned depth);
+
+#define CALLER(name, before)                                    \
+    static __attribute__((noinline)) void name(unsigned depth)  \
+    {                                                           \
+        before;                                                 \
+        below(depth);                                           \
+        __asm__ volatile("" ::: "rbx", "r12", "r13", "memory"); \
+    }
+CALLER(plain, (void)0)
+CALLER(alike, (void)0)
+CALLER(with_room, volatile char *room = __builtin_alloca(16 + 16 * draw(3)); room[0] = 1)
+CALLER(alike_with_room, volatile char *room = __builtin_alloca(16 + 16 * draw(3)); room[0] = 1)
+CALLER(aligned, char room[64] __attribute__((aligned(64))); __asm__ volatile("" ::"r"(room) : "memory"))
+
+static void below(unsigned depth)
+{
+    static void (*const callers_of[])(unsigned) = {plain, alike, with_room, alike_with_room, aligned};
+
+    if (depth == 0) leaf();
+    else if (draw(4) == 0) below(depth - 1);
+    else callers_of[draw(5)](depth - 1);
+}
+
+static void same_path(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 100000; i++) {
+        const unsigned again = chance;
+        for (volatile unsigned k = 0; k < 2; k++) {
+            chance = again;
+            below(i % 5);
+        }
+    }
+    assert_in_range(nsame, 40000, 190000);
 }
 
 static volatile sig_atomic_t handled;
@@ -266,10 +332,10 @@ static void senseless(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(expressions),       cmocka_unit_test(calls),
-                                       cmocka_unit_test(last_instructions), cmocka_unit_test(readable),
-                                       cmocka_unit_test(damaged),           cmocka_unit_test(from_here),
-                                       cmocka_unit_test(from_signals),      cmocka_unit_test(senseless)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(expressions), cmocka_unit_test(calls),        cmocka_unit_test(last_instructions),
+        cmocka_unit_test(readable),    cmocka_unit_test(damaged),      cmocka_unit_test(from_here),
+        cmocka_unit_test(same_path),   cmocka_unit_test(from_signals), cmocka_unit_test(senseless)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
