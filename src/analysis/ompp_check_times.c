@@ -5,6 +5,7 @@
  * allowed.
  */
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_outline.h"
 #include "analysis/ompp_values.h"
 
 #include <inttypes.h>
@@ -143,7 +144,7 @@ static void check_location(check_t *c, uint32_t location, uint64_t part)
     else object(c, "the threads of the rest took %" PRIu64 " ns, their regions %" PRIu64 " ns", whole, part);
 }
 
-size_t ompp_analysis_check(const ompp_profile_t *profile, const char *name, FILE *out)
+static size_t check(const ompp_profile_t *profile, const char *name, FILE *out)
 {
     check_t c = {profile, name, out, 0};
     uint64_t *ends = calloc(profile->nranks_kept + 1, sizeof *ends),
@@ -169,4 +170,15 @@ size_t ompp_analysis_check(const ompp_profile_t *profile, const char *name, FILE
     free(top);
     free(inside);
     return c.nbad;
+}
+
+size_t ompp_analysis_check(const ompp_profile_t *profile, const char *name, FILE *out)
+{
+    const ompp_profile_t *outline = ompp_outline_new(profile);
+    size_t nbad = 1;
+
+    if (outline) nbad = check(outline, name, out);
+    else fprintf(out, "%s: not checked: out of memory\n", name);
+    ompp_outline_free(outline, profile);
+    return nbad;
 }

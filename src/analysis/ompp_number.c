@@ -56,8 +56,10 @@ static int compare_regions(const void *a, const void *b)
     const ompp_region_t *p = &profile->regions[x->region], *q = &profile->regions[y->region];
     uint32_t pc = is_execution(p->construct) ? task_of[p->construct] : p->construct;
     uint32_t qc = is_execution(q->construct) ? task_of[q->construct] : q->construct;
-    int order = compare_places(profile, p, q);
+    /* What is on call paths has the last numbers: those of regions are as without call paths. */
+    int order = ompp_construct_is_path(pc) - ompp_construct_is_path(qc);
 
+    if (order == 0) order = compare_places(profile, p, q);
     if (order == 0) order = compare_numbers(pc, qc);
     if (order == 0) order = compare_rest(profile, p, q);
     if (order == 0) order = compare_numbers(p->construct, q->construct);

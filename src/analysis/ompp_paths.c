@@ -31,6 +31,13 @@ enum {
     IN_ALL = IN_TEAM | IN_ONE_MORE | IN_TWO,
 };
 
+static bool is_path(const ompp_profile_t *p, uint32_t node)
+{
+    const uint32_t region = p->nodes[node].region;
+
+    return region < p->nregions && ompp_construct_is_path(p->regions[region].construct);
+}
+
 static void look_above(ompp_paths_t *paths, const ompp_profile_t *p)
 {
     for (uint32_t n = 1; n < p->nnodes; n++) {
@@ -38,10 +45,12 @@ static void look_above(ompp_paths_t *paths, const ompp_profile_t *p)
         const unsigned construct = node->region < p->nregions ? p->regions[node->region].construct : OMPP_CONSTRUCT_NUM;
         const bool known = construct < OMPP_CONSTRUCT_NUM, forks = known && ompp_construct_forks(construct),
                    alone = known && ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_ALONE;
+        const uint32_t top = paths->top[node->parent];
+        const bool outermost = node->parent == 0 || is_path(p, top); /* no region is above it */
         paths->fork[n] = forks ? n : paths->fork[node->parent];
-        paths->top[n] = node->parent ? paths->top[node->parent] : n;
-        paths->own[n] = node->parent ? paths->own[node->parent] : by_own_threads(p, node);
-        const unsigned above = node->parent ? paths->slots[node->parent] : paths->own[n] ? IN_ALL : 0;
+        paths->top[n] = outermost ? n : top;
+        paths->own[n] = outermost ? by_own_threads(p, node) : paths->own[node->parent];
+        const unsigned above = !outermost ? paths->slots[node->parent] : paths->own[n] ? IN_ALL : 0;
         if (alone) paths->slots[n] = above & IN_TWO ? IN_ALL : 0;
         else if (forks) paths->slots[n] = (uint8_t)(IN_TEAM | IN_ONE_MORE | (above & IN_ONE_MORE ? IN_TWO : 0));
         else paths->slots[n] = (uint8_t)above;

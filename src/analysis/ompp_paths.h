@@ -14,7 +14,7 @@ typedef struct {
     uint32_t *first; /* [nregions + 1] nodes[first[r]] .. nodes[first[r + 1] - 1] are those of region r, ascending */
     uint32_t *nodes; /* [nnodes] */
     uint32_t *fork;  /* [nnodes] innermost node at or above this one that starts a team; 0 (the root) = there is none */
-    uint32_t *top;   /* [nnodes] outermost node at or above this one; 0 of the root */
+    uint32_t *top;   /* [nnodes] outermost region's node at or above this one; its own where there is none */
     bool *own;       /* [nnodes] threads of the program's own were on the path from its outermost region on */
     uint8_t *
         slots; /* [nnodes] OMPP_PATHS_SLOTS: sums over threads are divided by all slots of the run, else by its ranks */

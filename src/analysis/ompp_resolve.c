@@ -160,6 +160,8 @@ static bool apply(ompp_profile_t *profile, item_t *item, const ompp_query_t *que
         region->function = ompp_profile_string(profile, symbol);
     }
     if (is_function(region)) name_function(profile, region, query);
+    /* One function of all its addresses, also where it has no lines. */
+    if (region->construct == OMPP_CONSTRUCT_FUNCTION && !query->file) region->addr -= query->offset;
     return query->file;
 }
 
@@ -238,8 +240,9 @@ static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_s
     int rc = ompp_structure_lookup(structure, queries, n, limit->deadline);
     for (size_t i = 0; i < n; i++) {
         items[i].newest = ompp_structure_mtime(structure);
+        const bool is_path = ompp_construct_is_path(profile->regions[items[i].region].construct);
         if (!queries[i].done) late++;
-        else if (!apply(profile, &items[i], &queries[i])) missing++;
+        else if (!apply(profile, &items[i], &queries[i])) missing += !is_path;
     }
     if (n)
         not_found(profile, items[0].module,

@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_locks.h"
+#include "analysis/ompp_node.h"
 
 #include "base/ompp_error.h"
 #include "base/ompp_table.h"
@@ -138,48 +139,10 @@ static int unify_regions(ompp_profile_t *profile)
 
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
-static ompp_reduction_t reduction_of(const ompp_profile_t *profile, uint32_t set, uint32_t index)
-{
-    for (size_t i = 0; set >= OMPP_SET_FIRST_FREE && i < profile->nmetrics; i++)
-        if (profile->metrics[i].set == set && profile->metrics[i].index == index)
-            return profile->metrics[i].reduce_threads;
-    return OMPP_REDUCE_SUM;
-}
-
-static void add_block(ompp_profile_t *profile, uint32_t node, const ompp_block_t *from)
-{
-    bool is_new = !ompp_profile_find_block(profile, node, from->location, from->set, from->object);
-    uint64_t *to = ompp_profile_block(profile, node, from->location, from->set, from->object, from->nvalues);
-
-    for (uint32_t i = 0; to && i < from->nvalues; i++) {
-        ompp_reduction_t reduction = is_new ? OMPP_REDUCE_SUM : reduction_of(profile, from->set, i);
-        if (reduction == OMPP_REDUCE_SUM) to[i] += from->values[i];
-        else if ((reduction == OMPP_REDUCE_MIN) == (from->values[i] < to[i])) to[i] = from->values[i];
-    }
-}
-
-static void free_blocks(ompp_node_t *node)
-{
-    for (uint32_t i = 0; i < node->nblocks; i++) free(node->blocks[i].values);
-    free(node->blocks);
-    node->blocks = NULL;
-    node->nblocks = node->ablocks = 0;
-}
-
-static void earlier(ompp_node_t *into, const ompp_node_t *from)
-{
-    if (from->first_rank > into->first_rank) return;
-    if (from->first_rank < into->first_rank || from->first_ns < into->first_ns) into->first_ns = from->first_ns;
-    into->first_rank = from->first_rank;
-}
-
 static void join_node(ompp_profile_t *profile, uint32_t into, ompp_node_t *from)
 {
-    for (uint32_t i = 0; i < from->nblocks; i++) add_block(profile, into, &from->blocks[i]);
-    earlier(&profile->nodes[into], from);
-    ompp_spread_merge(&profile->nodes[into].over_threads, &from->over_threads);
-    ompp_spread_merge(&profile->nodes[into].over_ranks, &from->over_ranks);
-    free_blocks(from);
+    ompp_node_join(profile, into, from);
+    ompp_node_clear(from);
 }
 
 /*
@@ -202,7 +165,7 @@ static int unify_nodes(ompp_profile_t *profile, const bool *skip)
         node.parent = map[node.parent];
         if (skip && skip[i]) {
             map[i] = node.parent;
-            free_blocks(&node);
+            ompp_node_clear(&node);
             continue;
         }
         const uint64_t key = ompp_hash_pair(node.parent, node.region), same = ompp_table_get(&table, key);
@@ -340,7 +303,7 @@ static void fold_node(ompp_profile_t *profile, uint32_t parent, uint32_t child, 
     if (child == OMPP_NONE) return;
     for (uint32_t i = 0; i < profile->nodes[child].nblocks; i++)
         if (profile->nodes[child].blocks[i].set != OMPP_SET_PHASES || profile->nodes[child].blocks[i].object != 0)
-            add_block(profile, parent, &profile->nodes[child].blocks[i]);
+            ompp_node_add(profile, parent, &profile->nodes[child].blocks[i]);
 }
 
 /* Folds every node of the chosen regions; skip[i]: node i has gone into its parent. */
@@ -469,7 +432,7 @@ static void give_to_parent(ompp_profile_t *profile, uint32_t parent, const ompp_
         ompp_block_t *to =
             (ompp_block_t *)ompp_profile_find_block(profile, parent, block->location, block->set, block->object);
         if (!phases) {
-            add_block(profile, parent, block);
+            ompp_node_add(profile, parent, block);
         } else if (to) {
             uint64_t own[OMPP_SLOT_NUM] = {0};
             for (uint32_t v = ompp_value_index(0, 0); v < block->nvalues; v++)

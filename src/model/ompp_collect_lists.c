@@ -12,6 +12,7 @@ static bool copy_modules(ompp_collecting_t *c, ompp_off_t first)
 {
     const ompp_a_module_t *m = ompp_collect_record(c, first, sizeof *m);
 
+    c->modules = first;
     c->nmodules = m ? m->index + 1 : 0;
     if (c->nmodules > OMPP_COLLECT_MAX) return false;
     c->module_of = malloc((c->nmodules + 1) * sizeof *c->module_of);

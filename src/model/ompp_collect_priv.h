@@ -22,6 +22,8 @@ typedef struct {
     uint32_t nregions, nmodules;
     uint32_t *region_of; /* [nregions]: index in the arena -> in the profile */
     uint32_t *module_of; /* [nmodules] */
+    ompp_off_t modules;  /* first of the list */
+    ompp_table_t codes;  /* (construct, code) of call paths -> region of the profile + 1 */
     ompp_table_t tree;   /* union of the threads' trees: (parent, region) of the profile -> node + 1 */
     ompp_table_t map;    /* of the thread being copied: arena node -> profile node + 1 */
     ompp_metric_list_t metrics;
@@ -114,6 +116,9 @@ bool ompp_collect_definitions(ompp_collecting_t *c, const ompp_a_header_t *heade
 
 /** \brief Notes for Coverage, and the causal profile. */
 void ompp_collect_notes(ompp_collecting_t *c, const ompp_a_header_t *header, uint64_t duration_ns);
+
+/** \return the profile's region of an address on a call path: a FUNCTION or a LINE. */
+uint32_t ompp_collect_code(ompp_collecting_t *c, ompp_construct_t construct, uint64_t code);
 
 /** \brief The nodes of a thread, with their values. \return false when out of memory. */
 bool ompp_collect_tree(ompp_collecting_t *c, const ompp_a_thread_t *thread, uint32_t location, uint32_t rank);

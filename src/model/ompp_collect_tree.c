@@ -22,6 +22,16 @@ static uint32_t union_node(ompp_collecting_t *c, uint32_t parent, uint32_t regio
     return node;
 }
 
+/* A function of a call path; of a sample, its line below it. */
+static uint32_t path_node(ompp_collecting_t *c, uint32_t parent, const ompp_a_node_t *a, uint32_t rank)
+{
+    const uint32_t function =
+        union_node(c, parent, ompp_collect_code(c, OMPP_CONSTRUCT_FUNCTION, a->code), a->first_ns, rank);
+
+    if (!(a->code & OMPP_CODE_EXACT)) return function;
+    return union_node(c, function, ompp_collect_code(c, OMPP_CONSTRUCT_SOURCE_LINE, a->code), a->first_ns, rank);
+}
+
 /* A chain is newest first; the first ones first are already nearly in the order that the profile has them in. */
 static void copy_blocks(ompp_collecting_t *c, const ompp_a_block_t *newest, uint32_t node, uint32_t location)
 {
@@ -80,7 +90,8 @@ bool ompp_collect_tree(ompp_collecting_t *c, const ompp_a_thread_t *thread, uint
         const ompp_a_region_t *r = ompp_collect_record(c, a->region, sizeof *r);
         uint32_t parent = ompp_collect_mapped(c, a->parent), node = OMPP_NONE;
         if (ompp_collect_mapped(c, nodes[n]) != OMPP_NONE) continue; /* a damaged list that runs in a circle */
-        if (a->region == 0) node = 0;
+        if (a->parent == 0) node = 0;
+        else if (a->region == 0 && parent != OMPP_NONE) node = path_node(c, parent, a, rank);
         else if (r && r->index < c->nregions && c->region_of[r->index] != OMPP_NONE && parent != OMPP_NONE)
             node = union_node(c, parent, c->region_of[r->index], a->first_ns, rank);
         if (node == OMPP_NONE) continue;

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 17u
+#define OMPP_LAYOUT_VERSION 18u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -60,9 +60,10 @@ typedef struct {
 typedef struct {
     ompp_off_t next;
     ompp_off_t path, id;
-    uint32_t index;     /* from 0, in order of discovery */
-    uint64_t base;      /* dlpi_addr */
-    uint64_t low, high; /* addresses of its loaded segments */
+    uint32_t index;             /* from 0, in order of discovery */
+    uint64_t base;              /* dlpi_addr */
+    uint64_t low, high;         /* addresses of its loaded segments; 0 = it was unloaded */
+    uint64_t was_low, was_high; /* as long as it was loaded */
 } ompp_a_module_t;
 
 typedef struct {
@@ -83,14 +84,19 @@ typedef struct {
     uint64_t time, child, task, count;
 } ompp_a_slot_t;
 
+/** Code of a node of a call path: address of a call (the return address - 1), or of an instruction that was to run. */
+#define OMPP_CODE_EXACT ((uint64_t)1 << 63) /* added to the latter */
+#define OMPP_CODE_UNKNOWN ((uint64_t)1)     /* callers that were not found */
+
 typedef struct {
     ompp_off_t next;   /* of the thread's nodes */
-    ompp_off_t region; /* 0 = root */
-    ompp_off_t parent;
-    ompp_off_t last; /* child entered last: first guess at the next entry */
+    ompp_off_t region; /* 0 = root, or a function of a call path */
+    ompp_off_t parent; /* 0 = root */
+    ompp_off_t last;   /* child entered last: first guess at the next entry */
     uint16_t construct, nphases;
     ompp_link_t sets; /* chain of further value blocks */
     uint64_t first_ns;
+    uint64_t code; /* of a call path; else 0 */
     uint64_t visits;
     ompp_a_slot_t slot[];
 } ompp_a_node_t;
@@ -142,6 +148,7 @@ typedef struct {
     uint32_t inlined;      /* of these, functions whose calls are merged by the compiler: one frame of the stack */
     /* of a function: address of the stack it works on; 0 = not known. Means nothing to readers */
     uint64_t stack;
+    uint64_t caller; /* stack pointer of the code that entered the region; 0 = not known. The same */
     union {
         ompp_off_t team; /* team frames */
         uint32_t call;   /* of a function: where it calls the hook, low bits. Means nothing to readers */
@@ -206,6 +213,7 @@ typedef struct {
     uint64_t unclosed, unopened;               /* frames closed by an outer exit; exits of regions that were not open */
     uint64_t left;                             /* of functions, closed by an outer exit (longjmp) */
     ompp_off_t first_unclosed, first_unopened; /* regions; 0 = none */
+    uint64_t own_samples, own_ns;              /* samples that interrupted ompp's own work */
     uint64_t path;                             /* OMPP_A_PATH_UNKNOWN: none that is its own */
     _Atomic uint64_t beside; /* not 0: was in a team while another record of its kind and index was, too */
 } ompp_a_thread_t;

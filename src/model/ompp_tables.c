@@ -43,6 +43,15 @@ const ompp_metric_row_t ompp_end_metrics[OMPP_METRIC_TASK_END_NUM] = {
 };
 #undef OF_TASKS
 
+#define OF_SAMPLES OMPP_QUALITY_SAMPLED, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, "samples"
+const ompp_metric_row_t ompp_sample_metrics[OMPP_METRIC_SAMPLES_NUM] = {
+    [OMPP_METRIC_SAMPLES] = {"samples", OMPP_UNIT_COUNT, OF_SAMPLES, "samples of processor time taken here",
+                             OMPP_USE_VALUE},
+    [OMPP_METRIC_SAMPLED_NS] = {"sampled_time", OMPP_UNIT_NS, OF_SAMPLES, "processor time that they stand for",
+                                OMPP_USE_VALUE},
+};
+#undef OF_SAMPLES
+
 const ompp_column_row_t ompp_columns[OMPP_COLUMN_NUM] = {
 #define OMPP_COLUMN(id, title, unit, source, arg, meaning) \
     [OMPP_COLUMN_##id] = {title, OMPP_UNIT_##unit, OMPP_SOURCE_##source, arg, meaning},
@@ -66,6 +75,7 @@ enum {
     FORK = OMPP_CONSTRUCT_F_FORK,
     ONCE = OMPP_CONSTRUCT_F_ONCE,
     TASK = OMPP_CONSTRUCT_F_TASK,
+    PATH = OMPP_CONSTRUCT_F_PATH,
     ALONE = OMPP_CONSTRUCT_F_ALONE,
 };
 

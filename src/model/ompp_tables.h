@@ -81,6 +81,9 @@ typedef enum {
     OMPP_METRIC_TASK_END_NUM
 } ompp_end_metric_t;
 
+/** Metrics of samples, registered as one set when they are taken; of the node where each found its thread. */
+typedef enum { OMPP_METRIC_SAMPLES, OMPP_METRIC_SAMPLED_NS, OMPP_METRIC_SAMPLES_NUM } ompp_sample_metric_t;
+
 /** A metric outside the phases: a row of a set. */
 typedef struct {
     const char *name;
@@ -95,6 +98,7 @@ typedef struct {
 extern const ompp_metric_row_t ompp_mpi_metrics[OMPP_METRIC_MPI_NUM];
 extern const ompp_metric_row_t ompp_start_metrics[OMPP_METRIC_TASK_START_NUM],
     ompp_end_metrics[OMPP_METRIC_TASK_END_NUM];
+extern const ompp_metric_row_t ompp_sample_metrics[OMPP_METRIC_SAMPLES_NUM];
 extern const char *const ompp_unit_name[OMPP_UNIT_NUM]; /* "ns", "count", "bytes" */
 
 typedef enum {
@@ -144,7 +148,8 @@ enum {
     OMPP_CONSTRUCT_F_FORK = 1,
     OMPP_CONSTRUCT_F_ONCE = 2,
     OMPP_CONSTRUCT_F_TASK = 4,
-    OMPP_CONSTRUCT_F_ALONE = 8
+    OMPP_CONSTRUCT_F_ALONE = 8,
+    OMPP_CONSTRUCT_F_PATH = 16
 };
 
 typedef struct {
@@ -205,6 +210,12 @@ ompp_phase_t ompp_phase_by_name(const char *name);
 static inline bool ompp_construct_forks(unsigned construct)
 {
     return ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_FORK;
+}
+
+/** \return true for what is no region, but a part of a call path between regions (FUNCTION, LINE). */
+static inline bool ompp_construct_is_path(unsigned construct)
+{
+    return ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_PATH;
 }
 
 #endif

@@ -26,6 +26,7 @@
 #include "process/ompp_finish_priv.h"
 #include "process/ompp_plugin.h"
 #include "process/ompp_unmeasured_priv.h"
+#include "runtime/ompp_callpath.h"
 #include "runtime/ompp_coverage.h"
 #include "runtime/ompp_pending.h"
 #include "runtime/ompp_thread.h"
@@ -271,6 +272,7 @@ static void start_now(void)
     atomic_store(&ompp_process.state, OMPP_STATE_RUNNING);
     ompp_coverage_start();
     note_misread();
+    ompp_callpath_start(false);
     ompp_data_from_environment();
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
         if (ompp_process.disabled[c])

@@ -9,6 +9,7 @@
 #include "report/ompp_report.h"
 #include "report/ompp_text_priv.h"
 
+#include "analysis/ompp_outline.h"
 #include "analysis/ompp_whatif.h"
 #include "base/ompp_error.h"
 
@@ -115,7 +116,7 @@ static void put_experiment(FILE *out, const ompp_profile_t *p, const faster_t *f
     put_points(out, p, f);
 }
 
-int ompp_report_coz(const ompp_profile_t *p, FILE *out)
+static int put_all(const ompp_profile_t *p, FILE *out)
 {
     ompp_whatif_result_t *results;
     ompp_whatif_unit_t *units = NULL;
@@ -144,5 +145,14 @@ int ompp_report_coz(const ompp_profile_t *p, FILE *out)
         uselocale(saved);
         freelocale(plain);
     }
+    return rc;
+}
+
+int ompp_report_coz(const ompp_profile_t *profile, FILE *out)
+{
+    const ompp_profile_t *outline = ompp_outline_new(profile);
+    const int rc = outline ? put_all(outline, out) : -OMPP_E_NOMEM;
+
+    ompp_outline_free(outline, profile);
     return rc;
 }

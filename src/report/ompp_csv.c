@@ -6,8 +6,10 @@
 #include "report/ompp_report.h"
 #include "report/ompp_text_priv.h"
 
+#include "analysis/ompp_outline.h"
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_whatif.h"
+#include "base/ompp_error.h"
 
 #include <inttypes.h>
 #include <locale.h>
@@ -443,10 +445,11 @@ static void put_coverage(const ompp_text_t *t)
 
 int ompp_report_csv(const ompp_profile_t *profile, bool full, FILE *out)
 {
-    ompp_text_t t = {.out = out, .profile = profile, .digits = DIGITS};
+    const ompp_profile_t *outline = ompp_outline_new(profile);
+    ompp_text_t t = {.out = out, .profile = outline, .digits = DIGITS};
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the program may have one with a decimal comma */
     locale_t saved = plain ? uselocale(plain) : (locale_t)0;
-    int rc = ompp_text_prepare(&t);
+    int rc = outline ? ompp_text_prepare(&t) : -OMPP_E_NOMEM;
 
     if (rc == 0 && !full) rc = ompp_text_fold(&t, true);
     if (rc == 0) {
@@ -461,7 +464,8 @@ int ompp_report_csv(const ompp_profile_t *profile, bool full, FILE *out)
         if (rc == 0) rc = put_whatif(&t);
         if (rc == 0) put_coverage(&t);
     }
-    ompp_text_release(&t);
+    if (outline) ompp_text_release(&t);
+    ompp_outline_free(outline, profile);
     if (plain) {
         uselocale(saved);
         freelocale(plain);

@@ -5,6 +5,7 @@
 #include "report/ompp_report.h"
 #include "report/ompp_text_priv.h"
 
+#include "analysis/ompp_outline.h"
 #include "base/ompp_error.h"
 
 #include <inttypes.h>
@@ -256,11 +257,12 @@ void ompp_text_overview(ompp_text_t *t)
 
 int ompp_report_text(const ompp_profile_t *profile, int digits, bool full, FILE *out)
 {
-    ompp_text_t t = {.out = out, .profile = profile, .digits = digits < 0 ? 0 : digits > 9 ? 9 : digits};
+    const ompp_profile_t *outline = ompp_outline_new(profile);
+    ompp_text_t t = {.out = out, .profile = outline, .digits = digits < 0 ? 0 : digits > 9 ? 9 : digits};
     /* The program may have set a locale with a decimal comma or its own names of days. */
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t saved = plain ? uselocale(plain) : (locale_t)0;
-    int rc = ompp_text_prepare(&t);
+    int rc = outline ? ompp_text_prepare(&t) : -OMPP_E_NOMEM;
 
     if (rc == 0 && !full) rc = ompp_text_fold(&t, false);
     if (rc == 0) {
@@ -279,7 +281,8 @@ int ompp_report_text(const ompp_profile_t *profile, int digits, bool full, FILE 
         if (rc == 0) rc = ompp_text_data(&t);
         if (rc == 0) rc = ompp_text_whatif(&t);
     }
-    ompp_text_release(&t);
+    if (outline) ompp_text_release(&t);
+    ompp_outline_free(outline, profile);
     if (plain) {
         uselocale(saved);
         freelocale(plain);

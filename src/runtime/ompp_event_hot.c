@@ -6,7 +6,7 @@
 #pragma GCC optimize("no-tree-slp-vectorize") /* two sums that lie side by side are quicker one after the other */
 #endif
 
-#include "runtime/ompp_frame_priv.h"
+#include "runtime/ompp_callpath_priv.h"
 #include "runtime/ompp_region_priv.h"
 
 static inline ompp_site_t *site_of(ompp_thread_t *thread, const void *code, const void *key)
@@ -43,7 +43,7 @@ void ompp_event_enter(ompp_region_ref_t region, ompp_time_t t)
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || !region || !ompp_guard_enter(thread)) return;
-    ompp_push(thread, region, t);
+    ompp_push_region(thread, region, t);
     ompp_guard_leave(thread);
 }
 
@@ -136,7 +136,7 @@ static void keep_node(ompp_thread_t *thread, const void *code, const char *name,
 {
     ompp_site_t *site = site_of(thread, code, name);
 
-    if (site->code != code || site->name != name || ompp_node(thread, node)->parent != parent->node) return;
+    if (site->code != code || site->name != name) return;
     if (parent->flags & OMPP_FRAME_F_PENDING || !ompp_clock.use_tsc) return;
     site->place = parent->place;
     site->node = node;
@@ -148,8 +148,14 @@ static __attribute__((noinline)) ompp_region_ref_t call_slow(const void *code, c
     ompp_region_ref_t region = thread ? region_at(thread, OMPP_CONSTRUCT_MPI, code, name) : 0;
 
     if (!region || !ompp_guard_enter(thread)) return 0;
-    const ompp_a_frame_t *frame = ompp_push(thread, region, ompp_clock_now());
-    if (frame && !(frame->flags & OMPP_FRAME_F_RECURSIVE)) keep_node(thread, code, name, frame - 1, frame->node);
+    const ompp_time_t t = ompp_clock_now();
+    ompp_off_t parent = ompp_settled_top(thread, t)->node;
+    if (thread->follows && !thread->skipped) parent = ompp_callpath_here(thread, code);
+    ompp_a_frame_t *frame = ompp_push_below(thread, parent, region, t);
+    if (frame && !(frame->flags & OMPP_FRAME_F_RECURSIVE)) {
+        if (thread->follows) frame->caller = thread->callpaths->caller;
+        keep_node(thread, code, name, frame - 1, frame->node);
+    }
     ompp_guard_leave(thread);
     return region;
 }
@@ -160,13 +166,16 @@ static inline __attribute__((always_inline)) ompp_region_ref_t call_plain(ompp_t
 {
     const ompp_site_t *site = site_of(thread, code, name);
     const ompp_a_frame_t *top = ompp_top(thread);
+    const bool follows = thread->follows;
 
     if (__builtin_expect(site->code != code || site->name != name || site->place != top->place || top == thread->last,
-                         0)) {
+                         0) ||
+        (follows && ompp_node(thread, site->node)->parent != ompp_callpath_here(thread, code))) {
         ompp_guard_drop(thread);
         return 0;
     }
-    ompp_frame_fill(thread, site->node, 0, ompp_clock_tsc());
+    ompp_a_frame_t *frame = ompp_frame_fill(thread, site->node, 0, ompp_clock_tsc());
+    if (follows) frame->caller = thread->callpaths->caller;
     ompp_step_top(thread, 1);
     ompp_node(thread, site->node)->slot[0].count++;
     if (notes) ompp_meter_note(thread, top + 1);
@@ -359,7 +368,8 @@ static __attribute__((noinline)) ompp_region_ref_t count_call_slow(ompp_construc
     if (region && thread != &ompp_thread_none && ompp_guard_enter(thread)) {
         const ompp_a_frame_t *parent = ompp_top(thread);
         const ompp_off_t last = ompp_node(thread, parent->node)->last;
-        if (ompp_node(thread, last)->region == region) keep_node(thread, code, name, parent, last);
+        if (ompp_node(thread, last)->region == region && ompp_node(thread, last)->parent == parent->node)
+            keep_node(thread, code, name, parent, last);
         ompp_guard_leave(thread);
     }
     return region;

@@ -120,11 +120,10 @@ bool ompp_may_push_slow(ompp_thread_t *thread, ompp_region_ref_t region)
     return false;
 }
 
-void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)
+void ompp_push_slow(ompp_thread_t *thread, ompp_off_t parent, ompp_region_ref_t region, ompp_time_t t)
 {
-    ompp_off_t parent = ompp_top(thread)->node;
-    bool recursive =
-        ompp_node(thread, parent)->region == region && !ompp_construct_forks(ompp_node(thread, parent)->construct);
+    const ompp_a_node_t *top = ompp_node(thread, ompp_top(thread)->node);
+    bool recursive = top->region == region && !ompp_construct_forks(top->construct);
     ompp_off_t node;
 
     /* The stamp of the process's first event is older than our own start, which is nobody's time. */

@@ -65,7 +65,7 @@ bool ompp_may_push_slow(ompp_thread_t *thread, ompp_region_ref_t region);
 /**
  * \brief Opens a frame when the region is not the child entered last, is the current one itself, or the stack is full.
  */
-void ompp_push_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t);
+void ompp_push_slow(ompp_thread_t *thread, ompp_off_t parent, ompp_region_ref_t region, ompp_time_t t);
 
 /** \brief Books the time of the current phase up to t. */
 static inline void ompp_frame_book(const ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t)
@@ -104,7 +104,7 @@ static inline ompp_a_frame_t *ompp_frame_fill(ompp_thread_t *thread, ompp_off_t 
     frame->enter = frame->stamp = t;
     frame->credited = 0;
     frame->again = frame->inlined = 0;
-    frame->stack = 0;
+    frame->stack = frame->caller = 0;
     return frame;
 }
 
@@ -122,23 +122,33 @@ static inline ompp_a_frame_t *ompp_push_node(ompp_thread_t *thread, ompp_off_t n
     return frame;
 }
 
-/** \brief Enters region below the top frame. \return the frame, or NULL when it was counted as skipped instead. */
-static inline ompp_a_frame_t *ompp_push(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)
+/**
+ * \brief Enters region below the top frame, which is settled.
+ * \param[in] parent  the top frame's node, or one of a call path below it.
+ * \return the frame, or NULL when it was counted as skipped instead.
+ */
+static inline ompp_a_frame_t *ompp_push_below(ompp_thread_t *thread, ompp_off_t parent, ompp_region_ref_t region,
+                                              ompp_time_t t)
 {
-    ompp_a_frame_t *top = ompp_settled_top(thread, t);
-    ompp_off_t node;
-
     if (__builtin_expect(
             thread->skipped || atomic_load_explicit(&ompp_process.on, memory_order_relaxed) != OMPP_ON_ENTER, 0) &&
         !ompp_may_push_slow(thread, region))
         return NULL;
     /* The child entered last is the most likely one; a region is never its own child, but for parallel regions. */
-    node = ompp_node(thread, top->node)->last;
-    if (__builtin_expect(ompp_node(thread, node)->region != region || top == thread->last, 0)) {
-        ompp_push_slow(thread, region, t);
+    const ompp_off_t node = ompp_node(thread, parent)->last;
+    if (__builtin_expect(ompp_node(thread, node)->region != region || ompp_top(thread) == thread->last, 0)) {
+        ompp_push_slow(thread, parent, region, t);
         return thread->skipped ? NULL : ompp_top(thread);
     }
     return ompp_push_node(thread, node, 0, t);
+}
+
+/** \brief Enters region below the top frame. \return as ompp_push_below(). */
+static inline ompp_a_frame_t *ompp_push(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)
+{
+    const ompp_a_frame_t *top = ompp_settled_top(thread, t);
+
+    return ompp_push_below(thread, top->node, region, t);
 }
 
 /** \brief Gives up the hold that a team's frame, the top one, has on its team, and restores what was before it. */

@@ -97,9 +97,52 @@ ompp_a_module_t *ompp_module_add(const ompp_module_search_t *search)
                            .index = first ? ((ompp_a_module_t *)at(first))->index + 1 : 0,
                            .base = search->base,
                            .low = search->low,
-                           .high = search->high};
+                           .high = search->high,
+                           .was_low = search->low,
+                           .was_high = search->high};
     atomic_store_explicit(&header->modules, off, memory_order_release);
     return m;
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
+
+#define MOST_MODULES 1024u
+
+typedef struct {
+    uintptr_t low[MOST_MODULES]; /* an address in each */
+    unsigned n;
+} loaded_t;
+
+static int note_loaded(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    loaded_t *loaded = argument;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum && loaded->n < MOST_MODULES; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type != PT_LOAD || !(p->p_flags & PF_X)) continue;
+        loaded->low[loaded->n++] = info->dlpi_addr + p->p_vaddr;
+        break;
+    }
+    return 0;
+}
+
+void ompp_modules_add(void)
+{
+    loaded_t loaded = {.n = 0};
+
+    dl_iterate_phdr(note_loaded, &loaded);
+    for (unsigned i = 0; i < loaded.n; i++) {
+        ompp_module_search_t search = {.address = loaded.low[i]};
+        ompp_locked_t locked = ompp_lock();
+        const bool known = ompp_module_known(search.address) != NULL;
+        ompp_unlock(locked);
+        if (known) continue;
+        ompp_module_find(&search);
+        locked = ompp_lock();
+        ompp_module_add(&search);
+        ompp_unlock(locked);
+    }
 }
 
 /* A name of the program's own ("./plugin.so") may be another file's later. */

@@ -31,6 +31,9 @@ ompp_a_module_t *ompp_module_known(uintptr_t address);
 /** \return the module that was found, registered; NULL when there is none, or no room. The caller holds the lock. */
 ompp_a_module_t *ompp_module_add(const ompp_module_search_t *search);
 
+/** \brief Registers all modules that are loaded. Without the lock; as ompp_module_find(). */
+void ompp_modules_add(void);
+
 /** \brief Registered modules at these addresses are there no longer. The caller holds the lock. */
 void ompp_module_unloaded(uintptr_t low, uintptr_t high);
 

@@ -6,6 +6,7 @@
 #include "runtime/ompp_team_priv.h"
 
 #include "model/ompp_profile.h"
+#include "runtime/ompp_callpath_priv.h"
 
 #define CACHE_LINE 64u
 #define NO_NODE 1u                      /* offset of no record: no worker knows a place for it */
@@ -51,7 +52,7 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
 
     if (!thread || !ompp_guard_enter(thread)) return NULL;
     if (ompp_region_is_kept(region) && !thread->skipped) team = team_new(thread);
-    ompp_a_frame_t *frame = team ? ompp_push(thread, region, t) : NULL;
+    ompp_a_frame_t *frame = team ? ompp_push_region(thread, region, t) : NULL;
     if (!frame) {
         /* Nothing inside is measured until the join; if there was a record of the team, the push has seen to it. */
         if (!team) ompp_skip_slow(thread, region, region ? OMPP_LOSS_ENTRIES : OMPP_LOSS_NONE);
@@ -81,9 +82,11 @@ static ompp_off_t map_path(ompp_thread_t *thread, ompp_off_t foreign, ompp_time_
     ompp_path_t *path = ompp_path_of(thread, foreign);
 
     if (path->fork_node == foreign) return path->node;
-    if (node->region == 0) return thread->record->root;
+    if (node->parent == 0) return thread->record->root;
     ompp_off_t parent = depth < MOST_NODES ? map_path(thread, node->parent, t, depth + 1) : 0;
-    ompp_off_t own = parent ? ompp_child(thread, parent, node->region, t) : 0;
+    ompp_off_t own = !parent        ? 0
+                     : node->region ? ompp_child(thread, parent, node->region, t)
+                                    : ompp_callpath_child(thread, parent, node->code, t);
     if (own) *path = (ompp_path_t){foreign, own};
     return own;
 }

@@ -7,7 +7,7 @@
 
 #include "base/ompp_caller.h"
 #include "model/ompp_profile.h"
-#include "runtime/ompp_frame_priv.h"
+#include "runtime/ompp_callpath_priv.h"
 #include "runtime/ompp_meters.h"
 #include "runtime/ompp_tree_priv.h"
 
@@ -136,6 +136,7 @@ static void occupy(ompp_thread_t *thread, ompp_time_t t)
     record->end_ns = 0;
     /* The first event may have an older time stamp: it takes the way that looks at it (ompp_push_slow). */
     ompp_node(thread, record->root)->last = 0;
+    ompp_callpath_thread_begins(thread);
 }
 
 /*

@@ -72,9 +72,11 @@ struct ompp_thread {
     ompp_time_t since; /* its first event: no stamp may be older */
     /* end of what its row had before: of the row's last thread, or of the team that this thread left last */
     ompp_time_t busy_until;
-    bool is_stopped;     /* by ompp_threads_stop() */
-    unsigned stopped;    /* guard as it has set it; 0 = it has not */
-    uint64_t stopped_at; /* ns of processor that the thread had had then */
+    bool is_stopped;                  /* by ompp_threads_stop() */
+    unsigned stopped;                 /* guard as it has set it; 0 = it has not */
+    uint64_t stopped_at;              /* ns of processor that the thread had had then */
+    bool follows;                     /* the call paths of outermost regions and of MPI calls are looked for */
+    struct ompp_callpaths *callpaths; /* NULL = no walks are made */
     void *meter_states[OMPP_MAX_METERS];
     ompp_site_t sites[OMPP_SITES];
     ompp_path_t paths[OMPP_PATHS];

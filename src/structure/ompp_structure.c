@@ -175,7 +175,7 @@ static void answer_symbol(ompp_structure_t *structure, ompp_query_t *query)
         return;
     }
     if (!symbol) return;
-    if (query->extent == OMPP_EXTENT_FUNCTION && symbol->low == query->addr) query->symbol = symbol->name;
+    if (query->extent == OMPP_EXTENT_FUNCTION) query->symbol = symbol->name;
     query->function = symbol->name;
     query->offset = query->addr - symbol->low;
 }
@@ -204,7 +204,7 @@ static bool answer_function(ompp_structure_t *structure, const ompp_unit_t *unit
     uint32_t index = ompp_unit_function(unit, query->addr);
     const ompp_elf_symbol_t *symbol = symbol_at(structure, query->addr);
 
-    if (symbol && symbol->low == query->addr) query->symbol = symbol->name;
+    if (symbol) query->symbol = symbol->name;
     if (index == OMPP_NO_FUNCTION) return false;
     const ompp_function_t *function = &unit->functions[index];
     uint32_t file = ompp_unit_file(unit, function->decl_file);

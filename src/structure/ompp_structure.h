@@ -54,7 +54,7 @@ typedef enum {
     OMPP_EXTENT_CALLS,    /* code between two calls: addr_end is the one that ends it */
     OMPP_EXTENT_LOOP,     /* the same; a loop of a combined construct begins where that does */
     OMPP_EXTENT_OUTLINED, /* code that the compiler has moved to a function of its own (parallel, task) */
-    OMPP_EXTENT_FUNCTION  /* a function: addr is its entry, its line that of its declaration */
+    OMPP_EXTENT_FUNCTION  /* the function that addr lies in: its line is that of its declaration */
 } ompp_extent_t;
 
 /** One question, and its answer. Strings are borrowed from the structure. */
@@ -68,7 +68,7 @@ typedef struct {
     bool done;              /* answered, if only with nothing; false: the time was over */
     const char *file;       /* NULL = not known */
     const char *function;   /* as in the source; the symbol when there is no debug information; NULL = not known */
-    const char *symbol;     /* FUNCTION only: of the symbol that begins at addr; NULL = not known */
+    const char *symbol;     /* FUNCTION only: of the symbol that addr lies in; NULL = not known */
     uint64_t offset;        /* of addr in the symbol, bytes; 0 when file is known */
     uint32_t line;          /* 0 = not known */
     uint32_t line_end;      /* last line seen of it, >= line; = line when no more is known */

@@ -53,21 +53,21 @@ bool ompp_walk_read_slow(ompp_walk_t *walk, uintptr_t at, uint64_t *value)
 
 ompp_image_table_t ompp_image_tables[2];
 _Atomic unsigned ompp_image_version, ompp_image_generations;
-ompp_image_group_t ompp_image_ours, ompp_image_openmp;
+ompp_image_owned_t ompp_image_owned[OMPP_IMAGE_OWNED];
+_Atomic unsigned ompp_image_nowned;
 
 unsigned ompp_image_generation(void) { return atomic_load_explicit(&ompp_image_generations, memory_order_relaxed); }
 
-static bool is_in(const ompp_image_group_t *group, uintptr_t address)
+ompp_unwind_owner_t ompp_unwind_owner(uintptr_t address)
 {
-    const unsigned n = atomic_load_explicit(&group->n, memory_order_acquire);
+    const unsigned n = atomic_load_explicit(&ompp_image_nowned, memory_order_acquire);
 
-    for (unsigned i = 0; i < n; i++)
-        if (address >= group->items[i].low && address < group->items[i].high) return true;
-    return false;
+    for (unsigned i = 0; i < n; i++) {
+        const ompp_image_owned_t *owned = &ompp_image_owned[i];
+        if (address >= owned->range.low && address < owned->range.high) return owned->owner;
+    }
+    return OMPP_OWNER_PROGRAM;
 }
-
-bool ompp_unwind_is_ours(uintptr_t address) { return is_in(&ompp_image_ours, address); }
-bool ompp_unwind_is_openmp(uintptr_t address) { return is_in(&ompp_image_openmp, address); }
 
 /* The table in use is never written; one that came after it may be while we read: then once more. A handler that has
  * interrupted the writer reads the one in use. */

@@ -6,11 +6,13 @@
 #ifndef OMPP_IMAGE_TABLE_PRIV_H
 #define OMPP_IMAGE_TABLE_PRIV_H
 
+#include "unwind/ompp_unwind.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 #define OMPP_IMAGES 1024u
-#define OMPP_IMAGE_KNOWN 16u
+#define OMPP_IMAGE_OWNED 32u
 
 typedef struct {
     uintptr_t low, high;
@@ -26,13 +28,13 @@ extern ompp_image_table_t ompp_image_tables[2];
 extern _Atomic unsigned ompp_image_version;
 extern _Atomic unsigned ompp_image_generations;
 
-/** Files that belong together. */
+/** Files whose owner is not the program; [ompp_image_nowned], in the order in which they were found. */
 typedef struct {
-    ompp_image_range_t items[OMPP_IMAGE_KNOWN];
-    _Atomic unsigned n;
-} ompp_image_group_t;
+    ompp_image_range_t range;
+    ompp_unwind_owner_t owner;
+} ompp_image_owned_t;
 
-/** Libraries of ompp, which are never unloaded; OpenMP libraries. */
-extern ompp_image_group_t ompp_image_ours, ompp_image_openmp;
+extern ompp_image_owned_t ompp_image_owned[OMPP_IMAGE_OWNED];
+extern _Atomic unsigned ompp_image_nowned;
 
 #endif

@@ -255,7 +255,7 @@ static size_t walk_frames(path_t *path, bool skips_ours, ompp_unwind_frame_t *fr
 
     look_up(walk, &place);
     for (;;) {
-        if (__builtin_expect(skips_ours && n == 0 && ompp_unwind_is_ours(walk->reg[OMPP_RIP]), 0)) {
+        if (__builtin_expect(skips_ours && n == 0 && ompp_unwind_owner(walk->reg[OMPP_RIP]) == OMPP_OWNER_OURS, 0)) {
             if (skipped++ > STEPS_BESIDE) return *end = OMPP_UNWIND_TRUNCATED, n;
         } else if (n < room) {
             frames[n++] = (ompp_unwind_frame_t){walk->reg[OMPP_RIP], cfa, verdict, walk->is_exact};

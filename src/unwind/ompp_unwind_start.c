@@ -58,34 +58,41 @@ static void add_range(ompp_image_table_t *table, ompp_image_range_t range)
     table->n++;
 }
 
-static void add_to(ompp_image_group_t *group, ompp_image_range_t range)
+static void add_owned(ompp_image_owned_t owned)
 {
-    const unsigned n = atomic_load_explicit(&group->n, memory_order_relaxed);
+    const unsigned n = atomic_load_explicit(&ompp_image_nowned, memory_order_relaxed);
 
-    for (unsigned i = 0; i < n; i++)
-        if (group->items[i].low == range.low) return;
-    if (n == OMPP_IMAGE_KNOWN) return;
-    group->items[n] = range;
-    atomic_store_explicit(&group->n, n + 1, memory_order_release);
+    if (n == OMPP_IMAGE_OWNED || ompp_unwind_owner(owned.range.low) == owned.owner) return;
+    ompp_image_owned[n] = owned;
+    atomic_store_explicit(&ompp_image_nowned, n + 1, memory_order_release);
 }
 
 /* By the beginning of the file's name. */
 static const struct {
     const char *begin;
-    ompp_image_group_t *group;
-} known[] = {
-    {"libompp", &ompp_image_ours},
-    {"libgomp.", &ompp_image_openmp},
-    {"libomp.", &ompp_image_openmp},
-    {"libiomp5.", &ompp_image_openmp},
+    ompp_unwind_owner_t owner;
+} owners[] = {
+    {"libompp", OMPP_OWNER_OURS},     {"libgomp.", OMPP_OWNER_OPENMP},   {"libomp.", OMPP_OWNER_OPENMP},
+    {"libiomp5.", OMPP_OWNER_OPENMP}, {"libc.", OMPP_OWNER_SYSTEM},      {"libpthread", OMPP_OWNER_SYSTEM},
+    {"ld-linux", OMPP_OWNER_SYSTEM},  {"linux-vdso", OMPP_OWNER_SYSTEM},
 };
 
 static void classify(const char *path, ompp_image_range_t range)
 {
     const char *name = ompp_path_last(path);
 
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strncmp(name, known[i].begin, strlen(known[i].begin)) == 0) add_to(known[i].group, range);
+    for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++)
+        if (strncmp(name, owners[i].begin, strlen(owners[i].begin)) == 0)
+            add_owned((ompp_image_owned_t){range, owners[i].owner});
+}
+
+/* Files were unloaded: what is still there is found again. Ours stay, and walks that begin in them meanwhile. */
+static void forget_owned(void)
+{
+    unsigned n = 0;
+
+    while (n < ompp_image_nowned && ompp_image_owned[n].owner == OMPP_OWNER_OURS) n++;
+    atomic_store(&ompp_image_nowned, n);
 }
 
 static int visit(struct dl_phdr_info *info, size_t size, void *argument)
@@ -97,7 +104,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
     v->adds = info->dlpi_adds;
     v->subs = info->dlpi_subs;
     if (!v->is_checked && v->adds == seen_adds && v->subs == seen_subs) return 1;
-    if (!v->is_checked && v->subs != seen_subs) atomic_store(&ompp_image_openmp.n, 0);
+    if (!v->is_checked && v->subs != seen_subs) forget_owned();
     v->is_checked = true;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];

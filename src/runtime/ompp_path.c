@@ -1,7 +1,0 @@
-#include "runtime/ompp_path.h"
-
-void ompp_path_sample(const void *context, uint64_t ns)
-{
-    (void)context;
-    (void)ns;
-}
