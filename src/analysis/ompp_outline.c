@@ -29,6 +29,8 @@ static int compare_places(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
+static bool is_same(const place_t *x, const place_t *y) { return x->above == y->above && x->region == y->region; }
+
 /* One region below one other: places[0 .. n). below: of each function, those that it leads to; 0 before and after. */
 static void keep_branches(const ompp_profile_t *p, const place_t *places, size_t n, uint32_t *below, bool *stays)
 {
@@ -57,8 +59,7 @@ static bool choose(const ompp_profile_t *p, const uint32_t *above, bool *stays)
         if (!is_path(p, i)) places[n++] = (place_t){above[i], p->nodes[i].region, i};
     if (n) qsort(places, n, sizeof *places, compare_places);
     for (size_t i = 0, next; i < n; i = next) {
-        for (next = i + 1; next < n && places[next].above == places[i].above && places[next].region == places[i].region;)
-            next++;
+        for (next = i + 1; next < n && is_same(&places[i], &places[next]);) next++;
         if (next - i > 1) keep_branches(p, places + i, next - i, below, stays);
         for (uint32_t f = p->nodes[places[i].node].parent; all && f != above[places[i].node]; f = p->nodes[f].parent)
             stays[f] = true;

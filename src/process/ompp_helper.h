@@ -25,6 +25,14 @@ int ompp_helper_start(pthread_t *thread, const char *name, size_t stack_bytes, v
                       void *argument);
 
 /**
+ * \return whether helpers are all that is left: a program whose first thread ends by pthread_exit() ends with its last
+ *         thread, which must not be one of ours.
+ */
+bool ompp_helper_is_alone(void);
+
+#pragma GCC visibility pop
+
+/**
  * \brief The calling helper gets a table of descriptors of its own, empty, where Linux can do that. Files that it opens
  *        then take no number that the program's next file would get, and are in no child of the program. Nor does the
  *        helper hold a pipe open that the program closes.
@@ -34,13 +42,5 @@ void ompp_helper_leave_descriptors(void);
 /** \brief For the calling helper: stderr is the program's, if it has one, until ompp_helper_return_stderr(). */
 void ompp_helper_borrow_stderr(void);
 void ompp_helper_return_stderr(void);
-
-/**
- * \return whether helpers are all that is left: a program whose first thread ends by pthread_exit() ends with its last
- *         thread, which must not be one of ours.
- */
-bool ompp_helper_is_alone(void);
-
-#pragma GCC visibility pop
 
 #endif

@@ -10,9 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Seen by the other libraries in the process. */
-#pragma GCC visibility push(default)
-
 /**
  * \brief Makes walks along the stack possible. Once, before the first thread is measured; does nothing where neither
  *        call paths nor samples are wanted.
@@ -35,7 +32,5 @@ void ompp_callpath_refresh(void);
  *       counts as one of ours.
  */
 void ompp_callpath_sample(const void *context, uint64_t ns);
-
-#pragma GCC visibility pop
 
 #endif

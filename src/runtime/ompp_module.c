@@ -106,11 +106,12 @@ ompp_a_module_t *ompp_module_add(const ompp_module_search_t *search)
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
-#define MOST_MODULES 1024u
+#define AT_A_TIME 64u
 
+/* An address in each of the modules [first, first + n) of the dynamic linker's list. */
 typedef struct {
-    uintptr_t low[MOST_MODULES]; /* an address in each */
-    unsigned n;
+    uintptr_t address[AT_A_TIME];
+    unsigned first, seen, n;
 } loaded_t;
 
 static int note_loaded(struct dl_phdr_info *info, size_t size, void *argument)
@@ -118,30 +119,37 @@ static int note_loaded(struct dl_phdr_info *info, size_t size, void *argument)
     loaded_t *loaded = argument;
 
     (void)size;
-    for (int i = 0; i < info->dlpi_phnum && loaded->n < MOST_MODULES; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type != PT_LOAD || !(p->p_flags & PF_X)) continue;
-        loaded->low[loaded->n++] = info->dlpi_addr + p->p_vaddr;
-        break;
-    }
-    return 0;
+    if (loaded->seen++ < loaded->first) return 0;
+    loaded->address[loaded->n++] = info->dlpi_addr + (info->dlpi_phnum ? info->dlpi_phdr[0].p_vaddr : 0);
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD)
+            loaded->address[loaded->n - 1] = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+    return loaded->n == AT_A_TIME;
+}
+
+static void add_module(uintptr_t address)
+{
+    ompp_module_search_t search = {.address = address};
+    ompp_locked_t locked = ompp_lock();
+    const bool known = ompp_module_known(address) != NULL;
+
+    ompp_unlock(locked);
+    if (known) return;
+    ompp_module_find(&search);
+    locked = ompp_lock();
+    ompp_module_add(&search);
+    ompp_unlock(locked);
 }
 
 void ompp_modules_add(void)
 {
-    loaded_t loaded = {.n = 0};
+    loaded_t loaded = {.n = AT_A_TIME};
 
-    dl_iterate_phdr(note_loaded, &loaded);
-    for (unsigned i = 0; i < loaded.n; i++) {
-        ompp_module_search_t search = {.address = loaded.low[i]};
-        ompp_locked_t locked = ompp_lock();
-        const bool known = ompp_module_known(search.address) != NULL;
-        ompp_unlock(locked);
-        if (known) continue;
-        ompp_module_find(&search);
-        locked = ompp_lock();
-        ompp_module_add(&search);
-        ompp_unlock(locked);
+    while (loaded.n == AT_A_TIME) {
+        loaded.first = loaded.seen;
+        loaded.seen = loaded.n = 0;
+        dl_iterate_phdr(note_loaded, &loaded);
+        for (unsigned i = 0; i < loaded.n; i++) add_module(loaded.address[i]);
     }
 }
 

@@ -114,11 +114,11 @@ size_t ompp_unwind_context(ompp_unwind_thread_t *thread, const void *context, om
 
 /**
  * \brief Who called ompp: the path of the calling thread, without the innermost frames that are in libraries of ompp.
- * \param[in,out] memo  of an earlier call from the same place of ompp, or all 0; becomes that of this call. NULL = none.
+ * \param[in,out] memo  of an earlier call from the same place of ompp, or all 0; becomes that of this call. NULL =
+ *                      none.
  * \param[out] frames   shape [room], innermost first: frames[0] is the return address into the program.
  * \return frames written; 0 when there are none but ours.
- * \return OMPP_UNWIND_SAME  the path is that of the memo, whole and root included; frames are not written. Some 2 ns per
- *                           frame.
+ * \return OMPP_UNWIND_SAME  the path is that of the memo, root included; frames are not written. 2 ns per frame.
  * \note Async-signal-safe.
  */
 size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_memo_t *memo, ompp_unwind_frame_t *frames,
