@@ -2,6 +2,8 @@
 # Prints the cost of events: ns, ratio to two timer reads, and instructions (callgrind). Usage: bench.sh BENCH_EVENTS
 bench=$1
 "$bench" || exit 1
+echo
+"$bench" paths || exit 1
 command -v valgrind >/dev/null 2>&1 || { echo "instructions: valgrind is not installed"; exit 0; }
 # Instructions per iteration: the difference of two runs, so that start and end do not count.
 instructions() {

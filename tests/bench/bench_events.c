@@ -195,6 +195,47 @@ static double median_ns(void (*run)(unsigned), unsigned n)
     return ns[REPEATS / 2];
 }
 
+/* ---- Call paths -------------------------------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) double at_depth(unsigned depth, unsigned n)
+{
+    const double ns = depth ? at_depth(depth - 1, n) : median_ns(mpi_call, n);
+
+    __asm__ volatile("" ::: "memory"); /* no call at its end, which would be a jump */
+    return ns;
+}
+
+static double chain(unsigned depth, unsigned n);
+static __attribute__((noinline)) double other(unsigned depth, unsigned n)
+{
+    const double ns = chain(depth - 1, n);
+
+    __asm__ volatile("" ::: "memory");
+    return ns;
+}
+
+/* Functions in turn: a function that calls itself would be one node. */
+static __attribute__((noinline)) double chain(unsigned depth, unsigned n)
+{
+    const double ns = depth ? other(depth, n) : at_depth(0, n);
+
+    __asm__ volatile("" ::: "memory");
+    return ns;
+}
+
+static void print_paths(unsigned n)
+{
+    const double without = median_ns(none, n);
+
+    printf("%-44s %8s %12s\n", "MPI call with its call path", "ns", "per function");
+    const double least = at_depth(0, n) - without;
+    printf("%-44s %8.1f\n", "called by main's functions", least);
+    for (unsigned depth = 8; depth <= 32; depth *= 2) {
+        const double ns = chain(depth, n) - without;
+        printf("%2u functions more %26s %8.1f %12.1f\n", 2 * depth, "", ns, (ns - least) / (2 * depth));
+    }
+}
+
 static void define(void)
 {
     static char names[16][8];
@@ -222,8 +263,15 @@ int main(int argc, char **argv)
     unsigned n = argc > 2 ? (unsigned)atoi(argv[2]) : 200000;
     double empty, timers;
 
+    const bool paths = argc > 1 && strcmp(argv[1], "paths") == 0;
+    setenv("OMPP_CALLPATH", paths ? "full" : "site", 1);
     if (!ompp_runtime_start()) return 1;
     define();
+    if (paths) {
+        print_paths(n);
+        fflush(stdout);
+        _Exit(0);
+    }
     if (argc > 1) {
         for (size_t c = 0; c < NCASES; c++)
             if (strcmp(cases[c].name, argv[1]) == 0)
