@@ -19,8 +19,9 @@
     (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) | BIT(SIGABRT) | BIT(32) | \
      BIT(33))
 
-/* Inside of ompp_caller_run(). */
+/* Inside of ompp_caller_run(); and what the program's thread blocks, then. */
 static __thread bool is_on_ours __attribute__((tls_model("initial-exec")));
+static __thread uint64_t blocked_outside __attribute__((tls_model("initial-exec")));
 
 #define HELD_ALREADY UINT64_MAX /* no mask of a thread: some signals cannot be blocked */
 
@@ -37,6 +38,14 @@ uint64_t ompp_signals_hold(void)
 void ompp_signals_release(uint64_t held)
 {
     if (held != HELD_ALREADY) syscall(SYS_rt_sigprocmask, SIG_SETMASK, &held, NULL, sizeof held);
+}
+
+bool ompp_signals_blocks(int signal)
+{
+    uint64_t blocked = blocked_outside;
+
+    if (!is_on_ours) syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof blocked);
+    return blocked & BIT(signal);
 }
 
 void ompp_caller_save(ompp_caller_t *caller)
@@ -83,10 +92,8 @@ static void give_stack(void *stack)
 }
 
 /* A call with another stack pointer. The frame pointer stays the caller's, by which debuggers find their way back. */
-static __attribute__((noinline)) void call_on(void *stack, void (*work)(void *argument), void *argument)
+__attribute__((noinline)) void ompp_caller_call(void *top, void (*work)(void *argument), void *argument)
 {
-    char *top = (char *)stack + STACK_BYTES;
-
 #if defined(__x86_64__)
     __asm__ volatile("movq %%rsp, %%rbx\n\tmovq %[top], %%rsp\n\tcallq *%[work]\n\tmovq %%rbx, %%rsp"
                      : "+D"(argument)
@@ -120,8 +127,9 @@ void ompp_caller_run(void (*work)(void *argument), void *argument)
     ompp_caller_save(&caller);
     void *stack = take_stack();
     if (stack) {
+        blocked_outside = caller.signals;
         is_on_ours = true;
-        call_on(stack, work, argument);
+        ompp_caller_call((char *)stack + STACK_BYTES, work, argument);
         is_on_ours = false;
         give_stack(stack);
     } else {

@@ -7,6 +7,7 @@
 
 #include "base/ompp_float.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Seen by the other libraries in the process. */
@@ -34,6 +35,12 @@ void ompp_caller_restore(const ompp_caller_t *caller);
  *        program's thread may be small. Inside of such work it is a plain call.
  */
 void ompp_caller_run(void (*work)(void *argument), void *argument);
+
+/** \brief Calls on another stack. \param[in] top  its end, aligned to 16 bytes. Async-signal-safe. */
+void ompp_caller_call(void *top, void (*work)(void *argument), void *argument);
+
+/** \return whether the program's thread blocks a signal: as it has set it, whatever we do meanwhile. */
+bool ompp_signals_blocks(int signal);
 
 /** \brief Only that no handler runs, but for those of faults. \return what to give to ompp_signals_release(). */
 uint64_t ompp_signals_hold(void);

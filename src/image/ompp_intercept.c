@@ -26,7 +26,7 @@ static const char *const left_alone[] = {
     "libze_",      "libOpenCL",
 };
 
-#define MAX_CALLERS 8 /* of the rows that are given */
+#define MAX_CALLERS 12 /* of the rows that are given */
 
 typedef struct {
     const ompp_intercept_t *rows;

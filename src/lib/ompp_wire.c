@@ -9,6 +9,8 @@
 #include "process/ompp_plugin.h"
 #include "process/ompp_snapshot.h"
 #include "runtime/ompp_state.h"
+#include "sample/ompp_sample.h"
+#include "unwind/ompp_unwind.h"
 
 ompp_plugin_start_t *const ompp_builtin_parts[] = {ompp_causal_start, NULL};
 
@@ -16,12 +18,27 @@ static void unloaded(uintptr_t low, uintptr_t high)
 {
     ompp_function_unloaded(low, high);
     ompp_code_unloaded(low, high);
+    if (ompp_sample_is_on()) ompp_unwind_refresh();
+}
+
+static void thread_begins(void)
+{
+    ompp_runtime_thread_begins();
+    ompp_sample_thread_begins();
+}
+
+static void thread_ends(void)
+{
+    ompp_sample_thread_ends();
+    ompp_cpu_wait_thread_end();
 }
 
 const ompp_runtime_hooks_t ompp_runtime_hooks = {
     .start = ompp_runtime_start_once,
-    .thread_begins = ompp_runtime_thread_begins,
-    .thread_ends = ompp_cpu_wait_thread_end,
+    .loaded = ompp_sample_at_load,
+    .thread_begins = thread_begins,
+    .thread_ends = thread_ends,
+    .ends = ompp_sample_ends,
     .copy = ompp_snapshot_self,
     .unloaded = unloaded,
 };

@@ -42,6 +42,9 @@ static _Atomic int64_t state;  /* or the process and thread that opens it */
 static _Atomic(void *) opened; /* the wrappers */
 static atomic_bool deep;       /* a library that brings MPI was opened with RTLD_DEEPBIND */
 enum { WAIT_MS = 10000 };
+static void (*_Atomic changed)(void); /* is told of libraries */
+static atomic_bool has_changed;
+static bool is_watching; /* for MPI */
 
 /* ---- Which MPI a library brings ---------------------------------------------------------------------------------- */
 
@@ -193,10 +196,11 @@ static void prepare(const char *name, int flags, const void *caller)
 
 OMPP_JUMPS static void *follow_dlopen(const char *name, int flags)
 {
-    if (name && !(flags & RTLD_NOLOAD) && (atomic_load(&state) != SETTLED || flags & RTLD_DEEPBIND)) {
+    if (name && !(flags & RTLD_NOLOAD) && (atomic_load(&state) != SETTLED || (is_watching && flags & RTLD_DEEPBIND))) {
         ompp_intercept(calls, NCALLS); /* libraries that were opened before open others */
         prepare(name, flags, __builtin_return_address(0));
     }
+    atomic_store_explicit(&has_changed, true, memory_order_relaxed);
     OMPP_JUMP return real_dlopen(name, flags);
 }
 
@@ -227,11 +231,24 @@ static void *in_front(void *library, const char *name)
     return found;
 }
 
+static void tell(void)
+{
+    void (*told)(void) = atomic_load(&changed);
+    int saved = errno;
+
+    if (told && atomic_exchange(&has_changed, false)) {
+        ompp_intercept(calls, NCALLS);
+        told();
+    }
+    errno = saved;
+}
+
 /* Who opens a library asks for something in it next: what was opened is followed from here on, too. */
 OMPP_JUMPS static void *follow_dlsym(void *library, const char *name)
 {
     void *found = NULL;
 
+    if (atomic_load_explicit(&has_changed, memory_order_relaxed)) tell();
     if (atomic_load(&state) != SETTLED) ompp_intercept(calls, NCALLS);
     if (name && strncmp(name, "MPI_", 4) == 0 && (found = in_front(library, name))) return found;
     OMPP_JUMP return real_dlsym(library, name);
@@ -273,5 +290,13 @@ static bool find_wrappers(void)
 void ompp_dlopen_watch_start(void)
 {
     if (!find_wrappers() || dl_iterate_phdr(see_loaded, NULL)) return;
+    ompp_intercept(calls, NCALLS);
+    is_watching = true;
+}
+
+void ompp_dlopen_watch_tell(void (*told)(void))
+{
+    if (!is_watching) atomic_store(&state, SETTLED);
+    atomic_store(&changed, told);
     ompp_intercept(calls, NCALLS);
 }

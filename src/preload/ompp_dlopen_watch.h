@@ -1,7 +1,7 @@
 /**
  * \file
- * MPI that the program opens by itself, as Python does, when OMPP_MPI_FAMILY says which one that will be. Private to
- * src/preload.
+ * Libraries that the program opens by itself; MPI among them, as Python does, when OMPP_MPI_FAMILY says which one that
+ * will be.
  */
 #ifndef OMPP_DLOPEN_WATCH_H
 #define OMPP_DLOPEN_WATCH_H
@@ -21,5 +21,11 @@ void ompp_dlopen_watch_start(void);
  *         in front.
  */
 bool ompp_dlopen_watch_is_deep(void);
+
+/**
+ * \brief Has a function called when the program looks for something in a library for the first time after it has opened
+ *        one. One function in the process.
+ */
+void ompp_dlopen_watch_tell(void (*changed)(void));
 
 #endif

@@ -64,6 +64,7 @@ void ompp_runtime_absent(const ompp_reduce_t *reduce)
 static bool stop(ompp_time_t *t)
 {
     ompp_data_finish();
+    ompp_runtime_hooks.ends();
     if (atomic_exchange(&ompp_process.state, OMPP_STATE_DEAD) != OMPP_STATE_RUNNING) return false;
     atomic_store(&ompp_process.on, 0);
     ompp_dump_stop();

@@ -57,6 +57,14 @@ static void keep_setting(const char *name, const char *value)
     atomic_store_explicit(&header->settings, off, memory_order_release);
 }
 
+void ompp_runtime_keep_setting(const char *name, const char *value)
+{
+    if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) != OMPP_STATE_RUNNING) return;
+    const ompp_locked_t locked = ompp_lock();
+    keep_setting(name, value);
+    ompp_unlock(locked);
+}
+
 /* The environment as it was at the start: the report of a process that died has it, too. */
 static void keep_settings(void)
 {
@@ -369,6 +377,7 @@ __attribute__((constructor)) static void at_load(int argc, char **argv, char **e
     ompp_dlopen_watch_start();
     ompp_unmeasured_follow(ompp_finish_at_exit);
     ompp_plugins_at_load();
+    ompp_runtime_hooks.loaded();
     errno = saved_errno;
 }
 

@@ -52,6 +52,9 @@ void ompp_runtime_own_end(const ompp_own_t *own);
  */
 void ompp_runtime_at_start(void (*callback)(void));
 
+/** \brief The report's header gets one more setting of the run. */
+void ompp_runtime_keep_setting(const char *name, const char *value);
+
 /** \brief MPI_Init is done: tells rank and size; from now on the report is made by ompp_runtime_finalize(). */
 void ompp_runtime_mpi(int rank, int size);
 

@@ -133,11 +133,16 @@ static bool are_of_libc(void)
     return are;
 }
 
-bool ompp_c11_follow(void)
+bool ompp_c11_is_known(void)
 {
     static _Atomic int known; /* 1 = no, 2 = yes */
 
     if (!known) known = are_of_libc() ? 2 : 1;
-    if (known == 2) ompp_intercept(functions, sizeof functions / sizeof functions[0]);
     return known == 2;
+}
+
+bool ompp_c11_follow(void)
+{
+    if (ompp_c11_is_known()) ompp_intercept(functions, sizeof functions / sizeof functions[0]);
+    return ompp_c11_is_known();
 }

@@ -1,13 +1,16 @@
 /**
  * \file
  * Whether, and when, the program's threads are followed: with OMPP_CAUSAL, from the first one on that it creates by
- * POSIX's function or C11's. Before it there is nobody to wait for; without OMPP_CAUSAL nothing is touched.
+ * POSIX's function or C11's. Before it there is nobody to wait for; without OMPP_CAUSAL only their begin is seen, where
+ * samples are taken, and nothing is touched else.
  */
 #define _GNU_SOURCE
 #include "pthread/ompp_pthread_priv.h"
 
 #include "base/ompp_env.h"
 #include "runtime/ompp_event.h"
+#include "runtime/ompp_meter.h"
+#include "sample/ompp_sample.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -16,6 +19,9 @@
 #include <threads.h>
 
 static void follow(void);
+static void follow_creation(bool c11);
+
+static bool causal; /* asked for */
 
 /* ---- Creating threads -------------------------------------------------------------------------------------------- */
 
@@ -24,6 +30,7 @@ typedef struct {
     void *(*function)(void *);
     thrd_start_t c11;
     void *argument;
+    bool is_followed; /* else: only sampled */
 } start_t;
 
 static void tell(ompp_sync_thread_t what)
@@ -51,9 +58,12 @@ static start_t begin(void *data)
 {
     const start_t start = *(start_t *)data;
 
-    ompp_pthread_resume(OMPP_SYNC_FORK, ompp_pthread_number(data));
-    tell(OMPP_SYNC_THREAD_BEGIN);
+    if (start.is_followed) {
+        ompp_pthread_resume(OMPP_SYNC_FORK, ompp_pthread_number(data));
+        tell(OMPP_SYNC_THREAD_BEGIN);
+    }
     free(data);
+    if (ompp_sample_is_on()) ompp_meter_place(); /* it may have no other event */
     return start;
 }
 
@@ -62,6 +72,7 @@ static void *begins(void *data)
     const start_t start = begin(data);
     void *result;
 
+    if (!start.is_followed) return start.function(start.argument);
     pthread_cleanup_push(ends, NULL);
     result = start.function(start.argument);
     pthread_cleanup_pop(1);
@@ -73,6 +84,7 @@ static int begins_c11(void *data)
     const start_t start = begin(data);
     int result;
 
+    if (!start.is_followed) return start.c11(start.argument);
     pthread_cleanup_push(ends, NULL);
     result = start.c11(start.argument);
     pthread_cleanup_pop(1);
@@ -85,12 +97,18 @@ static start_t *prepare(start_t what)
     start_t *start;
     int saved = errno;
 
-    follow();                /* libraries that have been loaded since */
-    (void)ompp_event_team(); /* measurement runs from here on */
-    start = ompp_sync_follower() ? malloc(sizeof *start) : NULL;
+    if (causal) {
+        follow();                /* libraries that have been loaded since */
+        (void)ompp_event_team(); /* measurement runs from here on */
+    } else {
+        follow_creation(ompp_c11_is_known());
+    }
+    what.is_followed = ompp_sync_follower();
+    start = what.is_followed || ompp_sample_is_on() ? malloc(sizeof *start) : NULL;
     errno = saved;
     if (!start) return NULL;
     *start = what;
+    if (!start->is_followed) return start;
     tell(OMPP_SYNC_THREAD_CREATE);
     ompp_pthread_publish(OMPP_SYNC_FORK, ompp_pthread_number(start));
     return start;
@@ -98,7 +116,7 @@ static start_t *prepare(start_t what)
 
 static void not_created(start_t *start)
 {
-    tell(OMPP_SYNC_THREAD_NOT_CREATED);
+    if (start->is_followed) tell(OMPP_SYNC_THREAD_NOT_CREATED);
     free(start);
 }
 
@@ -136,19 +154,23 @@ static bool wanted(void)
     return false;
 }
 
+static const ompp_intercept_t creates[] = {{"pthread_create", create, NULL}, {"thrd_create", create_c11, NULL}};
+
+static void follow_creation(bool c11) { ompp_intercept(creates, c11 ? 2 : 1); }
+
 /* In modules that are loaded now. */
 static void follow(void)
 {
-    static const ompp_intercept_t creates[] = {{"pthread_create", create, NULL}, {"thrd_create", create_c11, NULL}};
-
     ompp_intercept(ompp_pthread_functions, ompp_npthread_functions);
     ompp_intercept(ompp_futex_functions, ompp_nfutex_functions);
-    ompp_intercept(creates, ompp_c11_follow() ? 2 : 1);
+    follow_creation(ompp_c11_follow());
     ompp_intercept(ompp_libgomp_functions, ompp_nlibgomp_functions);
 }
 
 /* All at once, so that a thread that runs on finds lock and unlock replaced together. */
 __attribute__((constructor)) static void at_load(void)
 {
-    if (wanted()) follow();
+    causal = wanted();
+    if (causal) follow();
+    else if (ompp_sample_is_wanted()) follow_creation(ompp_c11_is_known());
 }

@@ -31,6 +31,9 @@ extern const size_t ompp_nfutex_functions;
 /** \brief Follows those of C11, but for thrd_create(). \return whether they are there, and the C library's. */
 bool ompp_c11_follow(void);
 
+/** \return whether C11 threads are those of the C library. */
+bool ompp_c11_is_known(void);
+
 /* ---- What they tell (ompp_pthread_events.c) ---------------------------------------------------------------------- */
 
 /** \return false when nobody follows, or the thread is inside already. While it is inside, its calls tell nothing. */

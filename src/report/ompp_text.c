@@ -226,6 +226,7 @@ void ompp_text_general(ompp_text_t *t)
     line_tids(t, "Nested TIDs", OMPP_THREAD_NESTED);
     line_tids(t, "Other TIDs", OMPP_THREAD_OTHER);
     line_processors(t);
+    if (*ompp_profile_setting(p, "Samples")) line(t, "Samples", ompp_profile_setting(p, "Samples"));
     line(t, "ompP Version", ompp_profile_text(p, p->version));
     line(t, "ompP Build Date", ompp_profile_text(p, p->build_date));
     line(t, "PAPI Support", ompp_text_has_counters(t) ? "available" : "not available");

@@ -80,6 +80,8 @@ ompp_off_t ompp_described_take(ompp_described_t *described, ompp_off_t (*take)(o
 
 /** What the hot core has done by the rooms above it. All functions are there; src/lib joins them. */
 typedef struct {
+    /** The library was loaded, and nothing is measured yet. */
+    void (*loaded)(void);
     /** The first event of the process: starts measurement, and sets ompp_process.state. On any thread, several at
      * once. */
     void (*start)(void);
@@ -87,6 +89,8 @@ typedef struct {
     void (*thread_begins)(void);
     /** The calling thread is over. */
     void (*thread_ends)(void);
+    /** Measurement is about to end. */
+    void (*ends)(void);
     /** The calling thread was asked to copy itself (OMPP_ON_COPY), and is between two events. */
     void (*copy)(ompp_thread_t *thread);
     /** A library is gone: what is known of its addresses [low, high) is true no longer. Without the process's lock. */

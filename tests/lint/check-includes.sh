@@ -27,7 +27,8 @@ hooks:          $core
 ompt:           $meters
 opari-bridge:   $meters
 gomp:           $meters
-pthread:        $meters
+sample:         $meters
+pthread:        $meters sample
 function:       $meters
 mpi-wrap:       $meters
 counter:        $meters

@@ -64,6 +64,10 @@ int ompp_option_read(char *const *words, char **variable, const char **value)
     if (strcmp(words[0], "--app") == 0 || strncmp(words[0], "--app=", 6) == 0) {
         *variable = strdup("OMPP_APPNAME");
         used = take_value(words[0] + 5, false, words, value);
+    } else if (strcmp(words[0], "--sample") == 0 || strncmp(words[0], "--sample=", 9) == 0) {
+        *variable = strdup("OMPP_SAMPLE_HZ");
+        used = take_value(words[0] + 8, false, words, value);
+        if (used > 0 && strcmp(*value, "off") == 0) *value = "0";
     } else if (strncmp(words[0], "--", 2) == 0) {
         used = read_variable(words, variable, value);
     }
@@ -89,7 +93,7 @@ const char *ompp_option_wrong(const char *variable, const char *value)
 /* Of a family, the number of the unknown one, or 1. */
 const char *ompp_option_nearest(const char *option)
 {
-    static const char *const others[] = {"app", "help", "version"};
+    static const char *const others[] = {"app", "help", "sample", "version"};
     static char best[160];
     char wanted[100];
     ompp_nearest_t nearest;
@@ -126,6 +130,7 @@ static const struct {
     {"What is measured", "--ctr1=COUNTER", "a counter of PAPI, as PAPI_TOT_CYC; a second: --ctr2="},
     {"", "--omp-runtime=gomp", "OpenMP that comes after the start, as Python loads it"},
     {"", "--children", "what the program starts, too"},
+    {"Samples of call paths", "--sample=HZ", "so many per second of a thread (default 100), or off"},
     {"Data structures", "--data=NAMES", "accesses to these variables, as a,grid (docs/data.md)"},
     {"What if a region were faster", "--causal=virtual", "how much faster the program would be"},
     {"While it runs", "--dump-interval=S", "every S seconds a report of each process"},

@@ -1,0 +1,202 @@
+/*
+ * All samplers: who has one, and the end of all. A sampler is armed while its thread does not block the signal, so that
+ * none of ours waits where the program could find it (sigwait, signalfd, ppoll).
+ */
+#define _GNU_SOURCE
+#include "sample/ompp_sample_priv.h"
+
+#include "base/ompp_caller.h"
+#include "model/ompp_profile.h"
+#include "runtime/ompp_event.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STACK_BYTES ((size_t)64 << 10)
+#define GUARD_BYTES ((size_t)4 << 10)
+#define LONGEST_WAIT 50u /* ms, for signals that are on their way */
+
+static _Atomic pid_t process; /* that takes samples; 0 = none */
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+static ompp_sampler_t *all, *unused; /* under busy */
+static ompp_sampler_sum_t sum;       /* of threads that are over; the same */
+
+/* No handler of the program comes meanwhile, which may call us. */
+static uint64_t lock(void)
+{
+    const uint64_t held = ompp_signals_hold();
+
+    while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire)) sched_yield();
+    return held;
+}
+
+static void unlock(uint64_t held)
+{
+    atomic_flag_clear_explicit(&busy, memory_order_release);
+    ompp_signals_release(held);
+}
+
+/* The program's action for the signal is what it was; timers and events are none of a child. */
+static void in_child(void)
+{
+    if (!atomic_exchange(&process, 0)) return;
+    atomic_flag_clear(&busy);
+    ompp_sample_self = NULL;
+    ompp_sample_set_default();
+}
+
+bool ompp_sampler_is_on(void)
+{
+    const pid_t pid = atomic_load_explicit(&process, memory_order_acquire);
+
+    return pid && pid == getpid();
+}
+
+bool ompp_sampler_is_here(void)
+{
+    const ompp_sampler_t *self = ompp_sample_self;
+
+    return self && self->tid == (pid_t)syscall(SYS_gettid);
+}
+
+static void follow_forks(void) { pthread_atfork(NULL, NULL, in_child); }
+
+/* ---- Of a thread ------------------------------------------------------------------------------------------------- */
+
+/* One that is left, or a new one: the record lies at the end of its stack. */
+static ompp_sampler_t *take(void)
+{
+    ompp_sampler_t *sampler = unused;
+    const size_t used = (sizeof *sampler + 63) / 64 * 64;
+
+    if (sampler) {
+        unused = sampler->next_free;
+        return sampler;
+    }
+    char *memory = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (memory == MAP_FAILED) return NULL;
+    mprotect(memory, GUARD_BYTES, PROT_NONE); /* what takes too much of it faults */
+    sampler = (ompp_sampler_t *)(void *)(memory + STACK_BYTES - used);
+    sampler->stack_top = memory + STACK_BYTES - used;
+    sampler->next = all;
+    return all = sampler;
+}
+
+static void put(ompp_sampler_t *sampler)
+{
+    sampler->next_free = unused;
+    unused = sampler;
+}
+
+static int begin(ompp_sampler_t *self, ompp_sample_way_t way, uint64_t period_ns)
+{
+    const bool blocked = ompp_signals_blocks(SIGPROF);
+
+    self->samples = self->ns = self->slow = 0;
+    self->is_inside = self->is_slowed = false;
+    const int error = ompp_sample_way_open(self, way, period_ns);
+    if (error) return error;
+    self->is_open = true;
+    sum.threads++;
+    ompp_sample_self = self;
+    if (!blocked) ompp_sample_way_arm(self);
+    return 0;
+}
+
+int ompp_sampler_begin(ompp_sample_way_t way, uint64_t period_ns)
+{
+    const uint64_t held = lock();
+    ompp_sampler_t *self = take();
+    const int error = self ? begin(self, way, period_ns) : ENOMEM;
+
+    if (self && error) put(self);
+    unlock(held);
+    return error;
+}
+
+static void close_it(ompp_sampler_t *sampler)
+{
+    if (!sampler->is_open) return;
+    sampler->is_open = false;
+    sum.samples += sampler->samples;
+    sum.ns += sampler->ns;
+    sum.slowed += sampler->is_slowed;
+    sum.blocked += !sampler->is_armed;
+    sum.closed += !ompp_sample_way_close(sampler);
+}
+
+void ompp_sampler_end(void)
+{
+    ompp_sampler_t *self = ompp_sample_self;
+
+    if (!ompp_sampler_is_here()) return;
+    const uint64_t held = lock();
+    close_it(self);
+    self->tid = 0;
+    ompp_sample_self = NULL;
+    put(self);
+    unlock(held);
+}
+
+void ompp_sampler_mask_changed(void)
+{
+    ompp_sampler_t *self = ompp_sample_self;
+
+    if (!ompp_sampler_is_here()) return;
+    const bool blocked = ompp_signals_blocks(SIGPROF);
+    if (blocked != self->is_armed) return;
+    const uint64_t held = lock();
+    if (self->is_open && !blocked) ompp_sample_way_arm(self);
+    if (self->is_open && blocked) {
+        ompp_sample_way_disarm(self);
+        if (ompp_sample_drain()) self->left_ns = 1; /* it comes when the thread does not block it any more */
+    }
+    unlock(held);
+}
+
+/* ---- Of all ------------------------------------------------------------------------------------------------------ */
+
+void ompp_sampler_start(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, follow_forks);
+    atomic_store(&process, getpid());
+}
+
+/* What was sent to another thread, which may not have run since. */
+static void wait_for(pid_t tid)
+{
+    const struct timespec nap = {0, 1000000};
+
+    for (unsigned ms = 0; ms < LONGEST_WAIT && ompp_sample_is_pending(tid); ms++) syscall(SYS_nanosleep, &nap, NULL);
+}
+
+void ompp_sampler_stop(bool is_quiet)
+{
+    const pid_t self = (pid_t)syscall(SYS_gettid);
+
+    const uint64_t held = lock();
+    atomic_store(&process, 0);
+    for (ompp_sampler_t *s = all; s; s = s->next) close_it(s);
+    for (ompp_sampler_t *s = all; s && is_quiet; s = s->next) {
+        if (s->tid == self) ompp_sample_drain();
+        else if (s->tid) wait_for(s->tid);
+    }
+    unlock(held);
+}
+
+ompp_sampler_sum_t ompp_sampler_sum(void)
+{
+    const uint64_t held = lock();
+    const ompp_sampler_sum_t now = sum;
+
+    unlock(held);
+    return now;
+}
