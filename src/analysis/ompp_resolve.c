@@ -135,7 +135,9 @@ static void name_function(ompp_profile_t *profile, ompp_region_t *region, const 
     free(name);
     if (region->name) region->function = region->name;
     bool outlined = ompp_name_is_outlined(query->symbol ? query->symbol : ompp_profile_text(profile, region->name));
-    if (outlined || (query->file && is_generated(query->file))) region->flags |= OMPP_REGION_F_OUTLINED;
+    /* On call paths they are where the code is. */
+    if (region->construct != OMPP_CONSTRUCT_FUNCTION && (outlined || (query->file && is_generated(query->file))))
+        region->flags |= OMPP_REGION_F_OUTLINED;
 }
 
 /* Takes over what is known; true when that is a line. */

@@ -13,6 +13,7 @@
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_locks.h"
 #include "analysis/ompp_node.h"
+#include "analysis/ompp_owner.h"
 
 #include "base/ompp_error.h"
 #include "base/ompp_table.h"
@@ -407,6 +408,17 @@ static bool is_unwanted(const ompp_profile_t *profile, uint32_t node)
     return region < profile->nregions && profile->regions[region].flags & UNWANTED;
 }
 
+/* What calls main(), or a thread's first function: every path begins with it. Not where it calls nothing that is known,
+ * nor where samples have met it. has_child: [nnodes] a function below it. */
+static bool is_start(const ompp_profile_t *profile, uint32_t node, const bool *skip, const bool *has_child)
+{
+    const uint32_t region = profile->nodes[node].region, parent = profile->nodes[node].parent;
+
+    return (parent == 0 || skip[parent]) && has_child[node] &&
+           profile->regions[region].construct == OMPP_CONSTRUCT_FUNCTION &&
+           ompp_code_is_start(profile, &profile->regions[region]);
+}
+
 /* Slot of a node's phase that the time of a child was spent in: that of its work, if it has had so much for its
  * children. */
 static unsigned slot_with_child(const uint64_t *values, uint32_t construct, uint64_t time)
@@ -452,13 +464,18 @@ static void give_to_parent(ompp_profile_t *profile, uint32_t parent, const ompp_
 static int dissolve_unwanted(ompp_profile_t *profile)
 {
     uint32_t *map = malloc((profile->nregions + 1) * sizeof *map), *parent = malloc(profile->nnodes * sizeof *parent);
-    bool *skip = calloc(profile->nnodes, sizeof *skip), any = false;
-    int rc = map && parent && skip ? 0 : -OMPP_E_NOMEM;
+    bool *skip = calloc(profile->nnodes, sizeof *skip), *has_child = calloc(profile->nnodes, sizeof *has_child);
+    bool any = false;
+    int rc = map && parent && skip && has_child ? 0 : -OMPP_E_NOMEM;
+
+    for (uint32_t i = 1; rc == 0 && i < profile->nnodes; i++)
+        if (profile->regions[profile->nodes[i].region].construct != OMPP_CONSTRUCT_SOURCE_LINE)
+            has_child[profile->nodes[i].parent] = true;
 
     for (uint32_t i = 1; rc == 0 && i < profile->nnodes; i++) {
         parent[i] = profile->nodes[i].parent;
         if (skip[parent[i]]) parent[i] = parent[parent[i]];
-        skip[i] = is_unwanted(profile, i);
+        skip[i] = is_unwanted(profile, i) || is_start(profile, i, skip, has_child);
         any = any || skip[i];
         if (skip[i]) give_to_parent(profile, parent[i], &profile->nodes[i]);
     }
@@ -469,6 +486,7 @@ static int dissolve_unwanted(ompp_profile_t *profile)
     free(map);
     free(parent);
     free(skip);
+    free(has_child);
     return rc;
 }
 

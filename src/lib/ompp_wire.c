@@ -8,9 +8,9 @@
 #include "process/ompp_lifecycle.h"
 #include "process/ompp_plugin.h"
 #include "process/ompp_snapshot.h"
+#include "runtime/ompp_callpath.h"
 #include "runtime/ompp_state.h"
 #include "sample/ompp_sample.h"
-#include "unwind/ompp_unwind.h"
 
 ompp_plugin_start_t *const ompp_builtin_parts[] = {ompp_causal_start, NULL};
 
@@ -18,7 +18,7 @@ static void unloaded(uintptr_t low, uintptr_t high)
 {
     ompp_function_unloaded(low, high);
     ompp_code_unloaded(low, high);
-    if (ompp_sample_is_on()) ompp_unwind_refresh();
+    ompp_callpath_refresh();
 }
 
 static void thread_begins(void)

@@ -15,17 +15,23 @@ static const ompp_a_module_t *module_of(ompp_collecting_t *c, uint64_t address)
     return was;
 }
 
+static const char *name_of(uint64_t code)
+{
+    return code == OMPP_CODE_UNKNOWN ? "(callers not found)"
+           : code == OMPP_CODE_OWN   ? OMPP_OWN_FUNCTION
+                                     : "(in no file)";
+}
+
 static ompp_region_t region_of(ompp_collecting_t *c, ompp_construct_t construct, uint64_t code)
 {
     const uint64_t address = code & ~OMPP_CODE_EXACT;
-    const ompp_a_module_t *m = code == OMPP_CODE_UNKNOWN ? NULL : module_of(c, address);
+    const ompp_a_module_t *m = module_of(c, address);
     const bool known = m && m->index < c->nmodules && c->module_of[m->index] != OMPP_NONE;
-    const char *name = known ? "" : code == OMPP_CODE_UNKNOWN ? "(callers not found)" : "(in no file)";
 
     return (ompp_region_t){.construct = construct,
                            .flags = (known ? OMPP_REGION_F_ADDRESS : 0) |
                                     (construct == OMPP_CONSTRUCT_FUNCTION ? OMPP_REGION_F_FUNCTION : 0),
-                           .name = ompp_profile_string(c->profile, name),
+                           .name = ompp_profile_string(c->profile, known ? "" : name_of(code)),
                            .module = known ? c->module_of[m->index] : OMPP_NONE,
                            .addr = known ? address - m->base : 0,
                            .number = OMPP_NONE};

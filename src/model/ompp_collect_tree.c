@@ -6,6 +6,7 @@
 #include "base/ompp_vector.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The profile's node for (parent, region), made when missing. */
 static uint32_t union_node(ompp_collecting_t *c, uint32_t parent, uint32_t region, uint64_t first_ns, uint32_t rank)
@@ -68,6 +69,29 @@ static void copy_values(ompp_collecting_t *c, const ompp_a_node_t *n, uint32_t n
     copy_blocks(c, b, node, location);
 }
 
+/* Set of the metrics of samples; OMPP_NONE: there are none. */
+static uint32_t samples_set(const ompp_collecting_t *c)
+{
+    const ompp_profile_t *p = c->profile;
+
+    for (size_t i = 0; i < p->nmetrics; i++)
+        if (strcmp(ompp_profile_text(p, p->metrics[i].name), ompp_sample_metrics[0].name) == 0)
+            return p->metrics[i].set;
+    return OMPP_NONE;
+}
+
+/* Samples that interrupted our own work: one function of that name. */
+static void copy_own(ompp_collecting_t *c, const ompp_a_thread_t *thread, uint32_t location, uint32_t rank)
+{
+    const uint64_t values[OMPP_METRIC_SAMPLES_NUM] = {thread->own_samples, thread->own_ns};
+    const uint32_t set = thread->own_samples ? samples_set(c) : OMPP_NONE;
+
+    if (set == OMPP_NONE) return;
+    const uint32_t region = ompp_collect_code(c, OMPP_CONSTRUCT_FUNCTION, OMPP_CODE_OWN),
+                   node = union_node(c, 0, region, thread->begin_ns, rank);
+    ompp_collect_put(c, node, location, set, 0, values, OMPP_METRIC_SAMPLES_NUM);
+}
+
 /* Copies the thread's nodes, parents first: the list is newest first, and a node is newer than its parent. */
 bool ompp_collect_tree(ompp_collecting_t *c, const ompp_a_thread_t *thread, uint32_t location, uint32_t rank)
 {
@@ -98,6 +122,7 @@ bool ompp_collect_tree(ompp_collecting_t *c, const ompp_a_thread_t *thread, uint
         ompp_table_set(&c->map, ompp_collect_key(c, nodes[n]), node + 1u);
         copy_values(c, a, node, location);
     }
+    if (ok) copy_own(c, thread, location, rank);
     free(nodes);
     return ok;
 }

@@ -87,6 +87,7 @@ typedef struct {
 /** Code of a node of a call path: address of a call (the return address - 1), or of an instruction that was to run. */
 #define OMPP_CODE_EXACT ((uint64_t)1 << 63) /* added to the latter */
 #define OMPP_CODE_UNKNOWN ((uint64_t)1)     /* callers that were not found */
+#define OMPP_CODE_OWN ((uint64_t)2)         /* ompp's own work */
 
 typedef struct {
     ompp_off_t next;   /* of the thread's nodes */

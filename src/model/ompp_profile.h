@@ -49,6 +49,9 @@ typedef struct {
 /** How the measurement of a rank ended. */
 typedef enum { OMPP_END_FINAL, OMPP_END_DUMP, OMPP_END_INCOMPLETE } ompp_end_t;
 
+/** Name of the FUNCTION that has the samples which interrupted ompp's own work. */
+#define OMPP_OWN_FUNCTION "(ompp)"
+
 typedef struct {
     uint32_t rank; /* 0 without MPI */
     uint32_t pid;

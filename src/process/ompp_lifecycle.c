@@ -280,7 +280,7 @@ static void start_now(void)
     atomic_store(&ompp_process.state, OMPP_STATE_RUNNING);
     ompp_coverage_start();
     note_misread();
-    ompp_callpath_start(false);
+    ompp_callpath_start();
     ompp_data_from_environment();
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
         if (ompp_process.disabled[c])

@@ -28,19 +28,29 @@ static struct {
 
 /* ---- The start --------------------------------------------------------------------------------------------------- */
 
-void ompp_callpath_start(bool samples)
+static void start_walks(void)
 {
-    wanted.of_events = strcmp(ompp_env.callpath, "site") != 0;
-    if (!wanted.of_events && !samples) return;
+    if (wanted.is_on) return;
     const int rc = ompp_unwind_start();
     if (rc == -OMPP_E_OPEN)
         ompp_event_coverage(OMPP_COVERAGE_REFUSED, "call paths through code without unwind information",
                             ompp_unwind_why_simple());
     else if (rc != 0) ompp_event_coverage(OMPP_COVERAGE_REFUSED, "call paths", ompp_error_message(rc));
     wanted.is_on = rc == 0 || rc == -OMPP_E_OPEN;
-    if (!wanted.is_on) return;
-    ompp_modules_add();
-    if (samples) ompp_samples_set = ompp_metric_register(ompp_sample_metrics, OMPP_METRIC_SAMPLES_NUM);
+    if (wanted.is_on) ompp_modules_add();
+}
+
+void ompp_callpath_start(void)
+{
+    wanted.of_events = strcmp(ompp_env.callpath, "site") != 0;
+    if (wanted.of_events) start_walks();
+}
+
+bool ompp_callpath_start_samples(void)
+{
+    start_walks();
+    if (wanted.is_on) ompp_samples_set = ompp_metric_register(ompp_sample_metrics, OMPP_METRIC_SAMPLES_NUM);
+    return ompp_samples_set != 0;
 }
 
 void ompp_callpath_refresh(void)

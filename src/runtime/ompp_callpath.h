@@ -11,16 +11,17 @@
 #include <stdint.h>
 
 /**
- * \brief Makes walks along the stack possible. Once, before the first thread is measured; does nothing where neither
- *        call paths nor samples are wanted.
- * \param[in] samples  they are wanted.
- * \note Not in a signal handler: takes the loader's lock.
+ * \brief From now on the call paths of events are looked for, unless OMPP_CALLPATH=site. Once, before the first thread is
+ *        measured.
+ * \note This and the next two not in a signal handler: they take the loader's lock, and the process's.
  */
-void ompp_callpath_start(bool samples);
+void ompp_callpath_start(void);
+
+/** \brief From now on ompp_callpath_sample() may be called. Once. \return false: no room, or walks cannot be made here. */
+bool ompp_callpath_start_samples(void);
 
 /**
  * \brief Libraries were loaded or unloaded. Cheap when nothing has changed.
- * \note Not in a signal handler: takes the loader's lock, and the process's.
  */
 void ompp_callpath_refresh(void);
 

@@ -14,10 +14,10 @@
 #include "preload/ompp_dlopen_watch.h"
 #include "process/ompp_lifecycle.h"
 #include "process/ompp_plugin.h"
+#include "runtime/ompp_callpath.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_meter.h"
 #include "sample/ompp_sample_priv.h"
-#include "unwind/ompp_unwind.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -144,7 +144,7 @@ static void libraries_changed(void)
 {
     if (!ompp_sampler_is_on()) return;
     ompp_sample_follow();
-    ompp_unwind_refresh();
+    ompp_callpath_refresh();
 }
 
 static void start(void)
@@ -157,9 +157,10 @@ static void start(void)
         ompp_event_coverage(OMPP_COVERAGE_REFUSED, "samples", why);
         return;
     }
-    ompp_unwind_start();
-    if (ompp_unwind_why_simple())
-        ompp_event_coverage(OMPP_COVERAGE_NOTE, "call paths by unwind information alone", ompp_unwind_why_simple());
+    if (!ompp_callpath_start_samples()) {
+        ompp_event_coverage(OMPP_COVERAGE_REFUSED, "samples", "call paths cannot be found");
+        return;
+    }
     ompp_runtime_keep_setting("Samples", samples.text);
     ompp_dlopen_watch_tell(libraries_changed);
     ompp_sampler_start();

@@ -6,7 +6,7 @@
 
 #include "base/ompp_caller.h"
 #include "base/ompp_clock.h"
-#include "runtime/ompp_path.h"
+#include "runtime/ompp_callpath.h"
 
 #include <errno.h>
 
@@ -30,7 +30,7 @@ static void take(void *argument)
     const uint64_t ns = self->period_ns * (1 + (unsigned)overrun);
     const ompp_time_t begin = ompp_clock_now();
 
-    ompp_path_sample(taken->context, ns);
+    ompp_callpath_sample(taken->context, ns);
     self->samples++;
     self->ns += ns;
     if ((ompp_clock_now() - begin) * SLOW_PART <= self->period_ns) self->slow = 0;

@@ -1,0 +1,178 @@
+#include "analysis/ompp_samples.h"
+
+#include "base/ompp_error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t ompp_samples_set(const ompp_profile_t *profile)
+{
+    const char *name = ompp_sample_metrics[OMPP_METRIC_SAMPLES].name;
+
+    for (size_t i = 0; i < profile->nmetrics; i++)
+        if (profile->metrics[i].index == OMPP_METRIC_SAMPLES &&
+            strcmp(ompp_profile_text(profile, profile->metrics[i].name), name) == 0)
+            return profile->metrics[i].set;
+    return OMPP_NONE;
+}
+
+/* ---- Whose code -------------------------------------------------------------------------------------------------- */
+
+static const ompp_region_t *region_of(const ompp_profile_t *p, uint32_t node)
+{
+    return node && p->nodes[node].region < p->nregions ? &p->regions[p->nodes[node].region] : NULL;
+}
+
+/*
+ * What a library has others do is its own: the outermost function of libraries below the program's code, or the call of
+ * MPI around them.
+ * \param[in] node  a function or a line.  \param[out] owner  of the time there.
+ * \return the node of what the program has called, or of the program's function itself.
+ */
+static uint32_t entry_of(const ompp_profile_t *p, uint32_t node, ompp_code_owner_t *owner)
+{
+    const ompp_region_t *region = region_of(p, node);
+    uint32_t entry = node;
+
+    *owner = OMPP_CODE_UNKNOWN;
+    for (bool first = true; region && ompp_construct_is_path(region->construct); region = region_of(p, node)) {
+        const ompp_code_owner_t next = ompp_code_owner(p, region);
+        const bool line = region->construct == OMPP_CONSTRUCT_SOURCE_LINE;
+        if (next == OMPP_CODE_PROGRAM && !first) return entry;
+        *owner = next;
+        entry = node;
+        node = p->nodes[node].parent;
+        if (line) continue;
+        if (next == OMPP_CODE_PROGRAM || next == OMPP_CODE_OMPP) return entry;
+        first = false;
+    }
+    if (!region || region->construct != OMPP_CONSTRUCT_MPI) return entry;
+    *owner = OMPP_CODE_MPI;
+    return node;
+}
+
+/* ---- Sums -------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const ompp_profile_t *p;
+    uint32_t set;
+    uint64_t *own;          /* [nnodes] */
+    ompp_sampled_t *region; /* [nregions] */
+    ompp_sampled_t *node;   /* [nnodes] what the program has called, or its own functions */
+} sums_t;
+
+static void read_samples(sums_t *s, ompp_samples_t *samples)
+{
+    const ompp_profile_t *p = s->p;
+
+    for (uint32_t n = 0; n < p->nnodes; n++)
+        for (uint32_t b = 0; b < p->nodes[n].nblocks; b++) {
+            const ompp_block_t *block = &p->nodes[n].blocks[b];
+            if (block->set != s->set || block->nvalues < OMPP_METRIC_SAMPLES_NUM) continue;
+            s->own[n] += block->values[OMPP_METRIC_SAMPLED_NS];
+            samples->total += block->values[OMPP_METRIC_SAMPLES];
+        }
+    for (uint32_t n = (uint32_t)p->nnodes; n-- > 0;) {
+        samples->inclusive_ns[n] += s->own[n];
+        if (n) samples->inclusive_ns[p->nodes[n].parent] += samples->inclusive_ns[n];
+    }
+    samples->total_ns = samples->inclusive_ns[0];
+}
+
+static bool is_function(const ompp_profile_t *p, uint32_t node)
+{
+    const ompp_region_t *region = region_of(p, node);
+
+    return region && region->construct == OMPP_CONSTRUCT_FUNCTION;
+}
+
+/* A function that calls itself is counted once. */
+static bool is_within_itself(const ompp_profile_t *p, uint32_t node)
+{
+    for (uint32_t n = p->nodes[node].parent; n; n = p->nodes[n].parent)
+        if (p->nodes[n].region == p->nodes[node].region) return true;
+    return false;
+}
+
+static void sum_up(sums_t *s, ompp_samples_t *samples)
+{
+    const ompp_profile_t *p = s->p;
+
+    for (uint32_t n = 0; n < p->nnodes; n++) {
+        const uint32_t region = p->nodes[n].region, parent = n ? p->nodes[n].parent : 0;
+        if (is_function(p, n) && !is_within_itself(p, n)) s->region[region].all_ns += samples->inclusive_ns[n];
+        if (!s->own[n]) continue;
+        ompp_code_owner_t owner;
+        const uint32_t entry = entry_of(p, n, &owner);
+        samples->owner_ns[owner] += s->own[n];
+        s->node[entry].own_ns += s->own[n];
+        s->node[entry].all_ns = samples->inclusive_ns[entry];
+        if (!n || !region_of(p, n)) continue;
+        const bool line = p->regions[region].construct == OMPP_CONSTRUCT_SOURCE_LINE;
+        const uint32_t function = line ? parent : n;
+        if (line) s->region[region].own_ns += s->own[n];
+        if (!is_function(p, function)) continue;
+        s->region[p->nodes[function].region].own_ns += s->own[n];
+    }
+}
+
+static int by_own(const void *a, const void *b)
+{
+    const ompp_sampled_t *x = a, *y = b;
+
+    if (x->own_ns != y->own_ns) return x->own_ns > y->own_ns ? -1 : 1;
+    if (x->all_ns != y->all_ns) return x->all_ns > y->all_ns ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Those of a construct, or all, that have samples. \return owned; NULL: out of memory. */
+static ompp_sampled_t *listed(const ompp_profile_t *p, const ompp_sampled_t *all, size_t n, unsigned construct,
+                              size_t *found)
+{
+    ompp_sampled_t *list = malloc((n + 1) * sizeof *list);
+
+    *found = 0;
+    for (uint32_t i = 0; list && i < n; i++)
+        if ((all[i].own_ns || all[i].all_ns) &&
+            (construct == OMPP_CONSTRUCT_NUM || p->regions[i].construct == construct))
+            list[(*found)++] = (ompp_sampled_t){i, all[i].own_ns, all[i].all_ns};
+    if (list) qsort(list, *found, sizeof *list, by_own);
+    return list;
+}
+
+int ompp_samples_init(ompp_samples_t *samples, const ompp_profile_t *p)
+{
+    sums_t s = {.p = p, .set = ompp_samples_set(p)};
+    bool ok = true;
+
+    *samples = (ompp_samples_t){0};
+    if (s.set == OMPP_NONE) return 0;
+    s.own = calloc(p->nnodes, sizeof *s.own);
+    s.region = calloc(p->nregions + 1, sizeof *s.region);
+    s.node = calloc(p->nnodes, sizeof *s.node);
+    samples->inclusive_ns = calloc(p->nnodes, sizeof *samples->inclusive_ns);
+    ok = s.own && s.region && s.node && samples->inclusive_ns;
+    if (ok) {
+        read_samples(&s, samples);
+        sum_up(&s, samples);
+        samples->functions = listed(p, s.region, p->nregions, OMPP_CONSTRUCT_FUNCTION, &samples->nfunctions);
+        samples->lines = listed(p, s.region, p->nregions, OMPP_CONSTRUCT_SOURCE_LINE, &samples->nlines);
+        samples->paths = listed(p, s.node, p->nnodes, OMPP_CONSTRUCT_NUM, &samples->npaths);
+        ok = samples->functions && samples->lines && samples->paths;
+    }
+    free(s.own);
+    free(s.region);
+    free(s.node);
+    if (ok) return 0;
+    ompp_samples_fini(samples);
+    return -OMPP_E_NOMEM;
+}
+
+void ompp_samples_fini(ompp_samples_t *samples)
+{
+    free(samples->functions);
+    free(samples->lines);
+    free(samples->paths);
+    free(samples->inclusive_ns);
+    *samples = (ompp_samples_t){0};
+}

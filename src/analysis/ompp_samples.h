@@ -1,0 +1,35 @@
+/**
+ * \file
+ * What samples say: where the processor time was spent, by function, line, call path and owner of the code. Called by
+ * the writers. Includes base, image and model only.
+ */
+#ifndef OMPP_SAMPLES_H
+#define OMPP_SAMPLES_H
+
+#include "analysis/ompp_owner.h"
+#include "model/ompp_profile.h"
+
+/** Processor time, ns, over all threads and ranks. own: in it alone; all: in what it calls, too. */
+typedef struct {
+    uint32_t
+        index; /* of the region (a FUNCTION, or a LINE), or of the node, for paths: of what the program has called, or of its own function */
+    uint64_t own_ns, all_ns;
+} ompp_sampled_t;
+
+/** Each list: descending by own_ns; only what has samples. */
+typedef struct {
+    ompp_sampled_t *functions, *lines, *paths;
+    size_t nfunctions, nlines, npaths;
+    uint64_t total, total_ns; /* samples, and the time that they stand for */
+    uint64_t owner_ns[OMPP_CODE_OWNERS];
+    uint64_t *inclusive_ns; /* [nnodes] of each node and all below it */
+} ompp_samples_t;
+
+/** \return the set of the metrics of samples; OMPP_NONE where there are none. */
+uint32_t ompp_samples_set(const ompp_profile_t *profile);
+
+/** \return 0 or -OMPP_E_NOMEM; nothing is to be freed then. total is 0 when there are no samples. */
+int ompp_samples_init(ompp_samples_t *samples, const ompp_profile_t *profile);
+void ompp_samples_fini(ompp_samples_t *samples);
+
+#endif
