@@ -16,8 +16,8 @@ SOURCE = os.path.join(harness.HERE, "callpaths.c")
 def chain_of(node):
     """Names of the functions above a node, from the outermost on."""
     names = []
-    while node.parent is not None:
-        node = node.parent
+    while node.caller is not None:
+        node = node.caller
         if node.region is not None and node.region.type == "FUNCTION":
             names.insert(0, node.region.name)
     return names

@@ -2,7 +2,8 @@
 
     p = Profile("app.2x2-0.ompp.xml")
     p.regions    list of Region: type, file, begin, end, name, function, number
-    p.nodes      list of Node: id, parent, region (None for the root), times, values
+    p.nodes      list of Node: id, parent, region (None for the root), times, values; of regions, without what is on call paths
+    p.tree       the same with functions and lines on call paths; caller is a node's parent among these
     p.column("execT", node, (rank, tid))        ns, bytes or count
     p.total("execC", p.find("LOOP", line=12))   {(rank, tid): value} over all nodes of these regions
     p.whatif     None, or Whatif: mode, why, points, clocks {(region id, permille): Clock}, gains {(region id, permille): Gain}
@@ -32,6 +33,7 @@ COLUMNS = {
     "inV": ("metric", 0), "outV": ("metric", 1), "recvC": ("metric", 2), "sendC": ("metric", 3), "collC": ("metric", 4),
 }
 PARALLEL_TYPES = ("PARALLEL", "PARALLEL LOOP", "PARALLEL SECTIONS", "PARALLEL WORKSHARE")
+PATH_TYPES = ("FUNCTION", "LINE")
 TASK_TYPES = ("TASKEXEC", "UTASKEXEC")
 MPI_SET = 1
 
@@ -163,20 +165,24 @@ class Profile:
         self.ranks = [e.attrib for e in root.iter("rank")]
         self.coverage = [e.attrib for e in root.find("coverage")]
         self.locations = [(number(e, "rank", -1), number(e, "tid")) for e in root.iter("location")]
-        self.regions = [read_region(e) for e in root.iter("region")]
+        self._all_regions = [read_region(e) for e in root.iter("region")]
+        self.regions = [r for r in self._all_regions if r.type not in PATH_TYPES]
         self.metric_rows = [dict(e.attrib, set=number(e, "set"), index=number(e, "index")) for e in root.iter("metric")]
         self.metrics = {e.get("name"): (number(e, "set"), number(e, "index")) for e in root.iter("metric")}
         whatif = root.find("whatif")
         self.whatif = None if whatif is None else Whatif(whatif, root.find("results"))
-        self.nodes = []
+        self.tree, self.nodes = [], []
         for element in root.find("nodes"):
             self._read_node(element)
 
     def _read_node(self, element):
         parent, region = element.get("parent"), element.get("region")
-        node = Node(number(element, "id"), None if parent is None else self.nodes[int(parent)],
-                    None if region is None else self.regions[int(region)])
-        if node.parent is not None:
+        node = Node(number(element, "id"), None if parent is None else self.tree[int(parent)],
+                    None if region is None else self._all_regions[int(region)])
+        node.caller = node.parent
+        while is_path(node.parent):
+            node.parent = node.parent.parent
+        if node.parent is not None and not is_path(node):
             node.parent.children.append(node)
         for times in element.findall("times"):
             place = self.locations[int(times.get("location"))]
@@ -188,7 +194,9 @@ class Profile:
                 continue  # of one data structure: tests/memory
             place = self.locations[int(values.get("location"))]
             node.values[place, number(values, "set")] = [int(v) for v in (values.text or "").split()]
-        self.nodes.append(node)
+        self.tree.append(node)
+        if not is_path(node):
+            self.nodes.append(node)
 
     def names(self):
         """{region id: name}, with that of what is outside of all regions."""
@@ -311,6 +319,10 @@ class Profile:
             if node.region.type in PARALLEL_TYPES and any(a.region and a.region.type in PARALLEL_TYPES for a in above(node)):
                 return True
         return False
+
+
+def is_path(node):
+    return node is not None and node.region is not None and node.region.type in PATH_TYPES
 
 
 def read_region(e):
