@@ -23,7 +23,7 @@ typedef struct ompp_sampler {
     int timer; /* kernel's number */
     int fd;
     uint64_t id;      /* of the event that fd was opened for: the program may have closed it */
-    uint64_t left_ns; /* while it rests: of the period */
+    uint64_t next_ns; /* while it rests: of the thread's processor time, when the next sample is due */
     uint64_t samples, ns;
     unsigned slow; /* samples in a row that took too long */
     bool is_open, is_armed, is_inside, is_slowed;
@@ -43,7 +43,7 @@ bool ompp_sample_way_close(ompp_sampler_t *sampler);
 
 void ompp_sample_way_arm(ompp_sampler_t *sampler);
 
-/** \brief Any thread. A signal may have been sent just before. */
+/** \brief On its thread. A signal may have been sent just before. */
 void ompp_sample_way_disarm(ompp_sampler_t *sampler);
 
 /** \brief Twice the period. Async-signal-safe, on the sampler's thread. */
@@ -73,14 +73,14 @@ void ompp_sample_handle(int signal, siginfo_t *info, void *context);
 /** \brief A SIGPROF that is not ours, while the program has no handler: it ends the program, as without us. */
 void ompp_sample_foreign(siginfo_t *info);
 
-/** \brief Takes signals of ours that wait for the calling thread, which blocks them. \return whether there was one. */
-bool ompp_sample_drain(void);
+/** \brief Takes signals of ours that wait for the calling thread, which blocks them. \return periods they stand for. */
+unsigned ompp_sample_drain(void);
 
 /** \return whether SIGPROF waits for a thread of this process. */
 bool ompp_sample_is_pending(pid_t tid);
 
-/** \brief SIGPROF has its default action again. */
-void ompp_sample_set_default(void);
+/** \brief SIGPROF has its default action, with these flags and signals, as the C library would not set them. */
+void ompp_sample_set_default(const struct sigaction *action);
 
 /* ---- All samplers (ompp_sampler.c) ------------------------------------------------------------------------------- */
 

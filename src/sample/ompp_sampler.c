@@ -48,7 +48,7 @@ static void in_child(void)
     if (!atomic_exchange(&process, 0)) return;
     atomic_flag_clear(&busy);
     ompp_sample_self = NULL;
-    ompp_sample_set_default();
+    ompp_sample_set_default(&(struct sigaction){.sa_handler = SIG_DFL});
 }
 
 bool ompp_sampler_is_on(void)
@@ -144,6 +144,16 @@ void ompp_sampler_end(void)
     unlock(held);
 }
 
+/* What waits comes when the thread does not block the signal any more. */
+static void rest(ompp_sampler_t *self)
+{
+    unsigned periods = ompp_sample_drain(); /* before: some systems forget what a timer has sent that rests */
+
+    ompp_sample_way_disarm(self);
+    periods += ompp_sample_drain();
+    self->next_ns -= periods * self->period_ns;
+}
+
 void ompp_sampler_mask_changed(void)
 {
     ompp_sampler_t *self = ompp_sample_self;
@@ -153,10 +163,7 @@ void ompp_sampler_mask_changed(void)
     if (blocked != self->is_armed) return;
     const uint64_t held = lock();
     if (self->is_open && !blocked) ompp_sample_way_arm(self);
-    if (self->is_open && blocked) {
-        ompp_sample_way_disarm(self);
-        if (ompp_sample_drain()) self->left_ns = 1; /* it comes when the thread does not block it any more */
-    }
+    if (self->is_open && blocked) rest(self);
     unlock(held);
 }
 
