@@ -3,11 +3,12 @@
  * C library's functions allocate.
  */
 #define _GNU_SOURCE
-#include "sample/ompp_sample_priv.h"
+#include "sample/ompp_sample_way.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,6 +21,8 @@
 #define SECOND 1000000000u
 #define HIGH_FD 1000u /* descriptors: out of the way of the program, which may count on the lowest number */
 #define LEAST_FDS 64u /* with fewer the program needs them itself */
+
+const char ompp_sample_cookie = 0;
 
 /* ---- Timers ------------------------------------------------------------------------------------------------------ */
 

@@ -180,7 +180,6 @@ static void *come_together(void *unused)
     int cancel, mine = 0;
 
     sigemptyset(&none);
-    sigemptyset(&mask); /* the system writes less than its size */
     pthread_barrier_wait(&all_there);
     if (sigsetjmp(own_before, 1) == 0) {
         may_jump = strcmp(action, "jump") == 0;
