@@ -10,6 +10,7 @@
 #include "image/ompp_intercept.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/time.h>
@@ -220,6 +221,13 @@ const char *ompp_sample_conflict(void)
     return profiled ? "the program is built with -pg, which uses SIGPROF" : NULL;
 }
 
+/* Its action is the program's own, and it is not sampled. */
+static void in_child(void)
+{
+    if (atomic_exchange(&installed, 0)) ompp_sample_set_default(&programs);
+    ompp_sampler_in_child();
+}
+
 const char *ompp_sample_install(void)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
@@ -232,6 +240,7 @@ const char *ompp_sample_install(void)
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) sigdelset(&action.sa_mask, faults[i]);
     if (sigaction(SIGPROF, &action, &programs) != 0) return strerror(errno);
     atomic_store(&installed, getpid());
+    pthread_atfork(NULL, NULL, in_child);
     ompp_sample_follow();
     return NULL;
 }

@@ -37,8 +37,11 @@ void ompp_sample_set_default(const struct sigaction *action);
 
 /* ---- All samplers (ompp_sampler.c) ------------------------------------------------------------------------------- */
 
-/** \brief This process takes samples. Its children will not. */
+/** \brief This process takes samples. */
 void ompp_sampler_start(void);
+
+/** \brief In a forked child: timers and events are none of its own. */
+void ompp_sampler_in_child(void);
 
 /** \return whether samples are taken, and the calling process is the one that takes them: no child of it. */
 bool ompp_sampler_is_on(void);

@@ -498,6 +498,18 @@ static void modules(void)
     printf("sum %lu\n", sum);
 }
 
+/* A library that comes late, of those whose calls are left alone else, has a handler. */
+static void library(void)
+{
+    void *handle = dlopen(file, RTLD_NOW);
+    void (*use)(void (*)(int)) = handle ? (void (*)(void (*)(int)))dlsym(handle, "use") : NULL;
+    if (!use) abort();
+    spin(0.1);
+    use(count);
+    spin(0.3);
+    printf("came %d\n", came[SIGPROF]);
+}
+
 /* ---- Calls that can be interrupted ------------------------------------------------------------------------------- */
 
 static void *interrupt_thread(void *pipes)
@@ -551,7 +563,7 @@ static const struct {
 } cases[] = {
     {"blocked", blocked}, {"handler", handler}, {"timer", timer}, {"query", query}, {"killed", killed}, {"closes", closes},
     {"processes", processes}, {"executes", executes}, {"threads", threads}, {"stacks", stacks}, {"jumps", jumps}, {"code", code},
-    {"modules", modules}, {"interrupted", interrupted}, {"nothing", nothing}, {"status", status}, {"serial", serial},
+    {"modules", modules}, {"library", library}, {"interrupted", interrupted}, {"nothing", nothing}, {"status", status}, {"serial", serial},
 };
 
 int main(int argc, char **argv)

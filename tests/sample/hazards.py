@@ -25,8 +25,9 @@ CASES = {
     "blocked": (500, "threads without samples at the end: 1: they block SIGPROF"), "handler": (200, USES + " (the program has a handler for SIGPROF)"),
     "timer": (50, USES + " (the program has a handler for SIGPROF)"), "query": (250, None), "killed": (None, None), "closes": (100, None),
     "processes": (300, None), "executes": (None, None), "threads": (150, None), "stacks": (500, None), "jumps": (200, None), "code": (20, None),
-    "modules": (20, None), "interrupted": (10, None), "serial": (400, None)}
-MODULE = "unsigned long work(unsigned long n){volatile unsigned long s=0;for(unsigned long i=0;i<n;i++)s+=i;return s;}\n"
+    "modules": (20, None), "library": (50, USES + " (the program has a handler for SIGPROF)"), "interrupted": (10, None), "serial": (400, None)}
+MODULE = "unsigned long work(unsigned long n){volatile unsigned long s=0;for(unsigned long i=0;i<n;i++)s+=i;return s;}\n"  \
+    "#include <signal.h>\nvoid use(void (*handler)(int)){struct sigaction a={.sa_handler=handler};sigaction(SIGPROF,&a,0);}\n"
 
 
 def build(scratch, name, flags=()):
@@ -130,7 +131,7 @@ def off(verdict, scratch, program):
 
 def main():
     verdict, scratch = harness.Verdict("hazards"), harness.Scratch("hazards")
-    program, module = build(scratch, "hazards"), scratch.file("module.so")
+    program, module = build(scratch, "hazards"), scratch.file("libevent-module.so")
     with open(module[:-2] + "c", "w", encoding="utf-8") as file:
         file.write(MODULE)
     harness.execute([harness.COMPILERS["opari"], "-O1", "-shared", "-fPIC", module[:-2] + "c", "-o", module], scratch.path)
@@ -144,7 +145,7 @@ def main():
                 least = {"blocked": 200}.get(case, least)
                 coverage = {"closes": "threads without samples at the end: 2: the program has closed the descriptors"}.get(case, coverage)
                 least = {"closes": 50}.get(case, least)
-            compare(verdict, scratch, "%s, %s" % (case, way), [program, case, *([module] if case == "modules" else [])], rate, None, least, coverage)
+            compare(verdict, scratch, "%s, %s" % (case, way), [program, case, *([module] if case in ("modules", "library") else [])], rate, None, least, coverage)
     if sys.argv[1:] in ([], ["rest"]):
         own_timers(verdict, scratch, program, next(iter(found.values())))
         limits(verdict, scratch, program, found)
