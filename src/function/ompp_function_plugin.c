@@ -6,28 +6,19 @@
 #define _GNU_SOURCE
 #include "function/ompp_function_priv.h"
 
-#include "base/ompp_jump.h"
 #include "base/ompp_path.h"
 #include "image/ompp_intercept.h"
+#include "preload/ompp_dlopen_watch.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <string.h>
 
-static void *follow_dlsym(void *library, const char *name);
-
-static void *(*real_dlsym)(void *, const char *);
 static const ompp_intercept_t calls[] = {{"__cyg_profile_func_enter", (void *)ompp_function_enter, NULL},
-                                         {"__cyg_profile_func_exit", (void *)ompp_function_exit, NULL},
-                                         {"dlsym", (void *)follow_dlsym, (void **)&real_dlsym}};
+                                         {"__cyg_profile_func_exit", (void *)ompp_function_exit, NULL}};
 enum { NCALLS = sizeof calls / sizeof calls[0] };
 
-/* Who opens a library asks for something in it next. */
-OMPP_JUMPS static void *follow_dlsym(void *library, const char *name)
-{
-    ompp_intercept(calls, NCALLS);
-    OMPP_JUMP return real_dlsym(library, name);
-}
+static void take_over(void) { ompp_intercept(calls, NCALLS); }
 
 /* Not where the program has functions of its own under these names. */
 static bool is_of_c_library(const void *function)
@@ -43,5 +34,7 @@ __attribute__((constructor, no_instrument_function)) static void at_load(void)
     const bool is_behind = is_of_c_library(dlsym(RTLD_DEFAULT, calls[0].name));
 
     dlerror(); /* what was not found is no error of the program */
-    if (is_behind) ompp_intercept(calls, NCALLS);
+    if (!is_behind) return;
+    take_over();
+    ompp_dlopen_watch_tell(take_over);
 }

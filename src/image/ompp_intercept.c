@@ -14,31 +14,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Modules that are left alone, by the beginning of their file's name: they implement the functions, or synchronise on
- * their own account. */
+/* Modules that are left alone, by the beginning of their file's name: they implement the functions; the first NEVER of
+ * them always, the others synchronise on their own account. */
+enum { NEVER = 13 };
 static const char *const left_alone[] = {
-    "libc.so",     "libc-",       "libpthread",   "ld-linux",  "linux-vdso",    "libdl",   "libm.so",   "librt",
-    "libgcc_s",    "libgomp",     "libomp.",      "libomp-",   "libiomp5",      "libmpi",  "libopen-",  "libpmi",
-    "libprte",     "libevent",    "libhwloc",     "libucp",    "libucs",        "libuct",  "libucm",    "libfabric",
-    "libpsm",      "libibverbs",  "librdmacm",    "libhcoll",  "libsharp_coll", "libucc",  "libnccl",   "libcuda.so",
-    "libjemalloc", "libtcmalloc", "libmimalloc",  "mca_",      "libompp",       "libcoz",  "libpapi",   "libpfm",
-    "libasan",     "libtsan",     "libomptarget", "libcudart", "libnv",         "librccl", "libamdhip", "libhsa",
-    "libze_",      "libOpenCL",
+    "libc.so",   "libc-",      "libpthread",   "ld-linux",    "linux-vdso",  "libdl",         "libm.so",
+    "librt",     "libompp",    "libasan",      "libtsan",     "libmsan",     "libubsan",      "libgcc_s",
+    "libgomp",   "libomp.",    "libomp-",      "libiomp5",    "libmpi",      "libopen-",      "libpmi",
+    "libprte",   "libevent",   "libhwloc",     "libucp",      "libucs",      "libuct",        "libucm",
+    "libfabric", "libpsm",     "libibverbs",   "librdmacm",   "libhcoll",    "libsharp_coll", "libucc",
+    "libnccl",   "libcuda.so", "libjemalloc",  "libtcmalloc", "libmimalloc", "mca_",          "libcoz",
+    "libpapi",   "libpfm",     "libomptarget", "libcudart",   "libnv",       "librccl",       "libamdhip",
+    "libhsa",    "libze_",     "libOpenCL",
 };
 
 #define MAX_CALLERS 12 /* of the rows that are given */
 
 typedef struct {
     const ompp_intercept_t *rows;
-    size_t n;
+    size_t n, nleft; /* that are left alone */
     unsigned replaced;
 } wanted_t;
 
-static bool is_left_alone(const char *path)
+static bool is_left_alone(const char *path, size_t n)
 {
     const char *name = ompp_path_last(path);
 
-    for (size_t i = 0; i < sizeof left_alone / sizeof left_alone[0]; i++)
+    for (size_t i = 0; i < n; i++)
         if (strncmp(name, left_alone[i], strlen(left_alone[i])) == 0) return true;
     return false;
 }
@@ -57,12 +59,13 @@ static void look_at(const ompp_dso_t *module, const ompp_dso_import_t *import, v
     wanted->replaced += ompp_dso_replace(module, slot, row->replacement);
 }
 
-static int visit(struct dl_phdr_info *info, size_t size, void *wanted)
+static int visit(struct dl_phdr_info *info, size_t size, void *data)
 {
+    wanted_t *wanted = data;
     ompp_dso_t module;
 
     (void)size;
-    if (!is_left_alone(info->dlpi_name ? info->dlpi_name : "") && ompp_dso_read(info, &module))
+    if (!is_left_alone(info->dlpi_name ? info->dlpi_name : "", wanted->nleft) && ompp_dso_read(info, &module))
         ompp_dso_imports(&module, look_at, wanted);
     return 0;
 }
@@ -97,11 +100,11 @@ static unsigned long long *seen_for(const ompp_intercept_t *rows)
     return &seen[i].loads;
 }
 
-unsigned ompp_intercept(const ompp_intercept_t *rows, size_t n)
+static unsigned intercept(const ompp_intercept_t *rows, size_t n, size_t nleft)
 {
     static atomic_flag busy = ATOMIC_FLAG_INIT;
     unsigned long long loads = 0;
-    wanted_t wanted = {.rows = rows, .n = n};
+    wanted_t wanted = {.rows = rows, .n = n, .nleft = nleft};
     int saved = errno;
 
     if (atomic_flag_test_and_set(&busy)) return 0;
@@ -116,6 +119,13 @@ unsigned ompp_intercept(const ompp_intercept_t *rows, size_t n)
     errno = saved;
     return wanted.replaced;
 }
+
+unsigned ompp_intercept(const ompp_intercept_t *rows, size_t n)
+{
+    return intercept(rows, n, sizeof left_alone / sizeof left_alone[0]);
+}
+
+unsigned ompp_intercept_everywhere(const ompp_intercept_t *rows, size_t n) { return intercept(rows, n, NEVER); }
 
 /* The program's file is the first module. */
 static int visit_first(struct dl_phdr_info *info, size_t size, void *wanted)

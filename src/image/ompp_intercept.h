@@ -27,6 +27,9 @@ typedef struct {
  */
 unsigned ompp_intercept(const ompp_intercept_t *rows, size_t n);
 
+/** \brief The same, also in runtimes of OpenMP and MPI, and all else but the C library. */
+unsigned ompp_intercept_everywhere(const ompp_intercept_t *rows, size_t n);
+
 /**
  * \brief Replaces the functions in the program's own file alone, none of its libraries.
  * \note Threads: at load, before there are others.

@@ -30,7 +30,7 @@ static void *(*real_dlopen)(const char *, int);
 static void *(*real_dlsym)(void *, const char *);
 static const ompp_intercept_t calls[] = {{"dlopen", (void *)follow_dlopen, (void **)&real_dlopen},
                                          {"dlsym", (void *)follow_dlsym, (void **)&real_dlsym}};
-enum { NCALLS = sizeof calls / sizeof calls[0], ROOM = 128 * 1024 };
+enum { DLSYM = 1, NCALLS = sizeof calls / sizeof calls[0], ROOM = 128 * 1024 };
 
 static const char *family; /* of the wrappers */
 static char wrappers[PATH_MAX];
@@ -42,9 +42,9 @@ static _Atomic int64_t state;  /* or the process and thread that opens it */
 static _Atomic(void *) opened; /* the wrappers */
 static atomic_bool deep;       /* a library that brings MPI was opened with RTLD_DEEPBIND */
 enum { WAIT_MS = 10000 };
-static void (*_Atomic changed)(void); /* is told of libraries */
-static atomic_bool has_changed;
-static bool is_watching; /* for MPI */
+enum { MOST_TOLD = 4 };
+static void (*_Atomic told[MOST_TOLD])(void); /* when the program looks for something */
+static bool is_watching;                      /* for MPI */
 
 /* ---- Which MPI a library brings ---------------------------------------------------------------------------------- */
 
@@ -196,11 +196,10 @@ static void prepare(const char *name, int flags, const void *caller)
 
 OMPP_JUMPS static void *follow_dlopen(const char *name, int flags)
 {
-    if (name && !(flags & RTLD_NOLOAD) && (atomic_load(&state) != SETTLED || (is_watching && flags & RTLD_DEEPBIND))) {
+    if (name && !(flags & RTLD_NOLOAD) && (atomic_load(&state) != SETTLED || flags & RTLD_DEEPBIND)) {
         ompp_intercept(calls, NCALLS); /* libraries that were opened before open others */
         prepare(name, flags, __builtin_return_address(0));
     }
-    atomic_store_explicit(&has_changed, true, memory_order_relaxed);
     OMPP_JUMP return real_dlopen(name, flags);
 }
 
@@ -233,12 +232,11 @@ static void *in_front(void *library, const char *name)
 
 static void tell(void)
 {
-    void (*told)(void) = atomic_load(&changed);
     int saved = errno;
 
-    if (told && atomic_exchange(&has_changed, false)) {
-        ompp_intercept(calls, NCALLS);
-        told();
+    for (int i = 0; i < MOST_TOLD; i++) {
+        void (*callback)(void) = atomic_load_explicit(&told[i], memory_order_acquire);
+        if (callback) callback();
     }
     errno = saved;
 }
@@ -248,9 +246,10 @@ OMPP_JUMPS static void *follow_dlsym(void *library, const char *name)
 {
     void *found = NULL;
 
-    if (atomic_load_explicit(&has_changed, memory_order_relaxed)) tell();
-    if (atomic_load(&state) != SETTLED) ompp_intercept(calls, NCALLS);
-    if (name && strncmp(name, "MPI_", 4) == 0 && (found = in_front(library, name))) return found;
+    if (!is_watching) ompp_intercept(&calls[DLSYM], 1);
+    else if (atomic_load(&state) != SETTLED) ompp_intercept(calls, NCALLS);
+    tell();
+    if (is_watching && name && strncmp(name, "MPI_", 4) == 0 && (found = in_front(library, name))) return found;
     OMPP_JUMP return real_dlsym(library, name);
 }
 
@@ -294,9 +293,11 @@ void ompp_dlopen_watch_start(void)
     is_watching = true;
 }
 
-void ompp_dlopen_watch_tell(void (*told)(void))
+void ompp_dlopen_watch_tell(void (*callback)(void))
 {
-    if (!is_watching) atomic_store(&state, SETTLED);
-    atomic_store(&changed, told);
-    ompp_intercept(calls, NCALLS);
+    for (int i = 0; i < MOST_TOLD; i++) {
+        void (*none)(void) = NULL;
+        if (atomic_compare_exchange_strong(&told[i], &none, callback) || none == callback) break;
+    }
+    ompp_intercept(&calls[DLSYM], 1);
 }

@@ -23,9 +23,9 @@ void ompp_dlopen_watch_start(void);
 bool ompp_dlopen_watch_is_deep(void);
 
 /**
- * \brief Has a function called when the program looks for something in a library for the first time after it has opened
- *        one. One function in the process.
+ * \brief Has a function called whenever the program looks for something in a library: who opens one does it next. It
+ *        must be cheap when no library has come. Up to four functions in the process.
  */
-void ompp_dlopen_watch_tell(void (*changed)(void));
+void ompp_dlopen_watch_tell(void (*callback)(void));
 
 #endif

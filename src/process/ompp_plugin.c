@@ -91,7 +91,9 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *loaded)
     return 0;
 }
 
-bool ompp_plugins_are_meant(void)
+/* Was this program asked for, by its link, by "ompp --" or by "ompp --children --", and not by an environment that it
+ * inherits? */
+static bool is_meant(void)
 {
     const char *preload = ompp_env_foreign("LD_PRELOAD"), *children = ompp_env_foreign("OMPP_CHILDREN");
 
@@ -110,7 +112,7 @@ void ompp_plugins_at_load(void)
     if (!data && !counters) return;
     dl_iterate_phdr(note_library, &loaded);
     const bool early = loaded.parallel && data && !loaded.hooks && wants_perf();
-    const bool serial = !loaded.parallel && !loaded.hooks && ompp_plugins_are_meant(); /* no event may ever come */
+    const bool serial = !loaded.parallel && !loaded.hooks && is_meant(); /* no event may ever come */
     if (early || serial) ompp_meter_place();
 }
 

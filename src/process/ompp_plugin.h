@@ -22,12 +22,6 @@ void ompp_plugins_start(void);
  */
 void ompp_plugins_at_load(void);
 
-/**
- * \return whether the program was asked for, by its link, by "ompp --" or by "ompp --children --", and not by an
- *         environment that it inherits.
- */
-bool ompp_plugins_are_meant(void);
-
 /** \brief Whether counters could be asked for: this ompp was built with PAPI, and the library is there. */
 bool ompp_plugin_has_counters(void);
 

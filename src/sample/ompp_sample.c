@@ -12,8 +12,8 @@
 #include "image/ompp_program.h"
 #include "model/ompp_profile.h"
 #include "preload/ompp_dlopen_watch.h"
+#include "preload/ompp_launch.h"
 #include "process/ompp_lifecycle.h"
-#include "process/ompp_plugin.h"
 #include "runtime/ompp_callpath.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_meter.h"
@@ -197,9 +197,9 @@ void ompp_sample_thread_ends(void) { ompp_sampler_end(); }
 
 void ompp_sample_at_load(void)
 {
-    if (!ompp_sample_is_wanted() || !ompp_plugins_are_meant() || ompp_known_shell(ompp_program_path())) return;
+    if (!ompp_sample_is_wanted() || !ompp_is_launched() || ompp_known_shell(ompp_program_path())) return;
     ompp_env_read();
-    if (decide()) ompp_meter_place();
+    if (!ompp_env.children && decide()) ompp_meter_place();
 }
 
 /* ---- End --------------------------------------------------------------------------------------------------------- */

@@ -15,7 +15,8 @@ bool ompp_sample_is_wanted(void);
 bool ompp_sample_is_on(void);
 
 /**
- * \brief As the library is loaded: a program that may have no event is measured from here on, if there are samples.
+ * \brief As the library is loaded: a program that the launcher has started, which may have no event, is measured from
+ *        here on, if there are samples. Not with --children: much of what a script starts is of no interest.
  * \note Threads: at load, before there are others.
  */
 void ompp_sample_at_load(void);

@@ -10,10 +10,20 @@
 #include "image/ompp_intercept.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#ifdef __x86_64__
+#define RESTORER 0x04000000 /* SA_RESTORER */
+#else
+#define RESTORER 0
+#endif
+#ifndef SA_INTERRUPT
+#define SA_INTERRUPT 0x20000000
+#endif
 
 static _Atomic pid_t installed;   /* process whose action for SIGPROF is our handler; 0 = none */
 static struct sigaction programs; /* what it would be */
@@ -42,7 +52,7 @@ static void give_up(const char *why)
     if (!atomic_compare_exchange_strong(&installed, &process, 0)) return;
     atomic_store(&used, why);
     ompp_sampler_stop(true);
-    real_sigaction(SIGPROF, &programs, NULL);
+    ompp_sample_set_default(&programs);
     errno = saved;
 }
 
@@ -51,28 +61,43 @@ const char *ompp_sample_why_given_up(void) { return atomic_load(&used); }
 /* Many programs give all signals their default action. */
 static bool is_default(const struct sigaction *action) { return action->sa_handler == SIG_DFL; }
 
+/* Its default action, as the program sets it: the C library adds a flag. */
+static void note(int flags, const sigset_t *mask)
+{
+    programs = (struct sigaction){.sa_mask = *mask, .sa_flags = flags | RESTORER};
+}
+
 static int follow_sigaction(int signal, const struct sigaction *action, struct sigaction *before)
 {
     if (is_ours(signal) && action && !is_default(action)) give_up("the program has a handler for SIGPROF");
     if (!is_ours(signal)) return real_sigaction(signal, action, before);
     const struct sigaction last = programs;
-    if (action) programs = *action;
+    if (action) note(action->sa_flags, &action->sa_mask);
     if (before) *before = last;
     return 0;
 }
 
-static sighandler_t set(int signal, sighandler_t handler, sighandler_t (*real)(int, sighandler_t))
+static sighandler_t set(int signal, sighandler_t handler, int flags, sighandler_t (*real)(int, sighandler_t))
 {
-    if (is_ours(signal) && handler == SIG_DFL) return SIG_DFL;
+    if (is_ours(signal) && handler == SIG_DFL) {
+        sigset_t mask;
+        sigemptyset(&mask);
+        if (!(flags & SA_NODEFER)) sigaddset(&mask, signal);
+        note(flags, &mask);
+        return SIG_DFL;
+    }
     if (is_ours(signal)) give_up("the program has a handler for SIGPROF");
     return real(signal, handler);
 }
 
-static sighandler_t follow_signal(int signal, sighandler_t handler) { return set(signal, handler, real_signal); }
+static sighandler_t follow_signal(int signal, sighandler_t handler)
+{
+    return set(signal, handler, SA_RESTART, real_signal);
+}
 
 static sighandler_t follow_sysv_signal(int signal, sighandler_t handler)
 {
-    return set(signal, handler, real_sysv_signal);
+    return set(signal, handler, (int)SA_RESETHAND | SA_NODEFER | SA_INTERRUPT, real_sysv_signal);
 }
 
 static sighandler_t follow_sigset(int signal, sighandler_t handler)
@@ -162,7 +187,7 @@ void ompp_sample_follow(void)
         {"sigsetmask", (void *)follow_sigsetmask, (void **)&real_sigsetmask},
     };
 
-    ompp_intercept(calls, sizeof calls / sizeof calls[0]);
+    ompp_intercept_everywhere(calls, sizeof calls / sizeof calls[0]);
 }
 
 /* ---- The handler ------------------------------------------------------------------------------------------------- */
@@ -196,6 +221,13 @@ const char *ompp_sample_conflict(void)
     return profiled ? "the program is built with -pg, which uses SIGPROF" : NULL;
 }
 
+/* Its action is the program's own, and it is not sampled. */
+static void in_child(void)
+{
+    if (atomic_exchange(&installed, 0)) ompp_sample_set_default(&programs);
+    ompp_sampler_in_child();
+}
+
 const char *ompp_sample_install(void)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
@@ -208,6 +240,7 @@ const char *ompp_sample_install(void)
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) sigdelset(&action.sa_mask, faults[i]);
     if (sigaction(SIGPROF, &action, &programs) != 0) return strerror(errno);
     atomic_store(&installed, getpid());
+    pthread_atfork(NULL, NULL, in_child);
     ompp_sample_follow();
     return NULL;
 }

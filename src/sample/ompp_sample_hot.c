@@ -14,7 +14,6 @@
 #define SLOW_ROW 8u   /* of so many in a row: one may have been interrupted, or have met new code */
 
 __thread ompp_sampler_t *ompp_sample_self;
-const char ompp_sample_cookie = 0;
 
 typedef struct {
     ompp_sampler_t *self;

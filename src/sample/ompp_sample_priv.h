@@ -5,60 +5,13 @@
 #ifndef OMPP_SAMPLE_PRIV_H
 #define OMPP_SAMPLE_PRIV_H
 
+#include "sample/ompp_sample_way.h"
+
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-typedef enum { OMPP_SAMPLE_TIMER, OMPP_SAMPLE_PERF, OMPP_SAMPLE_WAYS } ompp_sample_way_t;
-
-/** Of a thread that gets samples. Never freed: others go on with it. */
-typedef struct ompp_sampler {
-    char *stack_top; /* the handler works on a stack of its own: the program's may be small */
-    uint64_t period_ns;
-    ompp_sample_way_t way;
-    pid_t tid; /* of its thread; 0 = of nobody */
-    /* one of the two */
-    int timer; /* kernel's number */
-    int fd;
-    uint64_t id;      /* of the event that fd was opened for: the program may have closed it */
-    uint64_t left_ns; /* while it rests: of the period */
-    uint64_t samples, ns;
-    unsigned slow; /* samples in a row that took too long */
-    bool is_open, is_armed, is_inside, is_slowed;
-    struct ompp_sampler *next, *next_free;
-} ompp_sampler_t;
 
 extern __thread ompp_sampler_t *ompp_sample_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* ---- What makes the signals (ompp_sample_way.c). The caller holds the lock of samplers, or is the thread before others
- * know it. ---------------------------------------------------------------------------------------------------------- */
-
-/** \brief Makes it for the calling thread; it rests. \return 0, or errno. */
-int ompp_sample_way_open(ompp_sampler_t *sampler, ompp_sample_way_t way, uint64_t period_ns);
-
-/** \brief Any thread. \return false: the program has closed our descriptor meanwhile. */
-bool ompp_sample_way_close(ompp_sampler_t *sampler);
-
-void ompp_sample_way_arm(ompp_sampler_t *sampler);
-
-/** \brief Any thread. A signal may have been sent just before. */
-void ompp_sample_way_disarm(ompp_sampler_t *sampler);
-
-/** \brief Twice the period. Async-signal-safe, on the sampler's thread. */
-void ompp_sample_way_slow_down(ompp_sampler_t *sampler);
-
-/** \return whether timers interrupt no system call of this kernel: they expire on the way back to the program. */
-bool ompp_sample_timers_are_safe(void);
-
-/** \return how often timers expire at most, Hz. */
-unsigned ompp_sample_timers_most(void);
-
 /* ---- The signal -------------------------------------------------------------------------------------------------- */
-
-/** What the timers' signals carry. */
-extern const char ompp_sample_cookie __attribute__((visibility("hidden")));
 
 /** \return whether a SIGPROF is of a sampler, or of one that there was: those of perf events have codes of their own. */
 static inline bool ompp_sample_is_ours(const siginfo_t *info)
@@ -73,19 +26,22 @@ void ompp_sample_handle(int signal, siginfo_t *info, void *context);
 /** \brief A SIGPROF that is not ours, while the program has no handler: it ends the program, as without us. */
 void ompp_sample_foreign(siginfo_t *info);
 
-/** \brief Takes signals of ours that wait for the calling thread, which blocks them. \return whether there was one. */
-bool ompp_sample_drain(void);
+/** \brief Takes signals of ours that wait for the calling thread, which blocks them. \return periods they stand for. */
+unsigned ompp_sample_drain(void);
 
 /** \return whether SIGPROF waits for a thread of this process. */
 bool ompp_sample_is_pending(pid_t tid);
 
-/** \brief SIGPROF has its default action again. */
-void ompp_sample_set_default(void);
+/** \brief SIGPROF has its default action, with these flags and signals, as the C library would not set them. */
+void ompp_sample_set_default(const struct sigaction *action);
 
 /* ---- All samplers (ompp_sampler.c) ------------------------------------------------------------------------------- */
 
-/** \brief This process takes samples. Its children will not. */
+/** \brief This process takes samples. */
 void ompp_sampler_start(void);
+
+/** \brief In a forked child: timers and events are none of its own. */
+void ompp_sampler_in_child(void);
 
 /** \return whether samples are taken, and the calling process is the one that takes them: no child of it. */
 bool ompp_sampler_is_on(void);

@@ -16,7 +16,7 @@
 
 #define BIT (UINT64_C(1) << (SIGPROF - 1)) /* as the system numbers signals */
 
-/* As the system has it; the handler and the signals it blocks are not looked at. */
+/* As the system has it. */
 typedef struct {
     void *handler;
     unsigned long flags;
@@ -33,35 +33,36 @@ static void send_again(siginfo_t *info)
     else syscall(SYS_rt_sigqueueinfo, process, SIGPROF, info);
 }
 
-void ompp_sample_set_default(void)
+void ompp_sample_set_default(const struct sigaction *action)
 {
-    const action_t none = {.handler = (void *)SIG_DFL};
+    action_t wanted = {.handler = (void *)SIG_DFL, .flags = (unsigned)action->sa_flags};
 
-    syscall(SYS_rt_sigaction, SIGPROF, &none, NULL, sizeof none.blocked);
+    memcpy(&wanted.blocked, &action->sa_mask, sizeof wanted.blocked);
+    syscall(SYS_rt_sigaction, SIGPROF, &wanted, NULL, sizeof wanted.blocked);
 }
 
 /* The handler runs: the signal that is sent again waits until it is over. */
 void ompp_sample_foreign(siginfo_t *info)
 {
-    ompp_sample_set_default();
+    ompp_sample_set_default(&(struct sigaction){.sa_handler = SIG_DFL});
     syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), SIGPROF, info);
 }
 
-bool ompp_sample_drain(void)
+unsigned ompp_sample_drain(void)
 {
     const uint64_t wanted = BIT;
     const struct timespec now = {0, 0};
     siginfo_t info;
-    bool any = false;
+    unsigned periods = 0;
 
     while (syscall(SYS_rt_sigtimedwait, &wanted, &info, &now, sizeof wanted) == SIGPROF) {
         if (!ompp_sample_is_ours(&info)) {
             send_again(&info);
             break;
         }
-        any = true;
+        periods += 1 + (info.si_code == SI_TIMER ? (unsigned)info.si_overrun : 0);
     }
-    return any;
+    return periods;
 }
 
 bool ompp_sample_is_pending(pid_t tid)

@@ -3,11 +3,12 @@
  * C library's functions allocate.
  */
 #define _GNU_SOURCE
-#include "sample/ompp_sample_priv.h"
+#include "sample/ompp_sample_way.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,6 +21,8 @@
 #define SECOND 1000000000u
 #define HIGH_FD 1000u /* descriptors: out of the way of the program, which may count on the lowest number */
 #define LEAST_FDS 64u /* with fewer the program needs them itself */
+
+const char ompp_sample_cookie = 0;
 
 /* ---- Timers ------------------------------------------------------------------------------------------------------ */
 
@@ -60,14 +63,26 @@ static struct timespec span(uint64_t ns)
     return (struct timespec){.tv_sec = (time_t)(ns / SECOND), .tv_nsec = (long)(ns % SECOND)};
 }
 
-/* \return ns that were left of what was set before. */
+static uint64_t ns_of(struct timespec t) { return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec; }
+
+/* Of the calling thread. */
+static uint64_t processor_time(void)
+{
+    struct timespec used = {0, 0};
+
+    syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &used);
+    return ns_of(used);
+}
+
+/* first_ns: of the thread's time; periods that are over by then count as overrun. \return ns that were left of what was
+ * set before. */
 static uint64_t set_timer(const ompp_sampler_t *sampler, uint64_t first_ns, uint64_t period_ns)
 {
     const struct itimerspec wanted = {.it_interval = span(period_ns), .it_value = span(first_ns)};
     struct itimerspec before = {{0, 0}, {0, 0}};
 
-    syscall(SYS_timer_settime, sampler->timer, 0, &wanted, &before);
-    return (uint64_t)before.it_value.tv_sec * SECOND + (uint64_t)before.it_value.tv_nsec;
+    syscall(SYS_timer_settime, sampler->timer, TIMER_ABSTIME, &wanted, &before);
+    return ns_of(before.it_value);
 }
 
 /* ---- Perf events ------------------------------------------------------------------------------------------------- */
@@ -121,7 +136,8 @@ static int open_event(ompp_sampler_t *sampler)
 int ompp_sample_way_open(ompp_sampler_t *sampler, ompp_sample_way_t way, uint64_t period_ns)
 {
     sampler->way = way;
-    sampler->period_ns = sampler->left_ns = period_ns;
+    sampler->period_ns = period_ns;
+    sampler->next_ns = processor_time() + period_ns;
     sampler->tid = (pid_t)syscall(SYS_gettid);
     sampler->is_armed = false;
     sampler->fd = -1;
@@ -144,16 +160,15 @@ bool ompp_sample_way_close(ompp_sampler_t *sampler)
 void ompp_sample_way_arm(ompp_sampler_t *sampler)
 {
     sampler->is_armed = true;
-    if (sampler->way == OMPP_SAMPLE_TIMER) set_timer(sampler, sampler->left_ns, sampler->period_ns);
+    if (sampler->way == OMPP_SAMPLE_TIMER) set_timer(sampler, sampler->next_ns, sampler->period_ns);
     else if (is_own(sampler)) ioctl(sampler->fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 void ompp_sample_way_disarm(ompp_sampler_t *sampler)
 {
     sampler->is_armed = false;
-    if (sampler->way == OMPP_SAMPLE_TIMER) sampler->left_ns = set_timer(sampler, 0, 0);
+    if (sampler->way == OMPP_SAMPLE_TIMER) sampler->next_ns = processor_time() + set_timer(sampler, 0, 0);
     else if (is_own(sampler)) ioctl(sampler->fd, PERF_EVENT_IOC_DISABLE, 0);
-    if (!sampler->left_ns) sampler->left_ns = sampler->period_ns;
 }
 
 void ompp_sample_way_slow_down(ompp_sampler_t *sampler)
@@ -161,6 +176,7 @@ void ompp_sample_way_slow_down(ompp_sampler_t *sampler)
     sampler->slow = 0;
     sampler->is_slowed = true;
     sampler->period_ns *= 2;
-    if (sampler->way == OMPP_SAMPLE_TIMER) set_timer(sampler, sampler->period_ns, sampler->period_ns);
+    if (sampler->way == OMPP_SAMPLE_TIMER)
+        set_timer(sampler, processor_time() + sampler->period_ns, sampler->period_ns);
     else if (is_own(sampler)) ioctl(sampler->fd, PERF_EVENT_IOC_PERIOD, &sampler->period_ns);
 }

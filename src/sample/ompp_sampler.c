@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -23,7 +22,7 @@
 #define LONGEST_WAIT 50u /* ms, for signals that are on their way */
 
 static _Atomic pid_t process; /* that takes samples; 0 = none */
-static atomic_flag busy = ATOMIC_FLAG_INIT;
+static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
 static ompp_sampler_t *all, *unused; /* under busy */
 static ompp_sampler_sum_t sum;       /* of threads that are over; the same */
 
@@ -32,23 +31,21 @@ static uint64_t lock(void)
 {
     const uint64_t held = ompp_signals_hold();
 
-    while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire)) sched_yield();
+    pthread_mutex_lock(&busy);
     return held;
 }
 
 static void unlock(uint64_t held)
 {
-    atomic_flag_clear_explicit(&busy, memory_order_release);
+    pthread_mutex_unlock(&busy);
     ompp_signals_release(held);
 }
 
-/* The program's action for the signal is what it was; timers and events are none of a child. */
-static void in_child(void)
+void ompp_sampler_in_child(void)
 {
-    if (!atomic_exchange(&process, 0)) return;
-    atomic_flag_clear(&busy);
+    atomic_store(&process, 0);
+    busy = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER; /* a thread that is not there may hold it */
     ompp_sample_self = NULL;
-    ompp_sample_set_default();
 }
 
 bool ompp_sampler_is_on(void)
@@ -64,8 +61,6 @@ bool ompp_sampler_is_here(void)
 
     return self && self->tid == (pid_t)syscall(SYS_gettid);
 }
-
-static void follow_forks(void) { pthread_atfork(NULL, NULL, in_child); }
 
 /* ---- Of a thread ------------------------------------------------------------------------------------------------- */
 
@@ -144,6 +139,16 @@ void ompp_sampler_end(void)
     unlock(held);
 }
 
+/* What waits comes when the thread does not block the signal any more. */
+static void rest(ompp_sampler_t *self)
+{
+    unsigned periods = ompp_sample_drain(); /* before: some systems forget what a timer has sent that rests */
+
+    ompp_sample_way_disarm(self);
+    periods += ompp_sample_drain();
+    self->next_ns -= periods * self->period_ns;
+}
+
 void ompp_sampler_mask_changed(void)
 {
     ompp_sampler_t *self = ompp_sample_self;
@@ -153,22 +158,13 @@ void ompp_sampler_mask_changed(void)
     if (blocked != self->is_armed) return;
     const uint64_t held = lock();
     if (self->is_open && !blocked) ompp_sample_way_arm(self);
-    if (self->is_open && blocked) {
-        ompp_sample_way_disarm(self);
-        if (ompp_sample_drain()) self->left_ns = 1; /* it comes when the thread does not block it any more */
-    }
+    if (self->is_open && blocked) rest(self);
     unlock(held);
 }
 
 /* ---- Of all ------------------------------------------------------------------------------------------------------ */
 
-void ompp_sampler_start(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, follow_forks);
-    atomic_store(&process, getpid());
-}
+void ompp_sampler_start(void) { atomic_store(&process, getpid()); }
 
 /* What was sent to another thread, which may not have run since. */
 static void wait_for(pid_t tid)

@@ -221,7 +221,8 @@ class Case:
 
     def run(self, title, words, status, reports, said, before=(), **changes):
         """Runs ompp with words; said: parts of the one line of ours, or nothing; None: whatever is said."""
-        done = self.execute([*before, harness.command("ompp"), *words], **changes)
+        # Samples begin before all these things, and make a report of what has no event: tests/sample.
+        done = self.execute([*before, harness.command("ompp"), "--sample=off", *words], **changes)
         lines = len(done.messages()) if said is None else 1 if said else 0
         self.verdict.equal((done.status, len(done.reports()), len(done.messages())), (status, reports, lines),
                            "%s: status, reports, lines: %s" % (title, done.err))
@@ -330,6 +331,7 @@ def later(case):
     case.build("libkernel.so", KERNEL, "-fopenmp", "-shared", "-fPIC")
     words = ["--", "./late", "./libkernel.so", "kernel"]
     case.run("libgomp", words, 0, 0, ("nothing was measured", "libgomp.so", "use ompp --omp-runtime=gomp --"))
+    case.run("libgomp, with samples", ["--sample=100", *words], 0, 1, ("use ompp --omp-runtime=gomp --: OpenMP is not measured",))
     case.run("with the option", ["--omp-runtime=gomp", *words], 0, 1, ())
     case.run("of a child", ["--children", "--", "sh", "-c", " ".join(words[1:]) + "; true"], 0, 0, ("--children --omp-runtime=gomp",))
     families = [f for f in ("openmpi", "mpich") if shutil.which("mpirun." + f) and shutil.which("mpicc." + f)]

@@ -1,6 +1,6 @@
 /*
  * The user's line, from what the ranks of the probe have told: the launcher, processors, whether our libraries are
- * loaded, directories, counters, settings, limits.
+ * loaded, directories, counters, samples, settings, limits.
  */
 #include "tools/doctor/ompp-doctor.h"
 
@@ -337,6 +337,7 @@ void ompp_doctor_check_line(ompp_doctor_t *d)
     check_measured(d);
     check_directories(d);
     check_counters(d);
+    ompp_doctor_check_samples(d, FIRST_WITH(d, timers), FIRST_WITH(d, interrupts), FIRST_WITH(d, events));
     check_settings(d);
     check_limits(d);
 }

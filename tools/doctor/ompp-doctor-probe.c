@@ -30,10 +30,11 @@ static const struct {
     {                                                                        \
 #name, offsetof(ompp_probe_t, name), sizeof((ompp_probe_t *)0)->name \
     }
-    FIELD(rank),        FIELD(size),       FIELD(launcher), FIELD(wire),     FIELD(host),       FIELD(cpus),
-    FIELD(ncpus),       FIELD(online),     FIELD(threads),  FIELD(outdir),   FIELD(outdir_why), FIELD(jobdir),
-    FIELD(jobdir_why),  FIELD(jobdir_new), FIELD(free_mib), FIELD(paranoid), FIELD(software),   FIELD(hardware),
-    FIELD(address_mib), FIELD(file_kib),   FIELD(loaded),
+    FIELD(rank),       FIELD(size),     FIELD(launcher),   FIELD(wire),        FIELD(host),
+    FIELD(cpus),       FIELD(ncpus),    FIELD(online),     FIELD(threads),     FIELD(outdir),
+    FIELD(outdir_why), FIELD(jobdir),   FIELD(jobdir_why), FIELD(jobdir_new),  FIELD(free_mib),
+    FIELD(paranoid),   FIELD(software), FIELD(hardware),   FIELD(address_mib), FIELD(file_kib),
+    FIELD(loaded),     FIELD(timers),   FIELD(interrupts), FIELD(most_hz),     FIELD(events),
 #undef FIELD
 };
 #define NFIELDS (sizeof fields / sizeof fields[0])
@@ -263,6 +264,7 @@ void ompp_doctor_probe(char *const *options)
     find_directories(&p);
     find_counters(&p);
     find_limits(&p);
+    ompp_doctor_try_samples(&p);
     snprintf(p.loaded, sizeof p.loaded, "%s", start_measurement() ? "yes" : "no");
     for (size_t i = 0; i < NFIELDS && n < sizeof line; i++)
         n +=

@@ -103,7 +103,7 @@ static void print_command(const ompp_doctor_t *d)
 static char **probe_words(const ompp_part_t *p, char *self, bool measured)
 {
     const ompp_launch_t *line = p->line;
-    char **words = calloc(2 * line->noptions + 8, sizeof *words), *option = NULL;
+    char **words = calloc(2 * line->noptions + 9, sizeof *words), *option = NULL;
     size_t n = 0;
 
     if (!words || asprintf(&option, "--mpi-family=%s", *p->mpi_library ? p->family : "none") < 0) abort();
@@ -111,6 +111,7 @@ static char **probe_words(const ompp_part_t *p, char *self, bool measured)
     if (measured) {
         words[n++] = option;
         for (size_t i = 0; i < line->noptions; i++) words[n++] = line->options[i];
+        words[n++] = "--sample=off"; /* measurement starts where the probe wants it to */
         words[n++] = "--";
         words[n++] = self;
     }

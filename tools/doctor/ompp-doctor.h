@@ -31,6 +31,10 @@ typedef struct {
     char paranoid[16];    /* kernel.perf_event_paranoid */
     char software[100];   /* why software events cannot be had */
     char hardware[100];   /* why hardware events cannot be had */
+    char timers[100];     /* why there are no samples by timers */
+    char interrupts[8];   /* yes: timers can interrupt system calls */
+    char most_hz[16];     /* samples by timers per second */
+    char events[100];     /* why there are no samples by perf events */
     char address_mib[24]; /* limit of the address space; "" = none */
     char file_kib[24];    /* limit of file size; "" = none */
     char loaded[8];       /* yes: libompp is in the process */
@@ -186,6 +190,18 @@ const ompp_part_t *ompp_doctor_find_unwired(const ompp_doctor_t *d, const ompp_p
 
 /** \return whether the launcher is that of an MPI. */
 bool ompp_doctor_knows_launcher(const ompp_probe_t *first);
+
+/* ---- Samples (ompp-doctor-samples.c) ----------------------------------------------------------------------------- */
+
+/** \brief Tries both ways to get samples. Takes some 0.1 s of processor time, and SIGPROF. */
+void ompp_doctor_try_samples(ompp_probe_t *p);
+
+/**
+ * \brief Says what ranks have found.
+ * \param[in] timers, interrupts, events  a rank with something to say of them; NULL = none.
+ */
+void ompp_doctor_check_samples(ompp_doctor_t *d, const ompp_probe_t *timers, const ompp_probe_t *interrupts,
+                               const ompp_probe_t *events);
 
 /* ---- The command (ompp-doctor.c) --------------------------------------------------------------------------------- */
 
