@@ -174,7 +174,7 @@ static size_t check(const ompp_profile_t *profile, const char *name, FILE *out)
 
 size_t ompp_analysis_check(const ompp_profile_t *profile, const char *name, FILE *out)
 {
-    const ompp_profile_t *outline = ompp_outline_new(profile);
+    const ompp_profile_t *outline = ompp_outline_new(profile, false);
     size_t nbad = 1;
 
     if (outline) nbad = check(outline, name, out);

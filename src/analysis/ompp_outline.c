@@ -96,34 +96,6 @@ static bool copy_nodes(ompp_profile_t *o, const ompp_profile_t *p, const bool *s
     return ok;
 }
 
-static uint64_t time_of(const ompp_block_t *block, unsigned nphases)
-{
-    uint64_t time = 0;
-
-    for (unsigned s = 0; s < nphases; s++) time += block->values[ompp_value_index(s, OMPP_SLOT_TIME)];
-    return time;
-}
-
-/* A function's time is that of what is below it, inner ones first. */
-static void add_times(ompp_profile_t *o)
-{
-    for (uint32_t i = (uint32_t)o->nnodes; i-- > 1;) {
-        const uint32_t parent = o->nodes[i].parent, construct = o->regions[o->nodes[i].region].construct;
-        if (!is_path(o, parent)) continue;
-        const uint32_t n = ompp_phase_values(o->regions[o->nodes[parent].region].construct);
-        for (uint32_t b = 0; b < o->nodes[i].nblocks; b++) {
-            const ompp_block_t *block = &o->nodes[i].blocks[b];
-            uint64_t *values = ompp_block_is_phases(block)
-                                   ? ompp_profile_block(o, parent, block->location, OMPP_SET_PHASES, 0, n)
-                                   : NULL;
-            if (!values) continue;
-            values[ompp_value_index(0, OMPP_SLOT_TIME)] += time_of(block, ompp_constructs[construct].nphases);
-            values[ompp_value_index(0, OMPP_SLOT_CHILD)] = values[ompp_value_index(0, OMPP_SLOT_TIME)];
-            values[0] += block->values[0];
-        }
-    }
-}
-
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static ompp_profile_t *outline_of(const ompp_profile_t *p, const bool *stays)
@@ -134,15 +106,12 @@ static ompp_profile_t *outline_of(const ompp_profile_t *p, const bool *stays)
     *o = *p;
     o->nodes = NULL;
     o->nnodes = o->anodes = 0;
-    if (copy_nodes(o, p, stays)) {
-        add_times(o);
-        if (!o->failed) return o;
-    }
+    if (copy_nodes(o, p, stays)) return o;
     ompp_outline_free(o, p);
     return NULL;
 }
 
-const ompp_profile_t *ompp_outline_new(const ompp_profile_t *p)
+const ompp_profile_t *ompp_outline_new(const ompp_profile_t *p, bool functions)
 {
     uint32_t *above = calloc(p->nnodes, sizeof *above);
     bool *stays = calloc(p->nnodes, sizeof *stays), any = false;
@@ -155,7 +124,7 @@ const ompp_profile_t *ompp_outline_new(const ompp_profile_t *p)
     }
     if (above && stays && !any) {
         o = p;
-    } else if (above && stays && choose(p, above, stays)) {
+    } else if (above && stays && (!functions || choose(p, above, stays))) {
         for (uint32_t i = 0; i < p->nnodes; i++) stays[i] = stays[i] || i == 0 || !is_path(p, i);
         o = outline_of(p, stays);
     }

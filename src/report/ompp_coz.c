@@ -150,7 +150,7 @@ static int put_all(const ompp_profile_t *p, FILE *out)
 
 int ompp_report_coz(const ompp_profile_t *profile, FILE *out)
 {
-    const ompp_profile_t *outline = ompp_outline_new(profile);
+    const ompp_profile_t *outline = ompp_outline_new(profile, false);
     const int rc = outline ? put_all(outline, out) : -OMPP_E_NOMEM;
 
     ompp_outline_free(outline, profile);

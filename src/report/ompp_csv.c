@@ -221,6 +221,7 @@ static void put_flat(ompp_text_t *t)
     fputs("##BEG flat region profiles\n", t->out);
     for (size_t i = 0; i < t->nexecuted; i++) {
         uint32_t region = t->regions[i];
+        if (ompp_construct_is_path(t->profile->regions[region].construct)) continue;
         put_bracket(t, "BEG", region, "flat profile");
         put_region(t, region);
         ompp_text_gather_region(t, region);
@@ -248,6 +249,7 @@ static void put_callgraph_profiles(ompp_text_t *t)
     fputs("##BEG callgraph region profiles\n", t->out);
     for (size_t i = 0; i < t->nordered; i++) {
         uint32_t node = t->nodes[i], region = t->profile->nodes[node].region;
+        if (ompp_text_is_path(t, node)) continue;
         put_bracket(t, "BEG", region, "callgraph profile");
         put_path(t, node);
         ompp_text_gather_node(t, node);
@@ -445,7 +447,7 @@ static void put_coverage(const ompp_text_t *t)
 
 int ompp_report_csv(const ompp_profile_t *profile, bool full, FILE *out)
 {
-    const ompp_profile_t *outline = ompp_outline_new(profile);
+    const ompp_profile_t *outline = ompp_outline_new(profile, true);
     ompp_text_t t = {.out = out, .profile = outline, .digits = DIGITS};
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the program may have one with a decimal comma */
     locale_t saved = plain ? uselocale(plain) : (locale_t)0;

@@ -258,7 +258,7 @@ void ompp_text_overview(ompp_text_t *t)
 
 int ompp_report_text(const ompp_profile_t *profile, int digits, bool full, FILE *out)
 {
-    const ompp_profile_t *outline = ompp_outline_new(profile);
+    const ompp_profile_t *outline = ompp_outline_new(profile, true);
     ompp_text_t t = {.out = out, .profile = outline, .digits = digits < 0 ? 0 : digits > 9 ? 9 : digits};
     /* The program may have set a locale with a decimal comma or its own names of days. */
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);

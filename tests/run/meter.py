@@ -11,14 +11,15 @@ PER_THREAD = {"PARALLEL": 20, "LOOP": 400, "CRITICAL": 1000}
 
 def check(verdict, profile, threads, title):
     verdict.profile(profile, title)
+    which = profile.metrics["ticks"][0]
     for kind, wanted in PER_THREAD.items():
         for tid in range(threads):
-            found = sum(n.values.get(((0, tid), SET), [0])[0] for n in profile.nodes_of(profile.find(kind)))
+            found = sum(n.values.get(((0, tid), which), [0])[0] for n in profile.nodes_of(profile.find(kind)))
             verdict.equal(found, wanted, "%s: %s of thread %d" % (title, kind, tid))
-    tasks = sum(v[0] for n in profile.nodes_of(profile.find("TASKEXEC")) for (_, s), v in n.values.items() if s == SET)
+    tasks = sum(v[0] for n in profile.nodes_of(profile.find("TASKEXEC")) for (_, s), v in n.values.items() if s == which)
     verdict.equal(tasks, 80000, "%s: tasks" % title)
-    verdict.equal(profile.nodes[0].values.get(((0, 0), SET), [0])[0], 2, "%s: outside regions" % title)
-    waiting = sum(v[1] for n in profile.nodes for (_, s), v in n.values.items() if s == SET)
+    verdict.equal(profile.nodes[0].values.get(((0, 0), which), [0])[0], 2, "%s: outside regions" % title)
+    waiting = sum(v[1] for n in profile.nodes for (_, s), v in n.values.items() if s == which)
     verdict.equal(waiting, 0, "%s: while waiting" % title)
 
 
