@@ -1,6 +1,8 @@
 #include "analysis/ompp_outline.h"
 
 #include "analysis/ompp_node.h"
+#include "analysis/ompp_paths.h"
+#include "analysis/ompp_values.h"
 #include "base/ompp_table.h"
 
 #include <stdlib.h>
@@ -96,6 +98,63 @@ static bool copy_nodes(ompp_profile_t *o, const ompp_profile_t *p, const bool *s
     return ok;
 }
 
+static uint64_t time_of(const ompp_block_t *block, unsigned construct)
+{
+    uint64_t time = 0;
+
+    for (unsigned s = 0; s < ompp_constructs[construct].nphases; s++)
+        time += block->values[ompp_value_index(s, OMPP_SLOT_TIME)];
+    return time;
+}
+
+/* The rank's first thread; the location itself, when it is the sum of several ranks. */
+static uint32_t first_thread(const ompp_profile_t *o, uint32_t location)
+{
+    const ompp_location_t *l = &o->locations[location];
+
+    for (uint32_t i = 0; l->rank != OMPP_NONE && i < o->nlocations; i++)
+        if (o->locations[i].rank == l->rank && o->locations[i].tid == 0) return i;
+    return location;
+}
+
+/* What a node has goes to the function above it. */
+static void add_to_function(ompp_profile_t *o, uint32_t node, uint32_t function, double scale)
+{
+    const uint32_t construct = o->regions[o->nodes[node].region].construct,
+                   n = ompp_phase_values(o->regions[o->nodes[function].region].construct);
+
+    for (uint32_t b = 0; b < o->nodes[node].nblocks; b++) {
+        const ompp_block_t *block = &o->nodes[node].blocks[b];
+        if (!ompp_block_is_phases(block)) continue;
+        const uint32_t location = scale == 1 ? block->location : first_thread(o, block->location);
+        uint64_t *values = ompp_profile_block(o, function, location, OMPP_SET_PHASES, 0, n);
+        if (!values) return;
+        if (location == block->location) values[0] += block->values[0];
+        values[ompp_value_index(0, OMPP_SLOT_TIME)] += (uint64_t)((double)time_of(block, construct) * scale + 0.5);
+        values[ompp_value_index(0, OMPP_SLOT_CHILD)] = values[ompp_value_index(0, OMPP_SLOT_TIME)];
+    }
+}
+
+/*
+ * A function's time is that of what is below it, inner ones first; its visits are executions of that. In the callgraph
+ * both are to be the same: what is divided by the number of threads there counts as much less on the first one.
+ */
+static bool add_times(ompp_profile_t *o)
+{
+    ompp_paths_t paths;
+
+    if (!ompp_paths_init(&paths, o)) return false;
+    for (uint32_t i = (uint32_t)o->nnodes; i-- > 1;) {
+        const uint32_t parent = o->nodes[i].parent;
+        if (is_path(o, parent))
+            add_to_function(o, i, parent,
+                            (double)ompp_analysis_divisor(o, &paths, parent) /
+                                (double)ompp_analysis_divisor(o, &paths, i));
+    }
+    ompp_paths_fini(&paths);
+    return !o->failed;
+}
+
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static ompp_profile_t *outline_of(const ompp_profile_t *p, const bool *stays)
@@ -106,7 +165,7 @@ static ompp_profile_t *outline_of(const ompp_profile_t *p, const bool *stays)
     *o = *p;
     o->nodes = NULL;
     o->nnodes = o->anodes = 0;
-    if (copy_nodes(o, p, stays)) return o;
+    if (copy_nodes(o, p, stays) && add_times(o)) return o;
     ompp_outline_free(o, p);
     return NULL;
 }

@@ -12,8 +12,8 @@
 
 /**
  * \brief The profile without lines, samples, and most functions. A function stays where a region is executed below it
- *        and also below another function that has the same caller: the region's executions differ by it. It has no
- *        values. With OMPP_CALLPATH=full all functions above a region stay.
+ *        and also below another function that has the same caller: the region's executions differ by it. Its time
+ *        is that of the regions below it. With OMPP_CALLPATH=full all functions above a region stay.
  * \param[in] profile    unified; borrowed, must outlive the result.
  * \param[in] functions  false: none stays.
  * \return profile itself when there is nothing to leave out; else one whose nodes are its own, and all else the

@@ -12,6 +12,13 @@ static void sort_by_region(ompp_paths_t *paths, const ompp_profile_t *p)
         if (p->nodes[n].region < p->nregions) paths->nodes[--paths->first[p->nodes[n].region]] = (uint32_t)n;
 }
 
+static bool is_path(const ompp_profile_t *p, uint32_t node)
+{
+    const uint32_t region = p->nodes[node].region;
+
+    return region < p->nregions && ompp_construct_is_path(p->regions[region].construct);
+}
+
 static bool by_own_threads(const ompp_profile_t *p, const ompp_node_t *top)
 {
     for (uint32_t b = 0; b < top->nblocks; b++)
@@ -31,15 +38,18 @@ enum {
     IN_ALL = IN_TEAM | IN_ONE_MORE | IN_TWO,
 };
 
-static bool is_path(const ompp_profile_t *p, uint32_t node)
+/* Of a function, what is below it says it. */
+static void look_for_own(ompp_paths_t *paths, const ompp_profile_t *p)
 {
-    const uint32_t region = p->nodes[node].region;
-
-    return region < p->nregions && ompp_construct_is_path(p->regions[region].construct);
+    for (uint32_t n = (uint32_t)p->nnodes; n-- > 1;) {
+        if (by_own_threads(p, &p->nodes[n])) paths->own[n] = true;
+        if (paths->own[n] && is_path(p, p->nodes[n].parent)) paths->own[p->nodes[n].parent] = true;
+    }
 }
 
 static void look_above(ompp_paths_t *paths, const ompp_profile_t *p)
 {
+    look_for_own(paths, p);
     for (uint32_t n = 1; n < p->nnodes; n++) {
         const ompp_node_t *node = &p->nodes[n];
         const unsigned construct = node->region < p->nregions ? p->regions[node->region].construct : OMPP_CONSTRUCT_NUM;
@@ -49,7 +59,7 @@ static void look_above(ompp_paths_t *paths, const ompp_profile_t *p)
         const bool outermost = node->parent == 0 || is_path(p, top); /* no region is above it */
         paths->fork[n] = forks ? n : paths->fork[node->parent];
         paths->top[n] = outermost ? n : top;
-        paths->own[n] = outermost ? by_own_threads(p, node) : paths->own[node->parent];
+        if (!outermost) paths->own[n] = paths->own[node->parent];
         const unsigned above = !outermost ? paths->slots[node->parent] : paths->own[n] ? IN_ALL : 0;
         if (alone) paths->slots[n] = above & IN_TWO ? IN_ALL : 0;
         else if (forks) paths->slots[n] = (uint8_t)(IN_TEAM | IN_ONE_MORE | (above & IN_ONE_MORE ? IN_TWO : 0));

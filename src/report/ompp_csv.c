@@ -221,7 +221,6 @@ static void put_flat(ompp_text_t *t)
     fputs("##BEG flat region profiles\n", t->out);
     for (size_t i = 0; i < t->nexecuted; i++) {
         uint32_t region = t->regions[i];
-        if (ompp_construct_is_path(t->profile->regions[region].construct)) continue;
         put_bracket(t, "BEG", region, "flat profile");
         put_region(t, region);
         ompp_text_gather_region(t, region);
@@ -249,7 +248,6 @@ static void put_callgraph_profiles(ompp_text_t *t)
     fputs("##BEG callgraph region profiles\n", t->out);
     for (size_t i = 0; i < t->nordered; i++) {
         uint32_t node = t->nodes[i], region = t->profile->nodes[node].region;
-        if (ompp_text_is_path(t, node)) continue;
         put_bracket(t, "BEG", region, "callgraph profile");
         put_path(t, node);
         ompp_text_gather_node(t, node);

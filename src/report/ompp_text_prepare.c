@@ -146,14 +146,13 @@ static bool allocate(ompp_text_t *t)
     t->has_child = calloc(p->nnodes, sizeof *t->has_child);
     t->rows = t->values ? ompp_rows_new(t->values, p->nlocations) : NULL;
     t->totals = t->values ? ompp_rows_new(t->values, p->nnodes) : NULL;
-    t->inclusive = calloc(p->nnodes, sizeof *t->inclusive);
     t->sums = t->values ? ompp_rows_new(t->values, 2) : NULL;
     t->path = calloc(p->nnodes, sizeof *t->path);
     t->rank_exec = calloc(p->nranks_kept + 1, sizeof *t->rank_exec);
     t->rank_sort = calloc(p->nranks_kept + 1, sizeof *t->rank_sort);
     t->rank_shown = calloc(p->nranks_kept + 1, sizeof *t->rank_shown);
     return t->values && t->places && t->regions && t->order && t->nodes && t->depth && t->has_sibling && t->has_child &&
-           t->rows && t->totals && t->inclusive && t->sums && t->path && t->rank_exec && t->rank_sort && t->rank_shown;
+           t->rows && t->totals && t->sums && t->path && t->rank_exec && t->rank_sort && t->rank_shown;
 }
 
 int ompp_text_prepare(ompp_text_t *t)
@@ -177,7 +176,6 @@ int ompp_text_prepare(ompp_text_t *t)
         order_locations(t, things);
         order_nodes(t, lists, lists + p->nnodes);
         sum_nodes(t);
-        ompp_text_sum_inclusive(t);
         rc = ompp_text_counters_prepare(t) ? name_regions(t) : -OMPP_E_NOMEM;
     }
     free(things);
@@ -200,7 +198,6 @@ void ompp_text_release(ompp_text_t *t)
     free(t->has_child);
     free(t->rows);
     free(t->totals);
-    free(t->inclusive);
     free(t->sums);
     free(t->path);
     free(t->rank_exec);

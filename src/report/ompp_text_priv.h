@@ -48,7 +48,6 @@ typedef struct {
     bool *has_child;             /* [nnodes] */
     ompp_row_t *rows;            /* [nlocations] scratch */
     ompp_row_t *totals;          /* [nnodes] sums over locations; of the root: MPI columns only */
-    uint64_t *inclusive;         /* [nnodes] as in the callgraph; a function's is that of what is below it */
     ompp_row_t *sums;            /* [2] scratch: SUM and the omitted ranks of a table */
     ompp_text_column_t *columns; /* scratch: of the table that is being printed */
     uint32_t *path;              /* [nnodes] scratch */
@@ -252,12 +251,6 @@ void ompp_text_rows(ompp_text_t *t, unsigned construct, bool split, ompp_text_ro
 
 /** \brief Nodes from the first level down to this one, to t->path. \return how many. */
 uint32_t ompp_text_path(ompp_text_t *t, uint32_t node);
-
-/** \brief Fills t->inclusive. */
-void ompp_text_sum_inclusive(ompp_text_t *t);
-
-/** \return whether the node is a function on a call path: it has no values, and no table. */
-bool ompp_text_is_path(const ompp_text_t *t, uint32_t node);
 
 /**
  * \brief Inclusive and exclusive time of a node in the callgraph, ns; of the root the time outside the regions below

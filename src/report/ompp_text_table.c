@@ -204,7 +204,6 @@ void ompp_text_flat(ompp_text_t *t)
 
     ompp_layout_title(t->out, "ompP Flat Region Profile (inclusive data)");
     for (size_t i = 0; i < t->nexecuted; i++) {
-        if (ompp_construct_is_path(p->regions[t->regions[i]].construct)) continue;
         ompp_text_gather_region(t, t->regions[i]);
         print_region(t, t->regions[i], false);
         print_table(t, p->regions[t->regions[i]].construct, false);
@@ -236,7 +235,6 @@ void ompp_text_callgraph_profiles(ompp_text_t *t)
     putc('\n', t->out);
     for (size_t i = 0; i < t->nordered; i++) {
         uint32_t node = t->nodes[i];
-        if (ompp_text_is_path(t, node)) continue; /* it has no values */
         ompp_text_gather_node(t, node);
         print_path(t, node);
         print_table(t, t->profile->regions[t->profile->nodes[node].region].construct, true);
@@ -247,25 +245,10 @@ void ompp_text_callgraph_profiles(ompp_text_t *t)
 
 /* ---- Callgraph --------------------------------------------------------------------------------------------------- */
 
-uint64_t ompp_text_inclusive(const ompp_text_t *t, uint32_t node) { return t->inclusive[node]; }
-
-bool ompp_text_is_path(const ompp_text_t *t, uint32_t node)
+uint64_t ompp_text_inclusive(const ompp_text_t *t, uint32_t node)
 {
-    return node && ompp_construct_is_path(t->profile->regions[t->profile->nodes[node].region].construct);
-}
-
-void ompp_text_sum_inclusive(ompp_text_t *t)
-{
-    const ompp_profile_t *p = t->profile;
-
-    t->inclusive[0] = t->duration_ns;
-    for (uint32_t n = (uint32_t)p->nnodes; n-- > 1;) {
-        const uint32_t parent = p->nodes[n].parent;
-        if (!ompp_text_is_path(t, n))
-            t->inclusive[n] =
-                ompp_text_mean(t->totals[n].value[OMPP_COLUMN_EXEC_T], ompp_analysis_divisor(p, t->paths, n));
-        if (ompp_text_is_path(t, parent)) t->inclusive[parent] += t->inclusive[n];
-    }
+    if (node == 0) return t->duration_ns;
+    return ompp_text_mean(t->totals[node].value[OMPP_COLUMN_EXEC_T], ompp_analysis_divisor(t->profile, t->paths, node));
 }
 
 uint64_t ompp_text_exclusive(const ompp_text_t *t, uint32_t node)
