@@ -29,7 +29,8 @@ typedef struct {
 
 static int wrong(const char *what, const char *word)
 {
-    fprintf(stderr, "ompp-report: %s%s%s; try ompp-report --help\n", what, word ? ": " : "", word ? word : "");
+    fprintf(stderr, "ompp-report: %s%s%s; try ompp-report --help\n", what, word ? ": " : "",
+            word ? ompp_report_shown(word) : "");
     return EXIT_USAGE;
 }
 
@@ -42,7 +43,10 @@ static const char *remedy(int rc)
     return "restore the file as it was written";
 }
 
-static const char *shown_name(const char *path) { return strcmp(path, "-") == 0 ? "standard input" : path; }
+static const char *shown_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : ompp_report_shown(path);
+}
 
 enum { MOST = 1 << 30 }; /* bytes of a report from a pipe, which may have no end */
 
@@ -108,7 +112,7 @@ static bool load(const char *path, input_t *input)
         rc = -OMPP_E_IO;
     } else if (kind == 'X') {
         rc = ompp_report_xml_read_fd(fd, name, &input->profile, why, sizeof why);
-        if (rc) fprintf(stderr, "ompp-report: %s; %s\n", why, remedy(rc));
+        if (rc) fprintf(stderr, "ompp-report: %s; %s\n", ompp_report_shown(why), remedy(rc));
     } else {
         rc = ompp_document_read_fd(fd, name, &input->document, why, sizeof why);
         if (rc) ompp_report_complain(why);
@@ -471,7 +475,7 @@ static const char *nearest_verb(const char *word)
 static int wrong_verb(const char *word, const char *near)
 {
     fprintf(stderr, "ompp-report: did you mean %s? %s is neither a command nor a file; try ompp-report --help\n", near,
-            word);
+            ompp_report_shown(word));
     return EXIT_USAGE;
 }
 
