@@ -37,6 +37,8 @@ cp p taskset; $launch -n -- ./taskset >out 2>/dev/null; claim "taskset is not pr
 claim "with one line that says where ompp belongs" sh -c "test \$(grep -c 'mpirun -n 2 ompp -- ' err) = 1"
 $launch -- ./p 2>err; claim "others run without it" sh -c "! grep -q mpirun err"
 $launch -- ./nosuch 2>/dev/null; claim "not found" same $? 127
+mkfifo pipe && chmod +x pipe
+timeout 20 $launch -- ./pipe 2>err; claim "a pipe is no program" sh -c "test $? = 126 && grep -q './pipe: not executable' err"
 $launch --nosuch=1 -- ./p 2>/dev/null; claim "unknown option" same $? 2
 for words in "--datta=1 --data" "--out-dir=x --outdir" "--ctrl2=x --ctr2" "--halp --help"; do
     $launch ${words% *} -- ./p 2>err; claim "misspelled: ${words% *}" sh -c "test $? = 2 && grep -q 'did you mean ${words#* }? unknown option ${words%%[= ]*}' err"

@@ -242,7 +242,7 @@ static void look_at(ompp_program_t *program, const char *name, bool children, un
         cannot(program, "%s", strerror(errno));
         return;
     }
-    if (S_ISDIR(st.st_mode) || access(program->path, X_OK) != 0) {
+    if (!S_ISREG(st.st_mode) || access(program->path, X_OK) != 0) {
         cannot(program, S_ISDIR(st.st_mode) ? "a directory" : "not executable");
         return;
     }
