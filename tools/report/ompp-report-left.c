@@ -247,6 +247,18 @@ static long add_usual_places(ompp_left_list_t *list, char *why, size_t size)
     return -1;
 }
 
+void ompp_left_why(const char *path, int rc, char *why, size_t n)
+{
+    const char *before = "", *what = rc == -OMPP_E_OPEN || rc == -OMPP_E_IO ? strerror(errno) : ompp_error_message(rc);
+
+    if (rc == -OMPP_E_VERSION)
+        before = "convert it with the ompp-report of its version: ", what = "written by another version of ompp";
+    if (rc == -OMPP_E_FORMAT)
+        before = "use show, csv or check for a report: ",
+        what = "not what a run leaves (FILE.ompp.bin, /dev/shm/ompp-*)";
+    snprintf(why, n, "%s%.1000s: %s", before, path, what);
+}
+
 long ompp_left_find(ompp_left_list_t *list, const char *path, char *why, size_t n)
 {
     struct stat st;
@@ -266,7 +278,7 @@ long ompp_left_find(ompp_left_list_t *list, const char *path, char *why, size_t 
     rc = add_file(list, path);
     if (rc == 0) return 1;
     if (rc == -OMPP_E_VERSION) return 0;
-    snprintf(why, n, "%s: %s", path, rc == -OMPP_E_OPEN || rc == -OMPP_E_IO ? strerror(errno) : ompp_error_message(rc));
+    ompp_left_why(path, rc, why, n);
     return -1;
 }
 

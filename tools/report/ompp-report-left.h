@@ -56,6 +56,9 @@ long ompp_left_find(ompp_left_list_t *list, const char *path, char *why, size_t 
  */
 bool ompp_left_remove(const ompp_left_file_t *file);
 
+/** \brief Why a file is not read, and what to do. \param[in] rc  the error; errno says more. */
+void ompp_left_why(const char *path, int rc, char *why, size_t n);
+
 /** \brief Directories in which a run leaves things: borrowed. \return their number. */
 size_t ompp_left_places(const char *dirs[3]);
 
