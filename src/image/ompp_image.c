@@ -15,8 +15,7 @@ bool ompp_image_open(const char *path, ompp_image_t *image)
     void *data = MAP_FAILED;
 
     if (fd < 0) return false;
-    if (fstat(fd, &st) == 0 && st.st_size > 0)
-        data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (fstat(fd, &st) == 0 && st.st_size > 0) data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
     if (data == MAP_FAILED) return false;
     *image = (ompp_image_t){data, st.st_size};
