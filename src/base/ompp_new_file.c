@@ -130,6 +130,16 @@ static bool is_nameless(const char *text, const char *dir)
     return *text != '/' && statfs(dir, &fs) == 0 && fs.f_type == PROC_MAGIC;
 }
 
+/* The text of a symbolic link, and the link itself. \return its length; -1: no link, or nothing there. */
+static ssize_t read_link(const char *path, char *text, size_t size, struct stat *link)
+{
+    const int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    const ssize_t n = fd >= 0 && fstat(fd, link) == 0 && S_ISLNK(link->st_mode) ? readlinkat(fd, "", text, size) : -1;
+
+    if (fd >= 0) close(fd);
+    return n;
+}
+
 /*
  * The last part of a path without symbolic links; it need not exist. Of the directories before it the system takes
  * care.
@@ -145,11 +155,11 @@ static int resolve(const char *path, char *out, size_t size)
         return -1;
     }
     for (int links = 0; links < MAX_LINKS; links++) {
-        const ssize_t n = readlink(out, text, sizeof text - 1);
-        if (n < 0) return 0; /* no link, or nothing there */
+        const ssize_t n = read_link(out, text, sizeof text - 1, &link);
+        if (n < 0) return 0;
         text[n] = '\0';
         if (!directory_of(dir, sizeof dir, out)) return -1;
-        if (lstat(out, &link) != 0 || !is_trusted(&link, dir)) return -1;
+        if (!is_trusted(&link, dir)) return -1;
         if (is_nameless(text, dir)) return 1;
         if (n == sizeof text - 1 ||
             snprintf(next, sizeof next, "%s%s", *text == '/' ? "" : dir, text) >= (int)sizeof next ||

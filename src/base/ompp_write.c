@@ -43,6 +43,7 @@ const char *ompp_write_why(int error)
 {
     if (error == EFBIG) return "larger than ulimit -f allows";
     if (error == EPERM) return "not permitted: another user's file, link or pipe may be there";
+    if (error == EEXIST) return "another file is there";
     return error == ETIMEDOUT ? "the reader of the pipe takes nothing" : strerror(error);
 }
 

@@ -35,13 +35,13 @@ static bool is_auto(void) { return listed(ompp_env.data_backend, "auto"); }
 
 bool ompp_data_wants(const char *backend)
 {
-    ompp_runtime_start(); /* reads the environment, knowing which rank this is: one rank alone complains about it */
-    return is_auto() || listed(ompp_env.data_backend, backend);
+    /* reads the environment, knowing which rank this is: one rank alone complains about it */
+    return ompp_runtime_start() && (is_auto() || listed(ompp_env.data_backend, backend));
 }
 
 bool ompp_data_may_choose(const char *backend)
 {
-    ompp_runtime_start();
+    if (!ompp_runtime_start()) return false;
     if (!is_auto()) return listed(ompp_env.data_backend, backend);
     return (*ompp_env.data || *ompp_env.data_addr) && !ompp_data_has("hooks");
 }

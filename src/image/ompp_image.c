@@ -1,7 +1,8 @@
 #include "image/ompp_image.h"
 
+#include "base/ompp_regular.h"
+
 #include <elf.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -9,13 +10,12 @@
 
 bool ompp_image_open(const char *path, ompp_image_t *image)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = ompp_regular_open(path);
     struct stat st;
     void *data = MAP_FAILED;
 
     if (fd < 0) return false;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
-        data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (fstat(fd, &st) == 0 && st.st_size > 0) data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
     if (data == MAP_FAILED) return false;
     *image = (ompp_image_t){data, st.st_size};

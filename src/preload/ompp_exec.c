@@ -2,6 +2,7 @@
 #include "preload/ompp_exec.h"
 
 #include "base/ompp_env.h"
+#include "base/ompp_regular.h"
 #include "image/ompp_image.h"
 #include "image/ompp_intercept.h"
 
@@ -97,7 +98,7 @@ static bool can_start(const char *path, bool script)
     int fd;
 
     if (is_own(path) || !is_command(path)) return false;
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    fd = ompp_regular_open(path);
     if (fd < 0) return false;
     ssize_t n = read(fd, begin, sizeof begin - 1);
     const bool refused = is_refused(fd);

@@ -1,8 +1,8 @@
 /*
  * Files of the place, of a process ID.START.MACHINE: "coming.PROCESS" has announced itself, "here.RANK.N.PROCESS" has
  * come with N ranks, "met.K", of which the text begins with the process that wrote it, says who has met. They are
- * symbolic links whose text is the ranks, as in 0-3,7: made as a whole or not at all, by one process alone, and without
- * a descriptor; limits of file size, at which a write would end the program, are nothing to them.
+ * symbolic links whose text is the ranks, as in 0-3,7: made as a whole or not at all, by one process alone; limits of
+ * file size, at which a write would end the program, are nothing to them.
  *
  * What a killed job has left is nobody's: K counts what was settled by processes that are gone, and the first other one
  * holds. Names of the living must not be left out alike by all, since only what is settled binds; so it is enough that
@@ -18,6 +18,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,7 +28,6 @@
 #include <time.h>
 #include <unistd.h>
 
-typedef char path_t[4700];
 typedef char ranks_text_t[3900];
 typedef char process_t[100];
 
@@ -45,26 +45,60 @@ static uint64_t hash_of(const char *text)
     return h;
 }
 
-static bool is_ours(const char *dir)
+/*
+ * The directory itself, which others may have moved away and put a link or one of their own in its place, where the
+ * directory above is not this user's alone. \return descriptor, -1 with errno.
+ */
+static int enter(const ompp_rank_discovery_t *discovery)
 {
     struct stat st;
 
-    return lstat(dir, &st) == 0 && S_ISDIR(st.st_mode) && ompp_new_file_is_own(&st, dir) &&
-           access(dir, R_OK | W_OK | X_OK) == 0;
+    if (discovery->held) {
+        if (fstat(discovery->fd, &st) == 0 && st.st_nlink > 0) return fcntl(discovery->fd, F_DUPFD_CLOEXEC, 3);
+        errno = ENOENT;
+        return -1;
+    }
+    const int fd = open(discovery->place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && errno == ENOTDIR) errno = ESTALE; /* a link */
+    if (fd < 0) return -1;
+    if (fstat(fd, &st) == 0 && st.st_dev == discovery->device && st.st_ino == discovery->inode) return fd;
+    close(fd);
+    errno = ESTALE;
+    return -1;
 }
 
-static void path_in(path_t path, const ompp_rank_discovery_t *discovery, const char *name)
+/* Is there a place of this user? From now on it is this one. */
+static bool find_place(ompp_rank_discovery_t *discovery)
 {
-    snprintf(path, sizeof(path_t), "%s/%s", discovery->place, name);
+    const int fd = open(discovery->place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st = {0};
+
+    if (fd < 0) return false;
+    const bool ours = fstat(fd, &st) == 0 && ompp_new_file_is_own(&st, discovery->place) &&
+                      faccessat(fd, ".", R_OK | W_OK | X_OK, 0) == 0;
+    close(fd);
+    discovery->device = st.st_dev;
+    discovery->inode = st.st_ino;
+    return ours;
+}
+
+static DIR *list(const ompp_rank_discovery_t *discovery)
+{
+    const int fd = enter(discovery);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+    if (fd >= 0 && !dir) close(fd);
+    if (dir) rewinddir(dir); /* where it is held, others of this process have read it */
+    return dir;
 }
 
 static ssize_t text_of(const ompp_rank_discovery_t *discovery, const char *name, char *text, size_t size)
 {
-    path_t path;
+    const int fd = enter(discovery);
+    const ssize_t n = fd < 0 ? -1 : readlinkat(fd, name, text, size - 1);
 
-    path_in(path, discovery, name);
-    const ssize_t n = readlink(path, text, size - 1);
     text[n > 0 ? n : 0] = '\0';
+    if (fd >= 0) close(fd);
     return n;
 }
 
@@ -72,25 +106,42 @@ static ssize_t text_of(const ompp_rank_discovery_t *discovery, const char *name,
 static bool put(const ompp_rank_discovery_t *discovery, const char *name, const char *text)
 {
     char found[4096];
-    path_t path;
+    const int fd = enter(discovery);
+    const bool made = fd >= 0 && symlinkat(text, fd, name) == 0;
+    const int error = errno;
 
-    path_in(path, discovery, name);
-    return symlink(text, path) == 0 || (text_of(discovery, name, found, sizeof found) > 0 && strcmp(found, text) == 0);
+    if (fd >= 0) close(fd);
+    if (made || (text_of(discovery, name, found, sizeof found) > 0 && strcmp(found, text) == 0)) return true;
+    errno = error;
+    return false;
 }
 
 /* The same; the place may have been swept between its opening and now. */
-static bool put_first(const ompp_rank_discovery_t *discovery, const char *name, const char *text)
+static bool put_first(ompp_rank_discovery_t *discovery, const char *name, const char *text)
 {
     if (put(discovery, name, text)) return true;
-    return errno == ENOENT && (mkdir(discovery->place, 0700) == 0 || errno == EEXIST) && put(discovery, name, text);
+    return (errno == ENOENT || errno == ESTALE) && (mkdir(discovery->place, 0700) == 0 || errno == EEXIST) &&
+           find_place(discovery) && put(discovery, name, text);
 }
 
 static void take_away(const ompp_rank_discovery_t *discovery, const char *name)
 {
-    path_t path;
+    const int fd = enter(discovery);
 
-    path_in(path, discovery, name);
-    unlink(path);
+    if (fd < 0) return;
+    unlinkat(fd, name, 0);
+    close(fd);
+}
+
+/* When a name came, by the clock of the file system; 0 = it is not there. */
+static double time_of(const ompp_rank_discovery_t *discovery, const char *name)
+{
+    struct stat st;
+    const int fd = enter(discovery);
+    const bool known = fd >= 0 && fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+
+    if (fd >= 0) close(fd);
+    return known ? (double)st.st_mtime : 0;
 }
 
 /* ---- Processes --------------------------------------------------------------------------------------------------- */
@@ -136,15 +187,12 @@ static life_t life_of(const char *process, const process_t self)
     return kill(pid, 0) != 0 && errno == ESRCH ? GONE : LIVES;
 }
 
-/* Who has come so long ago has found something settled, or has settled it. By the clock of the file system. */
+/* Who has come so long ago has found something settled, or has settled it. */
 static bool is_old(const ompp_rank_discovery_t *discovery, const char *name)
 {
-    struct stat st;
-    path_t path;
+    const double came = discovery->arrival_s > 0 ? time_of(discovery, name) : 0;
 
-    path_in(path, discovery, name);
-    return discovery->arrival_s > 0 && lstat(path, &st) == 0 &&
-           (double)st.st_mtime + discovery->old_s < discovery->arrival_s;
+    return came > 0 && came + discovery->old_s < discovery->arrival_s;
 }
 
 static const char *process_in(const char *name)
@@ -154,6 +202,11 @@ static const char *process_in(const char *name)
     if (strncmp(name, "coming.", 7) == 0) return name + 7;
     if (sscanf(name, "here.%d.%d.%n", &rank, &n, &used) >= 2 && used > 0) return name + used;
     return NULL;
+}
+
+static bool is_of_meeting(const char *name)
+{
+    return process_in(name) || strncmp(name, "met.", 4) == 0 || strcmp(name, "look") == 0;
 }
 
 /* A name of a process that will not come; it is removed. Announced may be long before: MPI_Init has no limit. */
@@ -181,7 +234,7 @@ void ompp_rank_discovery_announce(ompp_rank_discovery_t *discovery)
 /* Ours go. \return whether there are none of others. */
 static bool take_away_own(const ompp_rank_discovery_t *discovery, const process_t self)
 {
-    DIR *dir = opendir(discovery->place);
+    DIR *dir = list(discovery);
     const struct dirent *entry;
     bool alone = true;
 
@@ -196,11 +249,11 @@ static bool take_away_own(const ompp_rank_discovery_t *discovery, const process_
 
 static void remove_place(const ompp_rank_discovery_t *discovery)
 {
-    DIR *dir = opendir(discovery->place);
+    DIR *dir = list(discovery);
     const struct dirent *entry;
 
     while (dir && (entry = readdir(dir)))
-        if (!process_in(entry->d_name) && *entry->d_name != '.') take_away(discovery, entry->d_name);
+        if (!process_in(entry->d_name) && is_of_meeting(entry->d_name)) take_away(discovery, entry->d_name);
     if (dir) closedir(dir);
     rmdir(discovery->place); /* unless somebody has come meanwhile */
 }
@@ -224,14 +277,14 @@ void ompp_rank_discovery_leave(ompp_rank_discovery_t *discovery)
 /* ---- Sweeping ---------------------------------------------------------------------------------------------------- */
 
 /* What has come there since counts, too: a process whose place is taken from under it makes it anew (put_first). */
-static bool is_deserted(const ompp_rank_discovery_t *place, const ompp_rank_discovery_t *new, const process_t self)
+static bool is_deserted(ompp_rank_discovery_t *place, const ompp_rank_discovery_t *new, const process_t self)
 {
     struct stat was, now;
     char text[4096];
 
-    if (!is_ours(place->place) || lstat(place->place, &was) != 0 || lstat(new->place, &now) != 0) return false;
+    if (!find_place(place) || lstat(place->place, &was) != 0 || lstat(new->place, &now) != 0) return false;
     if (was.st_mtime + QUIET_S > now.st_mtime) return false;
-    DIR *dir = opendir(place->place);
+    DIR *dir = list(place);
     const struct dirent *entry;
     bool gone = dir != NULL;
     while (gone && (entry = readdir(dir))) {
@@ -248,11 +301,11 @@ static bool is_deserted(const ompp_rank_discovery_t *place, const ompp_rank_disc
 
 static void remove_deserted(const ompp_rank_discovery_t *place)
 {
-    DIR *dir = opendir(place->place);
+    DIR *dir = list(place);
     const struct dirent *entry;
 
     while (dir && (entry = readdir(dir)))
-        if (*entry->d_name != '.') take_away(place, entry->d_name);
+        if (is_of_meeting(entry->d_name)) take_away(place, entry->d_name);
     if (dir) closedir(dir);
     rmdir(place->place);
 }
@@ -290,7 +343,7 @@ bool ompp_rank_discovery_open(ompp_rank_discovery_t *discovery, const char *cons
         int n = snprintf(discovery->place, sizeof discovery->place, "%s/" PLACES "%016llx", dir, (unsigned)geteuid(),
                          (unsigned long long)hash_of(name));
         const bool fits = n < (int)sizeof discovery->place, made = fits && mkdir(discovery->place, 0700) == 0;
-        if (fits && (made || errno == EEXIST) && is_ours(discovery->place)) {
+        if (fits && (made || errno == EEXIST) && find_place(discovery)) {
             if (made) sweep(dir, discovery);
             break;
         }
@@ -355,7 +408,7 @@ static bool add_ranks(people_t *people, const char *text)
  */
 static bool look(const ompp_rank_discovery_t *discovery, const char *self, people_t *people, bool with_ranks)
 {
-    DIR *dir = opendir(discovery->place);
+    DIR *dir = list(discovery);
     const struct dirent *entry;
     ranks_text_t text;
     bool ok = dir != NULL;
@@ -488,16 +541,6 @@ static bool has_all(const people_t *met, const int *ranks, int n)
     return all;
 }
 
-/* When it came, as the file system has it. */
-static double time_of(const ompp_rank_discovery_t *discovery, const char *name)
-{
-    struct stat st;
-    path_t path;
-
-    path_in(path, discovery, name);
-    return lstat(path, &st) == 0 ? (double)st.st_mtime : 0;
-}
-
 int ompp_rank_discovery_hold(ompp_rank_discovery_t *discovery, const int *ranks, int n,
                              const ompp_rank_discovery_limits_t *limits, int **met)
 {
@@ -510,12 +553,16 @@ int ompp_rank_discovery_hold(ompp_rank_discovery_t *discovery, const int *ranks,
     name_self(self);
     snprintf(name, sizeof name, "here.%d.%d.%s", ranks[0], n, self);
     const bool arrival = *discovery->place && write_ranks(text, ranks, (size_t)n) && put_first(discovery, name, text);
+    discovery->fd = arrival ? enter(discovery) : -1; /* what comes to the place's name is nothing to a meeting */
+    discovery->held = discovery->fd >= 0;
     discovery->arrival_s = arrival ? time_of(discovery, name) : 0;
     discovery->old_s = 2 * limits->limit_s + 4;
     if (!arrival || !wait_for_others(discovery, self, limits, &people) || !has_all(&people, ranks, n)) {
         people.n = 0;
         for (int i = 0; i < n; i++) add_rank(&people, ranks[i]);
     }
+    if (discovery->held) close(discovery->fd);
+    discovery->held = false;
     *met = people.rank;
     errno = saved;
     return (int)people.n;

@@ -14,12 +14,17 @@
 #define OMPP_RANK_DISCOVERY_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #pragma GCC visibility push(default)
 
 /** A place for one meeting. Zero: there is none. */
 typedef struct {
     char place[4400];
+    dev_t device; /* the directory of that name, as it was found */
+    ino_t inode;
+    int fd; /* held: open */
+    bool held;
     double arrival_s, old_s; /* of ompp_rank_discovery_hold(), for what others have left */
 } ompp_rank_discovery_t;
 

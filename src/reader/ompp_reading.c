@@ -12,18 +12,6 @@
 
 /* ---- Failing ----------------------------------------------------------------------------------------------------- */
 
-/* Control characters and bytes that are not UTF-8 do not reach the terminal; a message is one line. */
-static void make_printable(char *text)
-{
-    uint32_t code;
-
-    while (*text) {
-        size_t n = ompp_utf8_next(text, &code);
-        if (n == 0 || *text == '\t' || *text == '\n' || *text == '\r') *text = '?';
-        text += n ? n : 1;
-    }
-}
-
 bool ompp_reading_fail(ompp_reading_t *r, const char *what, const char *format, ...)
 {
     va_list args;
@@ -37,7 +25,7 @@ bool ompp_reading_fail(ompp_reading_t *r, const char *what, const char *format, 
     va_end(args);
     used = strlen(r->why);
     snprintf(r->why + used, sizeof r->why - used, "; %s", what);
-    make_printable(r->why);
+    ompp_utf8_make_printable(r->why);
     return false;
 }
 

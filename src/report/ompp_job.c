@@ -68,15 +68,15 @@ static int write_files(const ompp_profile_t *profile, const ompp_job_t *job, omp
     return rc;
 }
 
-/* All files in one directory, or nothing; only one where it goes to a device or pipe. */
-static int try_directory(const ompp_profile_t *profile, ompp_job_t *job, const char *dir, bool first)
+/* All files in one directory, or nothing; only one where it goes to a device or pipe. exact: under the user's name. */
+static int try_name(const ompp_profile_t *profile, ompp_job_t *job, const char *dir, bool first, bool exact)
 {
     char stem[512];
     ompp_outfile_t files;
     int rc;
 
     errno = 0;
-    if (job->file[0]) {
+    if (exact) {
         rc = open_exact(profile, &files, job, dir, first);
     } else {
         make_stem(profile, job, stem, sizeof stem);
@@ -88,6 +88,15 @@ static int try_directory(const ompp_profile_t *profile, ompp_job_t *job, const c
         if (files.path[i][0]) snprintf(job->path, sizeof job->path, "%s", files.path[i]);
     snprintf(job->xml_path, sizeof job->xml_path, "%s", files.path[OMPP_OUT_XML]);
     return 0;
+}
+
+/* In a directory other than the first the user's name may be that of anything. */
+static int try_directory(const ompp_profile_t *profile, ompp_job_t *job, const char *dir, bool first)
+{
+    const bool exact = job->file[0];
+    const int rc = try_name(profile, job, dir, first, exact);
+
+    return rc && exact && !first ? try_name(profile, job, dir, first, false) : rc;
 }
 
 static const char *reason(int rc, int error)

@@ -2,6 +2,7 @@
 #include "report/ompp_outfile.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_regular.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,6 +90,17 @@ static bool is_special(const char *path)
     return stat(path, &file) == 0 && (!S_ISREG(file.st_mode) || standard_stream(&file) >= 0);
 }
 
+/* A program or a library: a name that is given by mistake, mostly that of the program that runs. */
+static bool is_program(const char *path)
+{
+    char begin[4] = "";
+    const int fd = ompp_regular_open(path);
+    const bool read = fd >= 0 && pread(fd, begin, sizeof begin, 0) >= 2;
+
+    if (fd >= 0) close(fd);
+    return read && (memcmp(begin, "\177ELF", 4) == 0 || memcmp(begin, "#!", 2) == 0);
+}
+
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static bool use(ompp_outfile_t *files, int i, int fd)
@@ -118,6 +130,11 @@ static bool open_one(ompp_outfile_t *files, int i)
     }
     if (stream >= 0) return use(files, i, fcntl(stream, F_DUPFD_CLOEXEC, 3));
     const int fd = ompp_new_file_open(&files->file[i], files->path[i], files->chosen ? 0666 : 0600);
+    if (fd >= 0 && !files->file[i].special && is_program(files->file[i].target)) {
+        close(fd);
+        errno = EEXIST;
+        return false;
+    }
     if (!files->file[i].special || fd < 0) return use(files, i, fd);
     files->special[i].fd = fd;
     files->special[i].is = true;
@@ -207,10 +224,12 @@ static bool name_all(ompp_outfile_t *files)
 
     for (int k = 0; k < OMPP_OUTFILES;) {
         const int i = order[k++];
-        if (ompp_new_file_commit(&files->file[i], !files->number) == 0) continue;
-        if (!files->number || errno != EEXIST) return false;
+        const bool replace = files->chosen && !files->number;
+        if (ompp_new_file_commit(&files->file[i], replace) == 0) continue;
+        if (replace || errno != EEXIST) return false;
         for (; k > 0; k--) ompp_new_file_retract(&files->file[order[k - 1]]);
-        if (!choose_number(files)) return false;
+        errno = EEXIST;
+        if (!files->number || !choose_number(files)) return false;
         for (int n = 0; n < OMPP_OUTFILES; n++)
             snprintf(files->file[n].target, sizeof files->file[n].target, "%s", files->path[n]);
     }

@@ -37,3 +37,15 @@ size_t ompp_utf8_width(const char *text)
     for (; *text; text += n ? n : 1, width++) n = ompp_utf8_next(text, &code);
     return width;
 }
+
+char *ompp_utf8_make_printable(char *text)
+{
+    uint32_t code;
+
+    for (char *at = text; *at;) {
+        const size_t n = ompp_utf8_next(at, &code);
+        if (n == 0) *at = '?';
+        at += n ? n : 1;
+    }
+    return text;
+}

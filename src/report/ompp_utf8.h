@@ -19,4 +19,7 @@ size_t ompp_utf8_next(const char *text, uint32_t *code);
 /** \brief Number of characters, as a terminal would advance; bytes that are not UTF-8 count one each. */
 size_t ompp_utf8_width(const char *text);
 
+/** \brief For a line on a terminal: bytes that are not UTF-8 and control characters become '?'. \return text. */
+char *ompp_utf8_make_printable(char *text);
+
 #endif

@@ -2,10 +2,10 @@
 #include "structure/ompp_elf.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_regular.h"
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -95,9 +95,9 @@ int ompp_elf_open(ompp_elf_t *elf, const char *path)
     struct stat status;
 
     memset(elf, 0, sizeof *elf);
-    elf->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* not to hang on a pipe of that name */
+    elf->fd = ompp_regular_open(path);
     if (elf->fd < 0) return -OMPP_E_OPEN;
-    if (fstat(elf->fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    if (fstat(elf->fd, &status) != 0) {
         close(elf->fd);
         return -OMPP_E_OPEN;
     }

@@ -6,10 +6,10 @@
 #include "structure/ompp_source.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_regular.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +55,11 @@ static bool find_lines(ompp_source_t *source)
 ompp_source_t *ompp_source_open(const char *path, int64_t newest)
 {
     struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = ompp_regular_open(path);
     ompp_source_t *source = NULL;
 
     if (fd < 0) return NULL;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= MAX_SIZE && status.st_mtime <= newest)
+    if (fstat(fd, &status) == 0 && status.st_size <= MAX_SIZE && status.st_mtime <= newest)
         source = calloc(1, sizeof *source + (size_t)status.st_size + 1);
     if (source) source->size = (size_t)status.st_size;
     if (source && (!read_all(fd, source->text, source->size) || !find_lines(source))) {

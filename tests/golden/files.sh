@@ -89,7 +89,23 @@ special pipe fifo
 grep -q "set OMPP_REPORTFILE to a file that you can write to: cannot write the report $work/d/pipe (No such device or address); it is .*/here/pipe" "$work/err" ||
     bad "a pipe without reader: said $(cat "$work/err")"
 there "$work/here" pipe pipe.xml
-rm "$work/d"/* "$work/here"/*
+rm "$work/here"/*
+# Elsewhere the name may be that of anything, which stays; so does a program where the report belongs.
+for mine in pipe pipe.xml; do
+    echo mine > "$work/here/$mine"
+    timeout 20 "$tool" job "$here/serial.xml" "$work/d" file=pipe > "$work/out" 2> "$work/err" || bad "$mine elsewhere: status $?"
+    [ "$(cat "$work/here/$mine")" = mine ] && grep -q 'it is .*/here/serial.1-0.ompp.txt' "$work/err" || bad "$mine elsewhere: $(cat "$work/err")"
+    there "$work/here" $mine serial.1-0.ompp.txt serial.1-0.ompp.xml
+    rm "$work/here"/*
+done
+rm "$work/d"/*
+for begin in '#!/bin/sh' '\177ELF'; do
+    printf "$begin" > "$work/d/prog"; cp "$work/d/prog" "$work/prog"
+    job "$here/serial.xml" "$work/d" file=prog || bad "a program at the report's name"
+    cmp -s "$work/d/prog" "$work/prog" && grep -q 'another file is there' "$work/err" || bad "a program is replaced: $(cat "$work/err")"
+    there "$work/d" prog
+    rm "$work/d"/* "$work/here"/*
+done
 
 # A reader that goes away does not take the program along.
 mkfifo "$work/d/pipe"

@@ -94,6 +94,10 @@ grep -q 'none.xml: No such file' "$work/err" || bad "missing file: $(cat "$work/
 "$report" --what "$here/mpi.xml" > /dev/null 2>&1; [ $? = 2 ] || bad "unknown option"
 "$report" --help | grep -q '^usage' || bad "help"
 "$report" convert "$here/mpi.xml" > /dev/null 2> "$work/err"; [ $? = 1 ] || bad "convert of XML"
+for command in merge collect; do
+    "$report" $command "$here/mpi.xml" > /dev/null 2> "$work/err"; [ $? = 1 ] || bad "$command of XML"
+    grep -q 'use show, csv or check for a report: .*mpi.xml: ' "$work/err" || bad "$command of XML: $(cat "$work/err")"
+done
 [ -c /dev/full ] && { "$report" "$here/mpi.xml" > /dev/full 2> "$work/err"; [ $? = 1 ] || bad "full output"; }
 [ -n "$sanitized" ] || { echo "not run under sanitizers:"; head -3 "$work/cc.log"; }
 exit $failed

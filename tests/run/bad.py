@@ -46,6 +46,9 @@ def read_only_file_system(scratch):
 def cases(scratch, full, read_only):
     a_file = scratch.file("not-a-folder")
     open(a_file, "w").close()
+    a_script = scratch.file("a-script")
+    with open(a_script, "w") as file:
+        file.write("#!/bin/sh\n")
     result = [
         Case("nothing wrong", lines=0),
         Case("nothing wrong, MPI", mpi=True, lines=0),
@@ -54,6 +57,8 @@ def cases(scratch, full, read_only):
         Case("report folder is a file", says=("(Not a directory)",), OMPP_OUTDIR=a_file),
         Case("report file in a folder that is missing", report=None, says=("set OMPP_REPORTFILE to a file that you can write to: ", "/nonexistent/name (No such file"),
              OMPP_REPORTFILE="/nonexistent/name"),
+        Case("report file is a folder", says=("(Is a directory)",), OMPP_REPORTFILE="."),
+        Case("report file is a program", report=None, says=("a-script (another file is there); it is ",), OMPP_REPORTFILE=a_script),
         Case("arena folder missing", says=("set OMPP_JOB_DIR to a directory that you can write to: ", "memory only (/nonexistent/folder/ompp-", "No such file"),
              OMPP_JOB_DIR="/nonexistent/folder"),
         Case("arena folder missing, MPI", mpi=True, says=("memory only (/nonexistent/folder/ompp-",), OMPP_JOB_DIR="/nonexistent/folder"),

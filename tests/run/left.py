@@ -213,6 +213,9 @@ def test_foreign(verdict, scratch, program):
     verdict.check("(%d of them found)" % (RANKS - 1) in lines[-1 - ("another version" in lines[-1])], "foreign: --list: " + done.out)
     verdict.check(any(re.match(r"[-0-9]+ [:0-9]+  written by another version of ompp: .*--remove.*; " + re.escape(files[0]), line)
                       for line in lines), "foreign: --list: " + done.out)
+    for command in ("show", "csv", "check", "coz"):
+        done = report(command, files[1], folder=folder)
+        verdict.check(done.status == 1 and "use convert: " + files[1] in done.err, "foreign: %s of what a run left: %s" % (command, done.err))
     for words in (["merge", files[0]], ["convert", files[0]]):
         done = report(*words, folder=folder)
         verdict.check(done.status == 1 and "another version" in done.err, "foreign: %s: %s" % (words[0], done.err))

@@ -20,6 +20,22 @@ def run(program, folder, environment):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=harness.LIMIT)
 
 
+def variants():
+    """How programs are built: what they call of us."""
+    for how in harness.sources():
+        yield how, how, [], []
+        yield how + " functions", how, [], ["-finstrument-functions"]
+        yield how + " memory", how, ["--memory"], []
+
+
+def build(program, how, options, flags):
+    words = [harness.command("kinst-ompp"), "--with=" + how, *options, harness.COMPILERS[how], "-fopenmp", "-pthread", "-g", *flags,
+             os.path.join(HERE, "secure.c"), "-o", program, "-ldl"]
+    done = harness.execute(words, os.path.dirname(program))
+    if done.status:
+        raise harness.Failure("cannot build: " + done.err)
+
+
 def files(folder):
     return sorted(name for _, _, names in os.walk(folder) for name in names)
 
@@ -49,16 +65,16 @@ def main():
                    "OMPP_REPORTFILE": os.path.join(open_to_all, "report"), "OMPP_CHILDREN": "1", "OMPP_DUMP_INTERVAL": "0.01",
                    "OMPP_CHECKPOINT": "0.01", "OMPP_CAUSAL": "virtual", "OMPP_DATA": "sum", "OMPP_CTR1": "perf::PAGE-FAULTS",
                    "OMPP_VERBOSE": "2", "_OMPP_COMMAND": "/bin/true", "_OMPP_RESTORE": "LD_PRELOAD", "OMPP_MISSPELT": "1"}
-    for how in harness.sources():
-        program = os.path.join(top, how)
-        harness.build(os.path.join(HERE, "secure.c"), program, how)
+    for build_title, how, options, flags in variants():
+        program = os.path.join(top, build_title.replace(" ", "-"))
+        build(program, how, options, flags)
         for what, mode, secure in (("plain", 0o755, 0), ("setuid", 0o4755, 1), ("setgid", 0o2755, 1)):
             os.chmod(program, mode)
             before, shared = files(top), set(os.listdir("/dev/shm"))
             done = run(program, open_to_all, environment)
             made = [name for name in files(top) if name not in before]
-            title = "%s, %s: " % (how, what)
-            verdict.equal((done.returncode, done.stdout), (7, "%d 2 %s\n" % (secure, open_to_all)), title + "status and output")
+            title = "%s, %s: " % (build_title, what)
+            verdict.equal((done.returncode, done.stdout), (7, "%d 18 3 %s\n" % (secure, open_to_all)), title + "status and output")
             if secure:
                 verdict.equal(done.stderr, "", title + "messages")
                 verdict.equal(made, [], title + "files")

@@ -1,5 +1,6 @@
-/* A program of one user in a directory of many; with an argument it is killed, and leaves its file. */
+/* A program of one user in a directory of many; with an argument it is killed, and leaves its file; with two it waits for that. */
 #include <signal.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -9,6 +10,7 @@ int main(int argc, char **argv)
 #pragma omp parallel num_threads(2)
 #pragma omp critical
     sum++;
+    if (argc > 2) pause();
     if (argc > 1) raise(SIGKILL);
     return sum - 2;
 }

@@ -203,6 +203,53 @@ def test_collect(verdict, scratch, program):
     verdict.equal(report("merge", "--list", folder, folder=job).out.count("\n"), 1, "what was collected")
 
 
+def test_moved(verdict, scratch, program):
+    """Who may write to the directory puts a link in the place of what was read: where it leads nothing goes."""
+    for words in (["merge", "--remove"], ["collect", "--remove"]):
+        folder, mine = shared(scratch, "moved-" + words[0]), shared(scratch, "mine-" + words[0], 0o755)
+        with open(os.path.join(mine, "thesis"), "w") as file:
+            file.write(TARGET)
+        one = subprocess.Popen([program, "wait", "here"], cwd=mine, env=harness.environment(OMP_NUM_THREADS=2, OMPP_JOB_DIR=folder))
+        wait_until(lambda: glob.glob(folder + "/ompp-*"))
+        path = glob.glob(folder + "/ompp-*")[0]
+        wait_until(lambda: b"ompp" in open(path, "rb").read(4096))
+        reader = subprocess.Popen([harness.command("ompp-report"), *words, "--to=" + mine, folder], stderr=subprocess.PIPE, text=True,
+                                  stdout=subprocess.DEVNULL, env=harness.environment())
+        wait_until(lambda: path in opened_by(reader.pid))
+        os.rename(path, path + ".away")
+        os.symlink(os.path.join(mine, "thesis"), path)
+        one.kill()
+        one.wait()
+        said = reader.communicate(timeout=BOUND)[1]
+        verdict.check(os.path.exists(os.path.join(mine, "thesis")), "%s, what a link leads to: %s" % (words, said))
+        verdict.check("something else is there now" in said and reader.returncode == 1, "%s: %d, %s" % (words, reader.returncode, said))
+
+
+def wait_until(what):
+    end = time.monotonic() + BOUND
+    while not what() and time.monotonic() < end:
+        time.sleep(0.002)
+
+
+def opened_by(pid):
+    try:
+        return [os.readlink(link) for link in glob.glob("/proc/%d/fd/*" % pid)]
+    except OSError:
+        return []
+
+
+def test_shown(verdict, scratch):
+    """Names that others have chosen do nothing to the terminal."""
+    folder = shared(scratch, "shown")
+    name = "a\x1b]0;b\x07\nompp-report: c\x7f\x9b"
+    with open(os.path.join(folder, name), "w") as file:
+        file.write("nothing")
+    for command in ("show", "csv", "check", "coz", "convert", "merge", "collect", "merg", "--x"):
+        done = report(*([command + name] if "-" in command else [command, name]), folder=folder)
+        verdict.check(done.status in (1, 2) and done.err.count("\n") == 1 and done.err[:-1].isprintable() and done.out == "",
+                      "names with control characters: %s: %r %r" % (command, done.err, done.out))
+
+
 def test_expire(verdict, scratch, program):
     """Root removes what is old and whose processes are gone, of all users, and nothing else; a user his own."""
     folder = shared(scratch, "expire")
@@ -399,6 +446,8 @@ def main():
         test_links(verdict, scratch, program)
         test_own_links(verdict, scratch, program)
         test_collect(verdict, scratch, program)
+        test_moved(verdict, scratch, program)
+        test_shown(verdict, scratch)
         test_expire(verdict, scratch, program)
         test_pipes(verdict, scratch, program)
         test_elsewhere(verdict, scratch, program)

@@ -37,6 +37,10 @@ cp p taskset; $launch -n -- ./taskset >out 2>/dev/null; claim "taskset is not pr
 claim "with one line that says where ompp belongs" sh -c "test \$(grep -c 'mpirun -n 2 ompp -- ' err) = 1"
 $launch -- ./p 2>err; claim "others run without it" sh -c "! grep -q mpirun err"
 $launch -- ./nosuch 2>/dev/null; claim "not found" same $? 127
+mkfifo pipe && chmod +x pipe
+timeout 20 $launch -- ./pipe 2>err; claim "a pipe is no program" sh -c "test $? = 126 && grep -q './pipe: not executable' err"
+$launch -n 2 ./p 2>err; claim "ranks for ompp" sh -c "test $? = 127 && grep -q 'write mpirun -n 2 ompp -- ./app: 2: not found' err"
+$launch -- A=2 ./p 2>err; claim "variables behind ompp" sh -c "test $? = 127 && grep -q 'put A=2 in front of ompp: ' err"
 $launch --nosuch=1 -- ./p 2>/dev/null; claim "unknown option" same $? 2
 for words in "--datta=1 --data" "--out-dir=x --outdir" "--ctrl2=x --ctr2" "--halp --help"; do
     $launch ${words% *} -- ./p 2>err; claim "misspelled: ${words% *}" sh -c "test $? = 2 && grep -q 'did you mean ${words#* }? unknown option ${words%%[= ]*}' err"
@@ -69,6 +73,14 @@ for command in "$launch" "$kinst" "$abs_top_builddir/ompp-config"; do
     claim "$command -v" same "$($command -v)" "$($command --version)"
 done
 $kinst --with=opary gcc p.c 2>err; claim "a wrong value names the choices" sh -c "test $? = 2 && grep -q 'with=opary: the value is to be opari or ompt' err"
+for words in p.c "gcc -O1"; do
+    $kinst "$words" p.c 2>err; claim "no compiler: $words" sh -c "test $? = 127 && test \$(wc -l <err) = 1 && grep -q 'begin with the compiler.*: no command $words' err"
+done
+$kinst make -f none 2>err; claim "make is no compiler" sh -c "test $? = 2 && grep -q 'give make the compiler, as CC=kinst-ompp-gcc: ' err"
+for option in -o -I; do
+    gcc p.c -fopenmp $option 2>plain; $kinst gcc p.c -fopenmp $option 2>err
+    claim "an option without its argument: $option" sh -c "test $? = 1 && cmp plain err && test ! -e ./-w"
+done
 for value in 5x nan -1 ''; do
     $kinst --opari-timeout=$value gcc p.c -o none 2>err; claim "a timeout of '$value'" sh -c "test $? = 2 && grep -q 'a number of seconds' err"
 done

@@ -242,7 +242,7 @@ static void look_at(ompp_program_t *program, const char *name, bool children, un
         cannot(program, "%s", strerror(errno));
         return;
     }
-    if (S_ISDIR(st.st_mode) || access(program->path, X_OK) != 0) {
+    if (!S_ISREG(st.st_mode) || access(program->path, X_OK) != 0) {
         cannot(program, S_ISDIR(st.st_mode) ? "a directory" : "not executable");
         return;
     }
@@ -289,6 +289,11 @@ void ompp_program_find(char **argv, bool children, ompp_program_t *program)
         cannot(program, strchr(argv[0], '/') ? "not found" : "not found in PATH");
         if (!strchr(argv[0], '/') && access(argv[0], X_OK) == 0)
             snprintf(program->remedy, sizeof program->remedy, "write ./%.150s", argv[0]);
+        else if (strchr(argv[0], '='))
+            snprintf(program->remedy, sizeof program->remedy, "put %.150s in front of ompp", argv[0]);
+        else if (!argv[0][strspn(argv[0], "0123456789")])
+            snprintf(program->remedy, sizeof program->remedy, "for ranks, write mpirun -n %.20s ompp -- ./app",
+                     argv[0]);
         program->status = NOT_FOUND;
     }
 }

@@ -257,6 +257,7 @@ static size_t read_option(kinst_command_t *c, size_t i)
         bool whole = strcmp(word, options[k].text) == 0;
         if (!whole && !(options[k].form == PREFIX && strncmp(word, options[k].text, length) == 0)) continue;
         bool two = options[k].form == ARGUMENT && i + 1 < c->words.n;
+        if (options[k].form == ARGUMENT && !two) c->step = KINST_STEP_NONE; /* an error, for the compiler to say */
         if (options[k].meaning == DEPENDENCY) c->kinds[i] = c->kinds[i + two] = KINST_WORD_DEPENDENCY;
         if (options[k].meaning == OUTPUT) c->kinds[i] = c->kinds[i + two] = KINST_WORD_OUTPUT;
         apply(c, options[k].meaning, two ? c->words.v[i + 1] : word + length);

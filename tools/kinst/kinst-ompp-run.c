@@ -187,7 +187,12 @@ static void start_failed(const char *name)
 {
     int code = errno == ENOENT ? 127 : 126;
 
-    fprintf(stderr, "kinst-ompp: %s: %s\n", name, strerror(errno));
+    /* a file that is here, or several words in one */
+    const bool mistaken = errno == ENOENT && !strchr(name, '/') && (strchr(name, ' ') || access(name, F_OK) == 0);
+
+    if (mistaken)
+        fprintf(stderr, "kinst-ompp: begin with the compiler, as kinst-ompp gcc -c a.c: no command %s\n", name);
+    else fprintf(stderr, "kinst-ompp: %s: %s\n", name, strerror(errno));
     fflush(stderr);
     _exit(code);
 }

@@ -105,6 +105,19 @@ static const char *compiler_of(const char *name)
     return name + strlen(stem);
 }
 
+/* Who builds programs by other commands has to give them the compiler. */
+static void advise(const char *command)
+{
+    static const char *const builders[] = {"make", "gmake", "cmake", "ninja", "meson", "scons", "configure"};
+
+    for (size_t i = 0; i < sizeof builders / sizeof builders[0]; i++)
+        if (strcmp(command, builders[i]) == 0)
+            fprintf(stderr,
+                    "kinst-ompp: give %s the compiler, as CC=kinst-ompp-gcc: %s itself is no compiler, and what it "
+                    "compiles is not measured\n",
+                    command, command);
+}
+
 int main(int argc, char **argv)
 {
     const char *name = ompp_path_last(argv[0]);
@@ -138,6 +151,7 @@ int main(int argc, char **argv)
         printf("usage: %s <compile-or-link-command>\n", name);
         return 1;
     }
+    advise(ompp_path_last(words.v[0]));
     kinst_command_read(&command, words.v);
     kinst_build(&command);
 }

@@ -41,7 +41,8 @@ static bool is_meeting(const char *name, unsigned *user)
     unsigned long long hash;
     int used = 0;
 
-    return sscanf(name, ".ompp-meet-%u-%16llx%n", user, &hash, &used) == 2 && !name[used];
+    return sscanf(name, ".ompp-meet-%u-%16llx%n", user, &hash, &used) == 2 && !name[used] &&
+           !name[11 + strspn(name + 11, "-0123456789abcdef")];
 }
 
 static bool is_temporary(const char *name)

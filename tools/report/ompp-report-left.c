@@ -65,19 +65,44 @@ bool ompp_left_is_gone(const char *name)
            !name[5 + strspn(name + 5, "-0123456789abcdef")] && life_by_name(name) == OMPP_LIFE_OVER;
 }
 
-static void note_foreign(ompp_left_list_t *list, const char *path, bool own)
+static bool is_same(const ompp_left_file_t *file, const struct stat *st)
 {
-    char *file = realpath(path, NULL);
-    bool seen = !file;
+    return file->device == st->st_dev && file->inode == st->st_ino;
+}
 
-    for (size_t i = 0; i < list->nforeign && !seen; i++) seen = strcmp(list->foreign[i].path, file) == 0;
-    ompp_left_foreign_t *bigger = seen ? NULL : realloc(list->foreign, (list->nforeign + 1) * sizeof *bigger);
+static void note_foreign(ompp_left_list_t *list, const char *path, bool own, const struct stat *st)
+{
+    bool seen = false;
+
+    for (size_t i = 0; i < list->nforeign && !seen; i++) seen = is_same(&list->foreign[i], st);
+    char *file = seen ? NULL : realpath(path, NULL);
+    ompp_left_file_t *bigger = file ? realloc(list->foreign, (list->nforeign + 1) * sizeof *bigger) : NULL;
     if (!bigger) {
         free(file);
         return;
     }
     list->foreign = bigger;
-    list->foreign[list->nforeign++] = (ompp_left_foreign_t){file, own, life_by_name(file)};
+    list->foreign[list->nforeign++] = (ompp_left_file_t){file, st->st_dev, st->st_ino, own, life_by_name(file)};
+}
+
+bool ompp_left_remove(const ompp_left_file_t *file)
+{
+    const char *name = ompp_path_last(file->path);
+    char above[PATH_MAX];
+    struct stat st;
+
+    snprintf(above, sizeof above, "%.*s", (int)(name - file->path), file->path);
+    const int dir = open(*above ? above : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool ok = dir >= 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (ok && !is_same(file, &st)) {
+        errno = ESTALE;
+        ok = false;
+    }
+    ok = ok && unlinkat(dir, name, 0) == 0;
+    const int error = errno;
+    if (dir >= 0) close(dir);
+    errno = error;
+    return ok;
 }
 
 /* Own files are those of the directory's user here. */
@@ -90,23 +115,23 @@ static bool is_own(const struct stat *st, const char *path)
 }
 
 /* \return 0 when the file holds the profile of one process, else an error code. */
-static int add_open_file(ompp_left_list_t *list, const char *path, int fd, bool own)
+static int add_open_file(ompp_left_list_t *list, const char *path, int fd, const struct stat *st, bool own)
 {
-    ompp_left_t piece = {.path = strdup(path), .own = own};
-    int rc = ompp_collect_fd(fd, &piece.profile, &piece.life);
+    ompp_left_t piece = {.file = {strdup(path), st->st_dev, st->st_ino, own, OMPP_LIFE_OVER}};
+    int rc = ompp_collect_fd(fd, &piece.profile, &piece.file.life);
 
-    for (; rc == 0 && piece.life >= OMPP_LIFE_ENDS && list->patience_ms >= LOOK_MS; list->patience_ms -= LOOK_MS) {
+    for (; rc == 0 && piece.file.life >= OMPP_LIFE_ENDS && list->patience_ms >= LOOK_MS; list->patience_ms -= LOOK_MS) {
         const struct timespec pause = {0, LOOK_MS * 1000000L};
         ompp_profile_free(piece.profile);
         nanosleep(&pause, NULL);
-        rc = ompp_collect_fd(fd, &piece.profile, &piece.life);
+        rc = ompp_collect_fd(fd, &piece.profile, &piece.file.life);
     }
     if (rc == -OMPP_E_FORMAT) {
         rc = ompp_pack_read_fd(fd, &piece.profile);
         piece.copy = true;
-        if (rc == 0) piece.life = life_of_copy(path, piece.profile);
+        if (rc == 0) piece.file.life = life_of_copy(path, piece.profile);
     }
-    if (rc == -OMPP_E_VERSION) note_foreign(list, path, own);
+    if (rc == -OMPP_E_VERSION) note_foreign(list, path, own, st);
     if (rc == 0 && (piece.profile->nranks_kept != 1 || piece.profile->nrest)) rc = -OMPP_E_FORMAT;
     ompp_left_t *to = rc == 0 ? ompp_vector_push(&list->piece, &list->n, &list->allocated, sizeof piece) : NULL;
     if (to) {
@@ -115,7 +140,7 @@ static int add_open_file(ompp_left_list_t *list, const char *path, int fd, bool 
     }
     if (rc == 0) rc = -OMPP_E_NOMEM;
     ompp_profile_free(piece.profile);
-    free(piece.path);
+    free(piece.file.path);
     return rc;
 }
 
@@ -126,8 +151,8 @@ static int add_file(ompp_left_list_t *list, const char *path)
     struct stat st;
 
     if (fd < 0) return -OMPP_E_OPEN;
-    const bool own = fstat(fd, &st) == 0 && is_own(&st, path);
-    const int rc = add_open_file(list, path, fd, own), error = errno;
+    const int rc = fstat(fd, &st) == 0 ? add_open_file(list, path, fd, &st, is_own(&st, path)) : -OMPP_E_IO,
+              error = errno;
     close(fd);
     errno = error;
     return rc;
@@ -145,7 +170,7 @@ static int add_found(ompp_left_list_t *list, const char *path)
         return -OMPP_E_OPEN;
     }
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        if (is_own(&st, path)) rc = add_open_file(list, path, fd, true);
+        if (is_own(&st, path)) rc = add_open_file(list, path, fd, &st, true);
         else list->nskipped++;
     }
     close(fd);
@@ -222,6 +247,18 @@ static long add_usual_places(ompp_left_list_t *list, char *why, size_t size)
     return -1;
 }
 
+void ompp_left_why(const char *path, int rc, char *why, size_t n)
+{
+    const char *before = "", *what = rc == -OMPP_E_OPEN || rc == -OMPP_E_IO ? strerror(errno) : ompp_error_message(rc);
+
+    if (rc == -OMPP_E_VERSION)
+        before = "convert it with the ompp-report of its version: ", what = "written by another version of ompp";
+    if (rc == -OMPP_E_FORMAT)
+        before = "use show, csv or check for a report: ",
+        what = "not what a run leaves (FILE.ompp.bin, /dev/shm/ompp-*)";
+    snprintf(why, n, "%s%.1000s: %s", before, path, what);
+}
+
 long ompp_left_find(ompp_left_list_t *list, const char *path, char *why, size_t n)
 {
     struct stat st;
@@ -241,7 +278,7 @@ long ompp_left_find(ompp_left_list_t *list, const char *path, char *why, size_t 
     rc = add_file(list, path);
     if (rc == 0) return 1;
     if (rc == -OMPP_E_VERSION) return 0;
-    snprintf(why, n, "%s: %s", path, rc == -OMPP_E_OPEN || rc == -OMPP_E_IO ? strerror(errno) : ompp_error_message(rc));
+    ompp_left_why(path, rc, why, n);
     return -1;
 }
 
@@ -378,13 +415,13 @@ ompp_left_run_t ompp_left_run(const ompp_left_list_t *list, size_t run)
         if (piece->run != run || !piece->chosen) continue;
         if (!known.found++) {
             known.app = ompp_profile_text(piece->profile, piece->profile->app);
-            known.path = piece->path;
+            known.path = piece->file.path;
         }
-        known.living += piece->life == OMPP_LIFE_RUNS;
+        known.living += piece->file.life == OMPP_LIFE_RUNS;
         if (piece->profile->nranks > known.nranks) known.nranks = piece->profile->nranks;
         if (rank_of(piece)->begin_epoch_ns < known.begin_epoch_ns)
             known.begin_epoch_ns = rank_of(piece)->begin_epoch_ns;
-        if (piece->life != OMPP_LIFE_RUNS) note_end(piece, &known);
+        if (piece->file.life != OMPP_LIFE_RUNS) note_end(piece, &known);
     }
     return known;
 }
@@ -453,7 +490,7 @@ static void note_deaths(const ompp_left_list_t *list, size_t run, ompp_profile_t
 
     for (size_t i = 0; last && i < list->n; i++) {
         const ompp_left_t *piece = &list->piece[i];
-        if (piece->run != run || !piece->chosen || piece->life != OMPP_LIFE_OVER) continue;
+        if (piece->run != run || !piece->chosen || piece->file.life != OMPP_LIFE_OVER) continue;
         known.end = NULL;
         note_end(piece, &known);
         silent = silent || (known.end && strncmp(known.end, "the process died", 16) == 0);
@@ -476,7 +513,7 @@ ompp_profile_t *ompp_left_join(const ompp_left_list_t *list, size_t run, bool ru
 
     for (size_t i = 0; profile && i < list->n; i++) {
         const ompp_left_t *piece = &list->piece[i];
-        if (piece->run != run || !piece->chosen || (piece->life == OMPP_LIFE_RUNS && !running)) continue;
+        if (piece->run != run || !piece->chosen || (piece->file.life == OMPP_LIFE_RUNS && !running)) continue;
         ompp_profile_merge(profile, piece->profile);
         joined++;
     }
@@ -491,7 +528,7 @@ void ompp_left_free(ompp_left_list_t *list)
 {
     for (size_t i = 0; i < list->n; i++) {
         ompp_profile_free(list->piece[i].profile);
-        free(list->piece[i].path);
+        free(list->piece[i].file.path);
     }
     for (size_t i = 0; i < list->nforeign; i++) free(list->foreign[i].path);
     free(list->foreign);

@@ -11,29 +11,30 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
+
+/** A file that was read. */
+typedef struct {
+    char *path; /* owned */
+    dev_t device;
+    ino_t inode;
+    bool own;         /* it is this user's */
+    ompp_life_t life; /* of its process */
+} ompp_left_file_t;
 
 /** The profile of one process, as a file holds it: the one it wrote into (arena), or a compact copy of that. */
 typedef struct {
-    char *path;              /* owned */
+    ompp_left_file_t file;
     ompp_profile_t *profile; /* owned, of one rank */
-    ompp_life_t life;        /* of its process */
-    bool own;                /* the file is this user's */
     bool copy;               /* compact copy */
     size_t run;              /* number of the run it belongs to */
     bool chosen;             /* it is the one to take where several are of the same rank */
 } ompp_left_t;
 
-/** A file of another version of ompp, which only that one can read. */
-typedef struct {
-    char *path;       /* owned */
-    bool own;         /* it is this user's */
-    ompp_life_t life; /* of its process, by the file's name */
-} ompp_left_foreign_t;
-
 typedef struct {
     ompp_left_t *piece; /* [n] */
     size_t n, allocated;
-    ompp_left_foreign_t *foreign; /* [nforeign] */
+    ompp_left_file_t *foreign; /* [nforeign] of another version of ompp, which only that one can read */
     size_t nforeign;
     size_t nruns;
     size_t nskipped;      /* files of other users in directories, which are not opened */
@@ -48,6 +49,15 @@ typedef struct {
  *         versions are noted, and not counted.
  */
 long ompp_left_find(ompp_left_list_t *list, const char *path, char *why, size_t n);
+
+/**
+ * \brief Removes a file that was read, and nothing else that others may have put under its name.
+ * \return success, or errno: ESTALE when something else is there now.
+ */
+bool ompp_left_remove(const ompp_left_file_t *file);
+
+/** \brief Why a file is not read, and what to do. \param[in] rc  the error; errno says more. */
+void ompp_left_why(const char *path, int rc, char *why, size_t n);
 
 /** \brief Directories in which a run leaves things: borrowed. \return their number. */
 size_t ompp_left_places(const char *dirs[3]);

@@ -64,7 +64,7 @@ static bool is_named(const char *path, char **files, int n)
 static bool is_wanted(const ompp_left_list_t *list, size_t run, char **files, int n)
 {
     for (size_t i = 0; i < list->n; i++)
-        if (list->piece[i].run == run && is_named(list->piece[i].path, files, n)) return true;
+        if (list->piece[i].run == run && is_named(list->piece[i].file.path, files, n)) return true;
     return false;
 }
 
@@ -72,53 +72,58 @@ static size_t count_running(const ompp_left_list_t *list, size_t run)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < list->n; i++) n += list->piece[i].run == run && list->piece[i].life == OMPP_LIFE_RUNS;
+    for (size_t i = 0; i < list->n; i++) n += list->piece[i].run == run && list->piece[i].file.life == OMPP_LIFE_RUNS;
     return n;
 }
 
-static const char *why_file_stays(bool own, ompp_life_t life)
+static const char *why_it_stays(const ompp_left_file_t *file)
 {
-    if (!own) return "it is another user's";
-    if (life >= OMPP_LIFE_ENDS) return "a process of this run is still there";
-    if (life == OMPP_LIFE_HIDDEN)
+    if (!file->own) return "it is another user's";
+    if (file->life >= OMPP_LIFE_ENDS) return "a process of this run is still there";
+    if (file->life == OMPP_LIFE_HIDDEN)
         return "whether its process is gone is not seen from this PID namespace, but in its own";
-    if (life == OMPP_LIFE_ELSEWHERE)
+    if (file->life == OMPP_LIFE_ELSEWHERE)
         return "that its process is gone is seen on its node alone: ompp-report collect --remove there";
     return NULL;
 }
 
-static const char *why_piece_stays(const ompp_left_t *piece) { return why_file_stays(piece->own, piece->life); }
-
 /* Nothing of a run goes whose processes are not all gone, and nothing of another user. \return NULL: it may go. which:
  * who says so. */
-static const char *why_it_stays(const ompp_left_list_t *list, size_t run, const ompp_left_t **which)
+static const char *why_run_stays(const ompp_left_list_t *list, size_t run, const ompp_left_file_t **which)
 {
     const char *why = NULL;
 
     for (size_t i = 0; i < list->n && !why; i++) {
-        *which = &list->piece[i];
-        if ((*which)->run == run) why = why_piece_stays(*which);
+        *which = &list->piece[i].file;
+        if (list->piece[i].run == run) why = why_it_stays(*which);
     }
     return why;
 }
 
-static int complain_of_staying(const char *path, const char *why)
+static int complain_of_staying(const ompp_left_file_t *file, const char *why)
 {
     char message[PATH_MAX + 200];
 
-    snprintf(message, sizeof message, "%s: not removed: %s", path, why);
+    snprintf(message, sizeof message, "%s: not removed: %s", file->path, why);
     return ompp_report_complain(message);
+}
+
+static int drop(const ompp_left_file_t *file)
+{
+    if (ompp_left_remove(file)) return EXIT_OK;
+    return complain_of_staying(file, errno == ESTALE ? "something else is there now" : strerror(errno));
 }
 
 static int remove_run(const ompp_left_list_t *list, size_t run)
 {
-    const ompp_left_t *which = NULL;
-    const char *why = why_it_stays(list, run, &which);
+    const ompp_left_file_t *which = NULL;
+    const char *why = why_run_stays(list, run, &which);
+    int worst = EXIT_OK;
 
-    if (why) return complain_of_staying(which->path, why);
+    if (why) return complain_of_staying(which, why);
     for (size_t i = 0; i < list->n; i++)
-        if (list->piece[i].run == run) unlink(list->piece[i].path);
-    return EXIT_OK;
+        if (list->piece[i].run == run && drop(&list->piece[i].file) != EXIT_OK) worst = EXIT_BAD;
+    return worst;
 }
 
 static int merge_run(const ompp_left_list_t *list, size_t run, const request_t *request)
@@ -149,22 +154,27 @@ static void tell_of_skipped(const ompp_left_list_t *list)
     ompp_report_complain(message);
 }
 
+static bool is_same(const ompp_left_file_t *a, const ompp_left_file_t *b)
+{
+    return a->device == b->device && a->inode == b->inode;
+}
+
 /* The same file may be found twice: by its name and beside another. */
 static void drop_doubles(ompp_left_list_t *list)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < list->n; i++) {
-        char *found = realpath(list->piece[i].path, NULL);
+        char *found = realpath(list->piece[i].file.path, NULL);
         bool seen = false;
         if (found) {
-            free(list->piece[i].path);
-            list->piece[i].path = found;
+            free(list->piece[i].file.path);
+            list->piece[i].file.path = found;
         }
-        for (size_t k = 0; k < n && !seen; k++) seen = strcmp(list->piece[k].path, list->piece[i].path) == 0;
+        for (size_t k = 0; k < n && !seen; k++) seen = is_same(&list->piece[k].file, &list->piece[i].file);
         if (seen) {
             ompp_profile_free(list->piece[i].profile);
-            free(list->piece[i].path);
+            free(list->piece[i].file.path);
         } else {
             list->piece[n++] = list->piece[i];
         }
@@ -191,11 +201,11 @@ static void list_run(const ompp_left_run_t *run)
     char text[400];
 
     describe(run, text, sizeof text);
-    printf("%s", text);
+    printf("%s", ompp_report_shown(text));
     if (run->found < run->nranks) printf(" (%zu of them found)", run->found);
-    if (run->end) printf("; %.*s", (int)run->length, run->end);
+    if (run->end) printf("; %.*s", (int)run->length, ompp_report_shown(run->end));
     if (run->living) printf("; %zu still %s", run->living, run->living == 1 ? "runs" : "run");
-    printf("; %s\n", run->path);
+    printf("; %s\n", ompp_report_shown(run->path));
 }
 
 /* The newest run of which there is something to take; list->nruns when there is none. */
@@ -302,12 +312,13 @@ static void list_foreign(const ompp_left_list_t *list, char **files, int n)
     char when[40];
 
     for (size_t i = 0; i < list->nforeign; i++) {
-        const ompp_left_foreign_t *file = &list->foreign[i];
+        const ompp_left_file_t *file = &list->foreign[i];
         if (!is_named(file->path, files, n) || stat(file->path, &st) != 0) continue;
         if (!localtime_r(&st.st_mtime, &tm) || !strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm)) when[0] = '\0';
         printf("%s  written by another version of ompp%s: merge with the ompp-report of that version, or --remove this "
                "file; %s\n",
-               when, file->life >= OMPP_LIFE_ENDS ? ", and its process is still there" : "", file->path);
+               when, file->life >= OMPP_LIFE_ENDS ? ", and its process is still there" : "",
+               ompp_report_shown(file->path));
     }
 }
 
@@ -321,18 +332,22 @@ static int take_foreign(const ompp_left_list_t *list, const request_t *request, 
 
     *taken = request->list && list->nforeign;
     for (size_t i = 0; i < list->nforeign && !request->list; i++) {
-        const ompp_left_foreign_t *file = &list->foreign[i];
-        const char *why = why_file_stays(file->own, file->life);
+        const ompp_left_file_t *file = &list->foreign[i];
+        const char *why = why_it_stays(file);
         bool named = false;
         for (int k = 0; k < n && !named; k++)
             named = stat(files[k], &st) == 0 && !S_ISDIR(st.st_mode) && is_named(file->path, &files[k], 1);
         if (!named) continue;
         *taken = true;
-        if (request->remove && !why && unlink(file->path) == 0) continue;
-        snprintf(message, sizeof message,
-                 "merge it with the ompp-report of its version%s: %s was written by another version of ompp",
-                 request->remove ? "" : ", or --remove it", file->path);
-        worst = request->remove && why ? complain_of_staying(file->path, why) : ompp_report_complain(message);
+        if (!request->remove) {
+            snprintf(message, sizeof message,
+                     "merge it with the ompp-report of its version, or --remove it: %s was written by another version "
+                     "of ompp",
+                     file->path);
+            worst = ompp_report_complain(message);
+        } else if ((why ? complain_of_staying(file, why) : drop(file)) != EXIT_OK) {
+            worst = EXIT_BAD;
+        }
     }
     return worst;
 }
@@ -374,7 +389,7 @@ int ompp_report_merge(const request_t *request, char **files, int n)
 
 static bool gather(const ompp_left_t *piece, const char *to)
 {
-    const char *name = ompp_path_last(piece->path);
+    const char *name = ompp_path_last(piece->file.path);
     char host[100], path[PATH_MAX], message[PATH_MAX + 100];
 
     ompp_outfile_safe_name(ompp_profile_text(piece->profile, piece->profile->ranks[0].host), host, sizeof host);
@@ -395,22 +410,23 @@ static bool gather(const ompp_left_t *piece, const char *to)
  */
 static bool may_go(const ompp_left_list_t *runs, const ompp_left_t *piece)
 {
-    bool ok = !why_piece_stays(piece);
+    bool ok = !why_it_stays(&piece->file);
     size_t run = runs->nruns;
 
     for (size_t i = 0; i < runs->n && run == runs->nruns; i++)
-        if (strcmp(runs->piece[i].path, piece->path) == 0) run = runs->piece[i].run;
-    for (size_t i = 0; i < runs->n && ok; i++) ok = runs->piece[i].run != run || runs->piece[i].life < OMPP_LIFE_HIDDEN;
+        if (is_same(&runs->piece[i].file, &piece->file)) run = runs->piece[i].run;
+    for (size_t i = 0; i < runs->n && ok; i++)
+        ok = runs->piece[i].run != run || runs->piece[i].file.life < OMPP_LIFE_HIDDEN;
     return ok;
 }
 
 static bool remove_piece(const ompp_left_list_t *runs, const ompp_left_t *piece)
 {
-    const char *why = why_piece_stays(piece);
+    const char *why = why_it_stays(&piece->file);
 
-    if (may_go(runs, piece)) return unlink(piece->path) == 0;
-    if (piece->own && piece->life == OMPP_LIFE_ELSEWHERE) return true;
-    complain_of_staying(piece->path, why ? why : "another process of this run is still there");
+    if (may_go(runs, piece)) return drop(&piece->file) == EXIT_OK;
+    if (piece->file.own && piece->file.life == OMPP_LIFE_ELSEWHERE) return true;
+    complain_of_staying(&piece->file, why ? why : "another process of this run is still there");
     return false;
 }
 
@@ -420,10 +436,10 @@ static bool remove_piece(const ompp_left_list_t *runs, const ompp_left_t *piece)
  * once more.
  */
 static bool is_run_wanted(const ompp_left_list_t *runs, size_t newest, const request_t *request, char **files, int n,
-                          const char *path)
+                          const ompp_left_t *piece)
 {
     for (size_t i = 0; i < runs->n; i++) {
-        if (strcmp(runs->piece[i].path, path) != 0) continue;
+        if (!is_same(&runs->piece[i].file, &piece->file)) continue;
         if (n == 0 && !request->all) return runs->piece[i].run == newest;
         return is_wanted(runs, runs->piece[i].run, files, n);
     }
@@ -454,8 +470,8 @@ int ompp_report_collect(const request_t *request, char **files, int n)
     if (mkdir(to, 0777) != 0 && errno != EEXIST) ok = false;
     for (size_t i = 0; i < list.n; i++) {
         const ompp_left_t *piece = &list.piece[i];
-        if ((piece->life == OMPP_LIFE_RUNS && !request->running) ||
-            !is_run_wanted(&runs, newest, request, files, n, piece->path))
+        if ((piece->file.life == OMPP_LIFE_RUNS && !request->running) ||
+            !is_run_wanted(&runs, newest, request, files, n, piece))
             continue;
         ok = gather(piece, to) && (!request->remove || remove_piece(&runs, piece)) && ok;
     }

@@ -6,14 +6,24 @@
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
 #include "report/ompp_report.h"
+#include "report/ompp_utf8.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+const char *ompp_report_shown(const char *text)
+{
+    static char shown[3 * PATH_MAX];
+
+    snprintf(shown, sizeof shown, "%s", text);
+    return ompp_utf8_make_printable(shown);
+}
+
 int ompp_report_complain(const char *message)
 {
-    fprintf(stderr, "ompp-report: %s\n", message);
+    fprintf(stderr, "ompp-report: %s\n", ompp_report_shown(message));
     return EXIT_BAD;
 }
 

@@ -12,6 +12,7 @@
 #include "model/ompp_collect.h"
 #include "model/ompp_pack.h"
 #include "reader/ompp_document.h"
+#include "tools/report/ompp-report-left.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,8 @@ typedef struct {
 
 static int wrong(const char *what, const char *word)
 {
-    fprintf(stderr, "ompp-report: %s%s%s; try ompp-report --help\n", what, word ? ": " : "", word ? word : "");
+    fprintf(stderr, "ompp-report: %s%s%s; try ompp-report --help\n", what, word ? ": " : "",
+            word ? ompp_report_shown(word) : "");
     return EXIT_USAGE;
 }
 
@@ -42,7 +44,10 @@ static const char *remedy(int rc)
     return "restore the file as it was written";
 }
 
-static const char *shown_name(const char *path) { return strcmp(path, "-") == 0 ? "standard input" : path; }
+static const char *shown_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : ompp_report_shown(path);
+}
 
 enum { MOST = 1 << 30 }; /* bytes of a report from a pipe, which may have no end */
 
@@ -95,6 +100,16 @@ static bool sniff(int fd, char *kind)
     return n >= 0;
 }
 
+/* What a run leaves that could not write its report. */
+static bool is_left(int fd)
+{
+    ompp_profile_t *profile = NULL;
+    const bool is = ompp_collect_fd(fd, &profile, NULL) == 0 || ompp_pack_read_fd(fd, &profile) == 0;
+
+    ompp_profile_free(profile);
+    return is;
+}
+
 static bool load(const char *path, input_t *input)
 {
     const char *name = shown_name(path);
@@ -108,8 +123,12 @@ static bool load(const char *path, input_t *input)
         rc = -OMPP_E_IO;
     } else if (kind == 'X') {
         rc = ompp_report_xml_read_fd(fd, name, &input->profile, why, sizeof why);
-        if (rc) fprintf(stderr, "ompp-report: %s; %s\n", why, remedy(rc));
+        if (rc) fprintf(stderr, "ompp-report: %s; %s\n", ompp_report_shown(why), remedy(rc));
+    } else if (!kind && is_left(fd)) {
+        fprintf(stderr, "ompp-report: use convert: %s is what a run left that could not write its report\n", name);
+        rc = -OMPP_E_FORMAT;
     } else {
+        lseek(fd, 0, SEEK_SET);
         rc = ompp_document_read_fd(fd, name, &input->document, why, sizeof why);
         if (rc) ompp_report_complain(why);
     }
@@ -251,14 +270,7 @@ static int convert(const request_t *request)
     char message[1200], *dir = strndup(request->file, slash && !died ? (size_t)(slash - request->file) : 0);
 
     if (rc) {
-        bool system = rc == -OMPP_E_OPEN || rc == -OMPP_E_IO;
-        const char *what = system ? strerror(errno) : ompp_error_message(rc), *before = "";
-        if (rc == -OMPP_E_VERSION)
-            before = "convert it with the ompp-report of its version: ", what = "written by another version of ompp";
-        if (rc == -OMPP_E_FORMAT)
-            before = "use show, csv or check for a report: ",
-            what = "not what a run leaves (FILE.ompp.bin, /dev/shm/ompp-*)";
-        snprintf(message, sizeof message, "%s%.1000s: %s", before, request->file, what);
+        ompp_left_why(request->file, rc, message, sizeof message);
         ompp_report_complain(message);
     } else {
         rc = ompp_report_write(profile, request,
@@ -471,7 +483,7 @@ static const char *nearest_verb(const char *word)
 static int wrong_verb(const char *word, const char *near)
 {
     fprintf(stderr, "ompp-report: did you mean %s? %s is neither a command nor a file; try ompp-report --help\n", near,
-            word);
+            ompp_report_shown(word));
     return EXIT_USAGE;
 }
 

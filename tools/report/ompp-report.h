@@ -24,6 +24,12 @@ typedef struct {
     long expire;    /* seconds: remove what is older; -1: not said */
 } request_t;
 
+/**
+ * \return text as it may stand on a line of a terminal: others choose names of files and of programs. Until the next
+ *         call.
+ */
+const char *ompp_report_shown(const char *text);
+
 /** \brief Says a line on stderr. \return EXIT_BAD. */
 int ompp_report_complain(const char *message);
 

@@ -4,6 +4,8 @@
  */
 #include "process/ompp_rank_discovery.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -299,6 +301,98 @@ static void place_is_gone(void **state)
     ompp_rank_discovery_leave(&discovery);
 }
 
+/* Visits names of a directory that begin so. \return their number. */
+static int visit(const char *place, const char *begin, void (*what)(const char *path))
+{
+    DIR *names = opendir(place);
+    const struct dirent *entry;
+    char path[4700];
+    int n = 0;
+
+    assert_non_null(names);
+    while ((entry = readdir(names))) {
+        if (strncmp(entry->d_name, begin, strlen(begin)) != 0 || *entry->d_name == '.') continue;
+        snprintf(path, sizeof path, "%s/%s", place, entry->d_name);
+        if (what) what(path);
+        n++;
+    }
+    closedir(names);
+    return n;
+}
+
+static void drop(const char *path) { unlink(path); }
+
+static void clear(const char *place)
+{
+    visit(place, "", drop);
+    assert_int_equal(rmdir(place), 0);
+}
+
+/*
+ * Who may write to the directory above puts something else in the place's stead: a link to what this user has
+ * elsewhere, or a directory of this user's own. Nothing in it goes, and nothing comes but names of the meeting.
+ */
+static void place_is_replaced(void **state)
+{
+    char precious[] = "/tmp/ompp-test-precious-XXXXXX", file[sizeof precious + 10], away[sizeof dir + 10],
+         other[sizeof dir + 10];
+    struct stat st;
+
+    (void)state;
+    assert_non_null(mkdtemp(precious));
+    snprintf(file, sizeof file, "%s/thesis", precious);
+    snprintf(away, sizeof away, "%s/away", dir);
+    snprintf(other, sizeof other, "%s/x", precious);
+    for (int when = 0; when < 3; when++)
+        for (int link = 0; link < 2; link++) {
+            ompp_rank_discovery_t discovery;
+            close(open(file, O_CREAT | O_WRONLY, 0600));
+            open_place(&discovery, "replaced");
+            for (int step = 0; step < 3; step++) {
+                if (step == when) {
+                    assert_int_equal(rename(discovery.place, away), 0);
+                    assert_int_equal(link ? symlink(precious, discovery.place) : rename(precious, discovery.place), 0);
+                }
+                if (step == 0) ompp_rank_discovery_announce(&discovery);
+                else if (step == 1) hold(&discovery, 0, 1, 1, 1);
+            }
+            char place[sizeof discovery.place];
+            strcpy(place, discovery.place);
+            ompp_rank_discovery_leave(&discovery);
+            expect(0, 1, 1);
+            assert_int_equal(link ? unlink(place) : rename(place, precious), 0);
+            assert_int_equal(lstat(file, &st), 0);
+            assert_int_equal(unlink(file), 0);
+            assert_int_equal(rmdir(precious), 0); /* empty */
+            assert_int_equal(mkdir(precious, 0700), 0);
+            clear(away);
+        }
+    rmdir(precious);
+}
+
+/* Who has come goes by what is settled where he has come, whatever is under that name now. */
+static void place_is_moved(void **state)
+{
+    ompp_rank_discovery_t discovery;
+    char away[sizeof dir + 10], met[sizeof away + 10];
+    int status;
+
+    (void)state;
+    snprintf(away, sizeof away, "%s/away", dir);
+    snprintf(met, sizeof met, "%s/met.0", away);
+    open_place(&discovery, "moved");
+    if (fork() == 0) {
+        hold(&discovery, 0, 1, 1, 2);
+        _exit(0);
+    }
+    while (visit(discovery.place, "here.", NULL) == 0) usleep(1000);
+    assert_int_equal(rename(discovery.place, away), 0);
+    assert_int_equal(symlink("x 0-1", met), 0);
+    assert_true(wait(&status) > 0);
+    expect(0, 1, 2);
+    clear(away);
+}
+
 /* A process that ends before it comes leaves nothing. */
 static void not_at_all(void **state)
 {
@@ -349,10 +443,11 @@ static void no_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_come), cmocka_unit_test(some_come),     cmocka_unit_test(several_ranks_each),
-        cmocka_unit_test(too_late), cmocka_unit_test(killed_before), cmocka_unit_test(killed_announced),
-        cmocka_unit_test(too_many), cmocka_unit_test(not_at_all),    cmocka_unit_test(no_place),
-        cmocka_unit_test(no_files), cmocka_unit_test(swept),         cmocka_unit_test(place_is_gone),
+        cmocka_unit_test(all_come),          cmocka_unit_test(some_come),      cmocka_unit_test(several_ranks_each),
+        cmocka_unit_test(too_late),          cmocka_unit_test(killed_before),  cmocka_unit_test(killed_announced),
+        cmocka_unit_test(too_many),          cmocka_unit_test(not_at_all),     cmocka_unit_test(no_place),
+        cmocka_unit_test(no_files),          cmocka_unit_test(swept),          cmocka_unit_test(place_is_gone),
+        cmocka_unit_test(place_is_replaced), cmocka_unit_test(place_is_moved),
     };
 
     alarm(120); /* a child that does not come would be waited for without end */
