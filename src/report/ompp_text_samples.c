@@ -7,7 +7,7 @@
 #include "report/ompp_text_priv.h"
 #include "report/ompp_utf8.h"
 
-#include "analysis/ompp_samples.h"
+#include "analysis/ompp_sample_sums.h"
 #include "base/ompp_error.h"
 #include "base/ompp_path.h"
 

@@ -11,13 +11,16 @@
 #include <stdint.h>
 
 /**
- * \brief From now on the call paths of events are looked for, unless OMPP_CALLPATH=site. Once, before the first thread is
- *        measured.
+ * \brief From now on the call paths of events are looked for, unless OMPP_CALLPATH=site. Once, before the first thread
+ *        is measured.
  * \note This and the next two not in a signal handler: they take the loader's lock, and the process's.
  */
 void ompp_callpath_start(void);
 
-/** \brief From now on ompp_callpath_sample() may be called. Once. \return false: no room, or walks cannot be made here. */
+/**
+ * \brief From now on ompp_callpath_sample() may be called. Once.
+ * \return false: no room, or walks cannot be made here.
+ */
 bool ompp_callpath_start_samples(void);
 
 /**

@@ -1,4 +1,4 @@
-#include "analysis/ompp_samples.h"
+#include "analysis/ompp_sample_sums.h"
 
 #include "base/ompp_error.h"
 

@@ -3,16 +3,16 @@
  * What samples say: where the processor time was spent, by function, line, call path and owner of the code. Called by
  * the writers. Includes base, image and model only.
  */
-#ifndef OMPP_SAMPLES_H
-#define OMPP_SAMPLES_H
+#ifndef OMPP_SAMPLE_SUMS_H
+#define OMPP_SAMPLE_SUMS_H
 
 #include "analysis/ompp_owner.h"
 #include "model/ompp_profile.h"
 
 /** Processor time, ns, over all threads and ranks. own: in it alone; all: in what it calls, too. */
 typedef struct {
-    uint32_t
-        index; /* of the region (a FUNCTION, or a LINE), or of the node, for paths: of what the program has called, or of its own function */
+    /* of the region (a FUNCTION, or a LINE); for paths, of the node: what the program has called, or its function */
+    uint32_t index;
     uint64_t own_ns, all_ns;
 } ompp_sampled_t;
 
