@@ -53,8 +53,8 @@ static void ends(void *nothing)
     tell(OMPP_SYNC_THREAD_END);
 }
 
-/* The stack of a new thread is all zeros, also where we have used it: programs that read what they have not written find
- * that as without us. */
+/* The stack of a new thread is all zeros, also where we have used it: programs that read what they have not written
+ * find that as without us. */
 __attribute__((noinline)) static void clean_stack(void)
 {
     char used[4000];

@@ -1,7 +1,8 @@
 /**
  * \file
- * Samples: each thread of the program is interrupted whenever it has used so much processor time, and its call path gets
- * a sample (runtime/ompp_callpath.h). OMPP_SAMPLE_HZ says how often. docs/sampling.md has what it does to the program.
+ * Samples: each thread of the program is interrupted whenever it has used so much processor time, and its call path
+ * gets a sample (runtime/ompp_callpath.h). OMPP_SAMPLE_HZ says how often. docs/sampling.md has what it does to the
+ * program.
  */
 #ifndef OMPP_SAMPLE_H
 #define OMPP_SAMPLE_H

@@ -1,6 +1,6 @@
 /*
- * The handler of SIGPROF. All signals wait while it runs, but those of faults. On the stack of the program it takes some
- * 100 bytes beside what the system puts there.
+ * The handler of SIGPROF. All signals wait while it runs, but those of faults. On the stack of the program it takes
+ * some 200 bytes beside what the system puts there.
  */
 #include "sample/ompp_sample_priv.h"
 
@@ -13,7 +13,7 @@
 #define SLOW_PART 20u /* a sample takes at most this part of the period: 5 % */
 #define SLOW_ROW 8u   /* of so many in a row: one may have been interrupted, or have met new code */
 
-__thread ompp_sampler_t *ompp_sample_self;
+__thread ompp_sampler_t *ompp_sample_self __attribute__((tls_model("initial-exec")));
 
 typedef struct {
     ompp_sampler_t *self;

@@ -13,7 +13,8 @@ extern __thread ompp_sampler_t *ompp_sample_self __attribute__((tls_model("initi
 
 /* ---- The signal -------------------------------------------------------------------------------------------------- */
 
-/** \return whether a SIGPROF is of a sampler, or of one that there was: those of perf events have codes of their own. */
+/** \return whether a SIGPROF is of a sampler, or of one that there was; those of perf events have codes of their own.
+ */
 static inline bool ompp_sample_is_ours(const siginfo_t *info)
 {
     return info->si_code == SI_TIMER ? info->si_value.sival_ptr == (const void *)&ompp_sample_cookie

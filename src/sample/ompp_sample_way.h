@@ -1,7 +1,7 @@
 /**
  * \file
- * What makes the signals of samples, for a thread. The caller holds the lock of samplers, or is the thread before others
- * know it. For src/sample and tools/doctor, which tries it.
+ * What makes the signals of samples, for a thread. The caller holds the lock of samplers, or is the thread before
+ * others know it. For src/sample and tools/doctor, which tries it.
  */
 #ifndef OMPP_SAMPLE_WAY_H
 #define OMPP_SAMPLE_WAY_H
