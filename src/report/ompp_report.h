@@ -24,6 +24,16 @@
  */
 int ompp_report_text(const ompp_profile_t *profile, int digits, bool full, FILE *out);
 
+/** Views of samples. */
+typedef enum { OMPP_BY_FLAT, OMPP_BY_CALLER, OMPP_BY_CALLEE, OMPP_BY_NUM } ompp_by_t;
+
+/**
+ * \brief Writes what samples say: functions and lines; each function with its callers; the tree of calls.
+ * \param[in] full  also rows of less than half a percent, and of tables more than fifty.
+ * \return 0 or -OMPP_E_NOMEM.
+ */
+int ompp_report_samples(const ompp_profile_t *profile, ompp_by_t by, bool full, FILE *out);
+
 /**
  * \brief How much of the text can be written in some seconds.
  * \param[out] bytes  0 = all of it.

@@ -189,7 +189,24 @@ static int print(const request_t *request, bool csv)
     return rc ? ompp_report_complain(ompp_error_message(rc)) : ompp_report_finish();
 }
 
-static int show(const request_t *request) { return print(request, false); }
+static int show_samples(const request_t *request)
+{
+    input_t input;
+
+    if (!load(request->file, &input)) return EXIT_BAD;
+    int rc = 0;
+    if (!input.profile) {
+        fprintf(stderr, "ompp-report: name the XML of the run: %s has no samples\n", shown_name(request->file));
+        rc = -OMPP_E_FORMAT;
+    } else {
+        rc = ompp_report_samples(input.profile, (ompp_by_t)request->by, request->full, stdout);
+        if (rc) ompp_report_complain(ompp_error_message(rc));
+    }
+    unload(&input);
+    return rc ? EXIT_BAD : ompp_report_finish();
+}
+
+static int show(const request_t *request) { return request->by >= 0 ? show_samples(request) : print(request, false); }
 
 static int csv(const request_t *request) { return print(request, true); }
 
@@ -295,8 +312,12 @@ enum {
     TAKES_LIST = 16,
     TAKES_ALL = 32,
     TAKES_EXPIRE = 64,
-    TAKES_FULL = 128
+    TAKES_FULL = 128,
+    TAKES_BY = 256
 };
+
+static const char *const views[OMPP_BY_NUM] = {
+    [OMPP_BY_FLAT] = "flat", [OMPP_BY_CALLER] = "caller", [OMPP_BY_CALLEE] = "callee"};
 
 static const struct {
     const char *name;
@@ -306,7 +327,8 @@ static const struct {
     unsigned options;
     const char *arguments, *brief, *help;
 } verbs[] = {
-    {"show", show, NULL, 1, 1, TAKES_DIGITS | TAKES_FULL, "[--full] [--digits=N] FILE", "print it as text",
+    {"show", show, NULL, 1, 1, TAKES_DIGITS | TAKES_FULL | TAKES_BY, "[--by=VIEW] [--digits=N] FILE",
+     "print it as text",
      "Prints a report as text, in ompP's format. FILE is the XML that a run leaves (FILE.ompp.xml), or a text or CSV "
      "report of\n"
      "ompP (0.6 to 0.8.99) or of ompp. A text report comes out as it was. What CSV does not hold is left out, and "
@@ -359,6 +381,8 @@ static int help(void)
     for (size_t v = 0; v < NVERBS; v++)
         printf("  %-8s %-25s %s%s\n", verbs[v].name, verbs[v].arguments, verbs[v].brief, v ? "" : " (the default)");
     printf("\nOptions:\n\n"
+           "  --by=VIEW   show: what samples say: flat (functions, lines), caller (who called each), callee (what each "
+           "calls)\n"
            "  --full      show, csv: also what the report of a run leaves out when it is very large\n"
            "  --digits=N  digits after the point of times, 0-9 (default 2, or those of the report)\n"
            "  --to=DIR    merge, collect: where to write (default: the working directory)\n"
@@ -378,6 +402,10 @@ static int help_of(size_t verb)
 {
     printf("usage: ompp-report %s %s\n\n%s", verbs[verb].name, verbs[verb].arguments, verbs[verb].help);
     if (verbs[verb].options) printf("\n");
+    if (verbs[verb].options & TAKES_BY)
+        printf("  --by=VIEW   what samples say: flat (functions and lines), caller (who called each function), callee "
+               "(what "
+               "it calls)\n");
     if (verbs[verb].options & TAKES_FULL)
         printf("  --full      also what the report of a run leaves out when it is very large\n");
     if (verbs[verb].options & TAKES_DIGITS) printf("  --digits=N  digits after the point of times, 0-9\n");
@@ -463,6 +491,10 @@ static int parse_option(char **argv, int *i, request_t *request, unsigned *used)
         *used |= TAKES_EXPIRE;
         request->expire = ompp_report_duration(text);
         if (request->expire < 0) return wrong("a time is 90s, 15m, 12h or 7d, not", text);
+    } else if ((text = value_of("--by", argv, i))) {
+        *used |= TAKES_BY;
+        for (request->by = OMPP_BY_NUM - 1; request->by >= 0 && strcmp(text, views[request->by]) != 0;) request->by--;
+        if (request->by < 0) return wrong("a view is flat, caller or callee, not", text);
     } else {
         return parse_switch(word, request, used);
     }
@@ -492,7 +524,7 @@ static int check_usage(size_t verb, bool named, unsigned used, char **files, int
 {
     static const char *const names[] = {"--digits is not for",  "--to is not for",   "--remove is not for",
                                         "--running is not for", "--list is not for", "--all is not for",
-                                        "--expire is not for"};
+                                        "--expire is not for",  "--full is not for", "--by is not for"};
     const char *near = NULL;
 
     for (unsigned bit = 0; bit < sizeof names / sizeof names[0]; bit++)
@@ -559,7 +591,7 @@ static bool answer(int argc, char **argv, int *rc)
 
 int main(int argc, char **argv)
 {
-    request_t request = {.digits = -1, .expire = -1};
+    request_t request = {.digits = -1, .by = -1, .expire = -1};
     size_t verb = NVERBS;
     int nfiles = 0, worst = EXIT_OK, rc;
 

@@ -16,6 +16,7 @@ typedef struct {
     const char *file;
     int digits;     /* -1: not said */
     bool full;      /* nothing is folded */
+    int by;         /* ompp_by_t: a view of samples; -1: not said */
     const char *to; /* directory for what is written; NULL: not said */
     bool remove;    /* what was read goes, when all was written */
     bool running;   /* also processes that still run */
