@@ -335,7 +335,7 @@ static int put_tree(const section_t *s, ompp_by_t by, bool full)
 
 static void put_sum(const section_t *s)
 {
-    fprintf(s->out, "%" PRIu64 " samples stand for %s sec of the %s sec of processor time; waiting has none.\n",
+    fprintf(s->out, "%" PRIu64 " samples stand for %s of %s sec of processor time. Waiting has none.\n",
             s->samples->total, ompp_text_seconds_digits(s->samples->total_ns, 2).text,
             ompp_text_seconds_digits(cpu_ns(s->p), 2).text);
     fputs("own: in the function, line or path itself; all: in what it calls, too.\n", s->out);

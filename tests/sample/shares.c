@@ -1,0 +1,92 @@
+/*
+ * Work in known parts: heavy() does three times what light() does, each is called by first() twice as often as by
+ * second(). Arguments: seconds; threads (also POSIX threads that do nothing else, with -DTHREADS).
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define BARRIER __asm__ volatile("" ::: "memory")
+
+static volatile double sink;
+
+static double cpu(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+__attribute__((noinline)) static void spin(int n)
+{
+    double x = 1;
+
+    for (int i = 0; i < n; i++) x = x * 1.0000001 + 1e-9; /* @hot */
+    sink = x;
+}
+
+__attribute__((noinline)) static void heavy(void)
+{
+    for (int i = 0; i < 3; i++) spin(20000);
+    BARRIER;
+}
+
+__attribute__((noinline)) static void light(void)
+{
+    spin(20000);
+    BARRIER;
+}
+
+__attribute__((noinline)) static void both(void)
+{
+    heavy();
+    light();
+    BARRIER;
+}
+
+__attribute__((noinline)) static void first(void)
+{
+    both();
+    both();
+    BARRIER;
+}
+
+__attribute__((noinline)) static void second(void)
+{
+    both();
+    BARRIER;
+}
+
+__attribute__((noinline)) static void work(double seconds)
+{
+    for (double end = cpu() + seconds; cpu() < end;) {
+        first();
+        second();
+    }
+}
+
+static void *begins(void *seconds)
+{
+    work(*(double *)seconds);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    double seconds = argc > 1 ? atof(argv[1]) : 1;
+    int n = argc > 2 ? atoi(argv[2]) : 1;
+    pthread_t threads[16];
+
+    if (getenv("POSIX")) {
+        for (int i = 0; i < n; i++) pthread_create(&threads[i], NULL, begins, &seconds);
+        for (int i = 0; i < n; i++) pthread_join(threads[i], NULL);
+    } else {
+#pragma omp parallel num_threads(n)
+        work(seconds);
+    }
+    printf("done\n");
+    return 0;
+}

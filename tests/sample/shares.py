@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""
+What samples say of a program whose work is in known parts (shares.c): functions, lines, callers, owners, and all of the processor time; on
+one and two threads, of OpenMP and of POSIX; instrumented and not. The section has at most 80 columns; the views agree with it.
+"""
+
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, os.pardir, "run"))
+
+import harness  # noqa: E402
+
+SOURCE = os.path.join(HERE, "shares.c")
+SECONDS = 1.5
+
+
+def part(verdict, title, found, of, wanted, samples):
+    """A share of so many samples, within four standard errors."""
+    share = found / of if of else 0
+    error = 4 * (wanted * (1 - wanted) / max(samples, 1)) ** 0.5 + 0.02
+    verdict.check(abs(share - wanted) <= error, "%s: found %.3f, wanted %.3f (+- %.3f)" % (title, share, wanted, error))
+
+
+def sums(profile):
+    """{(function, caller's caller): ns} of the innermost but spin(), and {name: ns} inclusive."""
+    which, index = profile.metrics["sampled_time"]
+    below, pairs = {}, {}
+    for node in profile.tree:
+        own = sum(values[index] for (_, s), values in node.values.items() if s == which)
+        names, up = [], node
+        while up is not None:
+            if up.region is not None and up.region.type == "FUNCTION":
+                names.append(up.region.name)
+            up = up.caller
+        for name in set(names):
+            below[name] = below.get(name, 0) + own
+        for caller in ("heavy", "light"):
+            if caller in names:
+                outer = [n for n in names if n in ("first", "second")]
+                pairs[caller, outer[0] if outer else ""] = pairs.get((caller, outer[0] if outer else ""), 0) + own
+    return below, pairs
+
+
+def check(verdict, title, outcome, threads):
+    if not verdict.equal((outcome.status, outcome.out), (0, "done\n"), title + ": result; stderr: " + outcome.err[-300:]):
+        return
+    profile = outcome.profile()
+    verdict.profile(profile, title)
+    which, index = profile.metrics["samples"]
+    samples = sum(v[index] for n in profile.tree for (_, s), v in n.values.items() if s == which)
+    below, pairs = sums(profile)
+    total = sum(v[profile.metrics["sampled_time"][1]] for n in profile.tree for (_, s), v in n.values.items() if s == which)
+    used = sum(int(r["user-ns"]) + int(r["system-ns"]) for r in profile.ranks)
+    verdict.check(total >= 0.9 * used - 2e7 * threads, "%s: %d ms of %d ms" % (title, total // 10**6, used // 10**6))
+    verdict.check(total <= 1.05 * used + 2e7 * threads, "%s: %d ms of %d ms" % (title, total // 10**6, used // 10**6))
+    verdict.check(samples >= 50 * SECONDS * threads, "%s: %d samples" % (title, samples))
+    part(verdict, title + ": spin", below.get("spin", 0), total, 0.99, samples)
+    part(verdict, title + ": heavy", below.get("heavy", 0), total, 0.75, samples)
+    part(verdict, title + ": light", below.get("light", 0), total, 0.25, samples)
+    part(verdict, title + ": first", below.get("first", 0), total, 2 / 3, samples)
+    part(verdict, title + ": heavy by second", pairs.get(("heavy", "second"), 0), total, 0.25, samples)
+    text = open(outcome.reports("txt")[0]).read()
+    section = text[text.index("ompp Samples"):]
+    verdict.equal([line for line in section.splitlines() if len(line) > 80], [], title + ": lines of more than 80 columns")
+    hot = next(i for i, line in enumerate(open(SOURCE), 1) if "@hot" in line)
+    own = dict((int(line), float(share)) for share, line in re.findall(r"^ *\d+\.\d+ +(\d+\.\d+) +shares\.c:(\d+) spin$", section, re.M))
+    verdict.check(sum(share for line, share in own.items() if abs(line - hot) <= 1) > 90, "%s: line %d: %s" % (title, hot, own))
+    verdict.check(re.search(r"the program$", section, re.M), title + ": owner")
+    for view, wanted in (("callee", r"heavy shares\.c:\d+\n +\d[^\n]*spin"), ("caller", r"spin shares\.c:\d+\n +\d[^\n]*heavy"), ("flat", r"spin shares\.c")):
+        shown = harness.execute([harness.command("ompp-report"), "show", "--by=" + view, outcome.reports()[0]], outcome.folder).out
+        verdict.check(re.search(wanted, shown), "%s: --by=%s: %s" % (title, view, shown[:600]))
+
+
+def main():
+    verdict, scratch = harness.Verdict("shares"), harness.Scratch("shares")
+    for how in harness.sources():
+        for flags in (("-O2", "-g"), ("-O3", "-g", "-fomit-frame-pointer")):
+            name = how + flags[0] + flags[-1]
+            program = scratch.file(name, "shares")
+            harness.build(SOURCE, program, how, flags=flags)
+            for threads in (1, 2):
+                title = "%s, %d threads" % (name, threads)
+                check(verdict, title, harness.run(program, scratch.file(name, str(threads), "x")[:-2], threads, args=(str(SECONDS), str(threads))), threads)
+        plain = scratch.file(how + "-plain", "shares")
+        harness.build(SOURCE, plain, how, flags=("-O2", "-g"), instrument=False)
+        for posix in ({}, {"POSIX": "1"}):
+            title = "%s behind ompp%s" % (how, ", POSIX threads" if posix else "")
+            words = ("--", plain, str(SECONDS), "2")
+            check(verdict, title, harness.run(harness.command("ompp"), scratch.file(how + "-launched" + "".join(posix), "x")[:-2], 2, args=words, **posix), 2)
+    off = harness.run(plain, scratch.file("off", "x")[:-2], 1, args=("0.2",), OMPP_SAMPLE_HZ="0")
+    verdict.equal(off.status, 0, "off: status")
+    verdict.finish(scratch)
+
+
+main()
