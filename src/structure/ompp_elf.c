@@ -119,6 +119,7 @@ void ompp_elf_close(ompp_elf_t *elf)
 {
     free(elf->sections);
     free(elf->names);
+    free(elf->starts);
     free_symbols(&elf->functions);
     free_symbols(&elf->objects);
     close(elf->fd);
@@ -364,4 +365,55 @@ const ompp_elf_symbols_t *ompp_elf_objects(ompp_elf_t *elf)
 {
     read_symbols(elf, is_object, &elf->objects);
     return &elf->objects;
+}
+
+/* ---- Procedures -------------------------------------------------------------------------------------------------- */
+
+/* .eh_frame_hdr as linkers write it: version, encodings, the address of .eh_frame, a count; then pairs of 4 bytes each,
+ * ascending: where a procedure begins, and its description, both relative to the section. */
+enum { HDR_BEFORE = 12, HDR_PAIR = 8, HDR_VERSION = 1, HDR_COUNT = 0x03, HDR_TABLE = 0x3b, HDR_SIZE_MASK = 0x07 };
+
+static void read_starts(ompp_elf_t *elf)
+{
+    const Elf64_Shdr *section = find_section(elf, ".eh_frame_hdr");
+    unsigned char *hdr;
+    uint32_t n;
+
+    elf->starts_read = true;
+    if (!section || section->sh_size < HDR_BEFORE) return;
+    hdr = (unsigned char *)read_section(elf, section);
+    if (!hdr) return;
+    memcpy(&n, hdr + 8, sizeof n);
+    if (hdr[0] != HDR_VERSION || (hdr[1] & HDR_SIZE_MASK) != 3 || hdr[2] != HDR_COUNT || hdr[3] != HDR_TABLE ||
+        n > (section->sh_size - HDR_BEFORE) / HDR_PAIR) {
+        free(hdr);
+        return;
+    }
+    elf->starts = (char *)hdr;
+    elf->starts_at = section->sh_addr;
+    elf->nstarts = n;
+}
+
+static uint64_t start_of(const ompp_elf_t *elf, uint32_t i)
+{
+    int32_t offset;
+
+    memcpy(&offset, elf->starts + HDR_BEFORE + (size_t)i * HDR_PAIR, sizeof offset);
+    return elf->starts_at + (uint64_t)(int64_t)offset;
+}
+
+bool ompp_elf_procedure(ompp_elf_t *elf, uint64_t address, uint64_t *low)
+{
+    uint32_t begin = 0, end;
+
+    if (!elf->starts_read) read_starts(elf);
+    end = elf->nstarts;
+    while (begin < end) {
+        const uint32_t middle = begin + (end - begin) / 2;
+        if (start_of(elf, middle) <= address) begin = middle + 1;
+        else end = middle;
+    }
+    if (begin == 0) return false;
+    *low = start_of(elf, begin - 1);
+    return true;
 }

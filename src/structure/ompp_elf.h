@@ -39,6 +39,10 @@ typedef struct {
     char *names;    /* section names, zero-terminated */
     size_t names_size;
     ompp_elf_symbols_t functions, objects;
+    char *starts;       /* .eh_frame_hdr; NULL = none that is understood */
+    uint64_t starts_at; /* its address */
+    uint32_t nstarts;   /* procedures that it lists */
+    bool starts_read;
 } ompp_elf_t;
 
 /**
@@ -89,7 +93,13 @@ bool ompp_elf_crc(const ompp_elf_t *elf, uint32_t *crc);
  */
 const ompp_elf_symbol_t *ompp_elf_symbol(ompp_elf_t *elf, uint64_t address);
 
-/** \brief The same for variables, but not those of threads. */
+/**
+ * \brief Where the procedure of an address begins, by the unwind information; also in stripped files.
+ * \return false: there is none.
+ */
+bool ompp_elf_procedure(ompp_elf_t *elf, uint64_t address, uint64_t *low);
+
+/** \brief As ompp_elf_symbol() for variables, but not those of threads. */
 const ompp_elf_symbol_t *ompp_elf_object(ompp_elf_t *elf, uint64_t address);
 
 /** \brief All variables, ascending by address. */

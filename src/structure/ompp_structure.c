@@ -174,6 +174,9 @@ static void answer_symbol(ompp_structure_t *structure, ompp_query_t *query)
         if (symbol) query->function = symbol->name, query->offset = query->addr_end - symbol->low;
         return;
     }
+    uint64_t low;
+    if (!symbol && query->extent == OMPP_EXTENT_FUNCTION && ompp_elf_procedure(&structure->elf, query->addr, &low))
+        query->offset = query->addr - low;
     if (!symbol) return;
     if (query->extent == OMPP_EXTENT_FUNCTION) query->symbol = symbol->name;
     query->function = symbol->name;

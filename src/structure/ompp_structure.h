@@ -69,7 +69,7 @@ typedef struct {
     const char *file;       /* NULL = not known */
     const char *function;   /* as in the source; the symbol when there is no debug information; NULL = not known */
     const char *symbol;     /* FUNCTION only: of the symbol that addr lies in; NULL = not known */
-    uint64_t offset;        /* of addr in the symbol, bytes; 0 when file is known */
+    uint64_t offset;        /* of addr in the symbol, or in a FUNCTION without one; bytes; 0 when file is known */
     uint32_t line;          /* 0 = not known */
     uint32_t line_end;      /* last line seen of it, >= line; = line when no more is known */
     uint32_t line_before;   /* of the code before it and after it in the same function and file, as far as that has */
