@@ -2,6 +2,7 @@
 
 #include "base/ompp_error.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,4 +176,35 @@ void ompp_samples_fini(ompp_samples_t *samples)
     free(samples->paths);
     free(samples->inclusive_ns);
     *samples = (ompp_samples_t){0};
+}
+
+/* ---- Do they agree with the clocks? ------------------------------------------------------------------------------ */
+
+uint64_t ompp_samples_cpu_ns(const ompp_profile_t *p)
+{
+    uint64_t sum = p->rest_user_ns + p->rest_system_ns;
+
+    for (size_t r = 0; r < p->nranks_kept; r++) sum += p->ranks[r].user_ns + p->ranks[r].system_ns;
+    return sum;
+}
+
+#define SPARED 0.05                     /* part of the processor time that samples may differ by */
+#define SPARED_NS ((uint64_t)50000000u) /* and what a thread's begin and end may take without one */
+
+void ompp_samples_check(ompp_profile_t *p)
+{
+    const uint64_t cpu = ompp_samples_cpu_ns(p);
+    ompp_samples_t samples;
+    char text[100];
+
+    for (size_t r = 0; r < p->nranks_kept; r++)
+        if (p->ranks[r].end == OMPP_END_INCOMPLETE) return; /* nobody knows its processor time */
+    if (ompp_samples_init(&samples, p) != 0) return;
+    const uint64_t sampled = samples.total_ns, spared = (uint64_t)(SPARED * (double)cpu) + SPARED_NS * p->nlocations;
+    if (samples.total && (sampled > cpu + spared || sampled + spared < cpu)) {
+        snprintf(text, sizeof text, "%.1f %%", 100 * (double)sampled / (double)(cpu ? cpu : 1));
+        ompp_profile_add_coverage(p, OMPP_COVERAGE_NOTE, "of the processor time, samples stand for", text, 1);
+        if (p->ncoverage) p->coverage[p->ncoverage - 1].nranks = 0; /* said of the run, not by ranks */
+    }
+    ompp_samples_fini(&samples);
 }

@@ -32,4 +32,10 @@ uint32_t ompp_samples_set(const ompp_profile_t *profile);
 int ompp_samples_init(ompp_samples_t *samples, const ompp_profile_t *profile);
 void ompp_samples_fini(ompp_samples_t *samples);
 
+/** \return user and system time of all processes. */
+uint64_t ompp_samples_cpu_ns(const ompp_profile_t *profile);
+
+/** \brief Adds a Coverage line when samples stand for clearly more or less than that. */
+void ompp_samples_check(ompp_profile_t *profile);
+
 #endif

@@ -114,6 +114,7 @@ int ompp_text_data(ompp_text_t *t);
 
 /** \param[in] profile  with all functions and lines, of which t->profile has some. */
 int ompp_text_samples(const ompp_text_t *t, const ompp_profile_t *profile);
+int ompp_text_samples_csv(const ompp_text_t *t, const ompp_profile_t *profile);
 
 /** \brief ns as seconds with t->digits digits, rounded half up; never goes through floating point. */
 ompp_seconds_t ompp_text_seconds(const ompp_text_t *t, uint64_t ns);

@@ -148,14 +148,6 @@ static void put_owners(const section_t *s)
                     100 * (double)s->samples->owner_ns[o] / (double)s->samples->total_ns, "", ompp_code_owner_names[o]);
 }
 
-static uint64_t cpu_ns(const ompp_profile_t *p)
-{
-    uint64_t sum = p->rest_user_ns + p->rest_system_ns;
-
-    for (size_t r = 0; r < p->nranks_kept; r++) sum += p->ranks[r].user_ns + p->ranks[r].system_ns;
-    return sum;
-}
-
 /* ---- Trees ------------------------------------------------------------------------------------------------------- */
 
 #define LEAST 0.005 /* part of all samples that a row has at least */
@@ -337,7 +329,7 @@ static void put_sum(const section_t *s)
 {
     fprintf(s->out, "%" PRIu64 " samples stand for %s of %s sec of processor time. Waiting has none.\n",
             s->samples->total, ompp_text_seconds_digits(s->samples->total_ns, 2).text,
-            ompp_text_seconds_digits(cpu_ns(s->p), 2).text);
+            ompp_text_seconds_digits(ompp_samples_cpu_ns(s->p), 2).text);
     fputs("own: in the function, line or path itself; all: in what it calls, too.\n", s->out);
 }
 
@@ -355,6 +347,70 @@ int ompp_text_samples(const ompp_text_t *t, const ompp_profile_t *profile)
         put_table(&s, "line", samples.lines, samples.nlines, MOST, 1);
         put_table(&s, "path, from the inside out", samples.paths, samples.npaths, MOST, 2);
         putc('\n', t->out);
+    }
+    ompp_samples_fini(&samples);
+    return 0;
+}
+
+/* ---- CSV --------------------------------------------------------------------------------------------------------- */
+
+static void put_word(FILE *out, const char *text)
+{
+    char *printable = ompp_text_printable(text, false);
+
+    for (char *c = printable; c && *c; c++) putc(*c == ',' ? ';' : *c, out);
+    free(printable);
+}
+
+static void put_csv_row(const section_t *s, const char *what, const ompp_sampled_t *row, uint32_t region)
+{
+    char name[400], place[300];
+
+    name_of(s->p, &s->p->regions[region], name, sizeof name);
+    place_of(s->p, &s->p->regions[region], place, sizeof place);
+    fprintf(s->out, "%s,%s,%s,", what, ompp_text_seconds_digits(row->own_ns, 6).text,
+            row->all_ns ? ompp_text_seconds_digits(row->all_ns, 6).text : "");
+    put_word(s->out, name);
+    putc(',', s->out);
+    put_word(s->out, place);
+}
+
+int ompp_text_samples_csv(const ompp_text_t *t, const ompp_profile_t *profile)
+{
+    ompp_samples_t samples;
+    const section_t s = {t->out, profile, &samples};
+
+    if (ompp_samples_init(&samples, profile) != 0) return -OMPP_E_NOMEM;
+    if (samples.total) {
+        fputs("##BEG ompp samples\nWhat,own,all,Name,Place,Callers\n", t->out);
+        for (unsigned o = 0; o < OMPP_CODE_OWNERS; o++)
+            if (samples.owner_ns[o])
+                fprintf(t->out, "owner,%s,,%s,,\n", ompp_text_seconds_digits(samples.owner_ns[o], 6).text,
+                        ompp_code_owner_names[o]);
+        for (size_t i = 0; i < samples.nfunctions; i++) {
+            put_csv_row(&s, "function", &samples.functions[i], samples.functions[i].index);
+            fputs(",\n", t->out);
+        }
+        for (size_t i = 0; i < samples.nlines; i++) {
+            put_csv_row(&s, "line", &samples.lines[i], samples.lines[i].index);
+            fputs(",\n", t->out);
+        }
+        for (size_t i = 0; i < samples.npaths; i++) {
+            if (!samples.paths[i].index) continue;
+            put_csv_row(&s, "path", &samples.paths[i], profile->nodes[samples.paths[i].index].region);
+            putc(',', t->out);
+            for (uint32_t n = profile->nodes[samples.paths[i].index].parent; n; n = profile->nodes[n].parent) {
+                char name[400];
+                const ompp_region_t *r = &profile->regions[profile->nodes[n].region];
+                name_of(profile, r, name, sizeof name);
+                put_word(t->out, r->construct == OMPP_CONSTRUCT_FUNCTION || ompp_profile_text(profile, r->name)[0]
+                                     ? name
+                                     : ompp_constructs[r->construct].full);
+                if (profile->nodes[n].parent) fputs(" < ", t->out);
+            }
+            putc('\n', t->out);
+        }
+        fputs("##END ompp samples\n\n", t->out);
     }
     ompp_samples_fini(&samples);
     return 0;

@@ -160,22 +160,24 @@ static __attribute__((noinline)) ompp_region_ref_t call_slow(const void *code, c
     return region;
 }
 
-/* What is to be done when nothing else is. \param[in] notes  for meters. \return 0 = something else is. */
-static inline __attribute__((always_inline)) ompp_region_ref_t call_plain(ompp_thread_t *thread, const void *code,
-                                                                          const char *name, bool notes)
+/*
+ * What is to be done when nothing else is.
+ * \param[in] parent  of the call's node: the top frame's, or a function below it.  \param[in] notes  for meters.
+ * \return 0 = something else is.
+ */
+static inline __attribute__((always_inline)) ompp_region_ref_t
+call_plain(ompp_thread_t *thread, const void *code, const char *name, ompp_off_t parent, bool notes)
 {
     const ompp_site_t *site = site_of(thread, code, name);
     const ompp_a_frame_t *top = ompp_top(thread);
-    const bool follows = thread->follows;
 
-    if (__builtin_expect(site->code != code || site->name != name || site->place != top->place || top == thread->last,
-                         0) ||
-        (follows && ompp_node(thread, site->node)->parent != ompp_callpath_here(thread, code))) {
+    if (__builtin_expect(site->code != code || site->name != name || site->place != top->place ||
+                             ompp_node(thread, site->node)->parent != parent || top == thread->last,
+                         0)) {
         ompp_guard_drop(thread);
         return 0;
     }
-    ompp_a_frame_t *frame = ompp_frame_fill(thread, site->node, 0, ompp_clock_tsc());
-    if (follows) frame->caller = thread->callpaths->caller;
+    ompp_frame_fill(thread, site->node, 0, ompp_clock_tsc());
     ompp_step_top(thread, 1);
     ompp_node(thread, site->node)->slot[0].count++;
     if (notes) ompp_meter_note(thread, top + 1);
@@ -183,12 +185,17 @@ static inline __attribute__((always_inline)) ompp_region_ref_t call_plain(ompp_t
     return site->region;
 }
 
+/* With its call path, and with meters that rest. */
 static __attribute__((noinline)) ompp_region_ref_t call_noted(const void *code, const char *name)
 {
     ompp_thread_t *thread = ompp_thread_self;
     ompp_region_ref_t region = 0;
 
-    if (is_noted(thread) && is_on() && ompp_guard_enter(thread)) region = call_plain(thread, code, name, true);
+    if (is_noted(thread) && is_on() && ompp_guard_enter(thread)) {
+        const ompp_off_t parent = thread->follows ? ompp_callpath_here(thread, code) : ompp_top(thread)->node;
+        region = call_plain(thread, code, name, parent, true);
+        if (region && thread->follows) ompp_top(thread)->caller = thread->callpaths->caller;
+    }
     return region ? region : call_slow(code, name);
 }
 
@@ -196,8 +203,9 @@ ompp_region_ref_t ompp_event_call(const void *code, const char *name)
 {
     ompp_thread_t *thread = ompp_thread_self;
 
-    if (__builtin_expect(!is_usual(thread) || !is_on() || !ompp_guard_enter(thread), 0)) return call_noted(code, name);
-    const ompp_region_ref_t region = call_plain(thread, code, name, false);
+    if (__builtin_expect(!is_usual(thread) || thread->follows || !is_on() || !ompp_guard_enter(thread), 0))
+        return call_noted(code, name);
+    const ompp_region_ref_t region = call_plain(thread, code, name, ompp_top(thread)->node, false);
     return __builtin_expect(region != 0, 1) ? region : call_slow(code, name);
 }
 
