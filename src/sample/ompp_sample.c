@@ -188,7 +188,7 @@ void ompp_sample_thread_begins(void)
     start_once();
     if (!ompp_sampler_is_on() || ompp_sample_self) return;
     const int error = ompp_sampler_begin(samples.way, period());
-    if (!error) return;
+    if (!error || !ompp_sampler_is_on()) return;
     atomic_fetch_add(&refused, 1);
     atomic_store(&refused_error, error);
 }

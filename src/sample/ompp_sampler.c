@@ -26,19 +26,17 @@ static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
 static ompp_sampler_t *all, *unused; /* under busy */
 static ompp_sampler_sum_t sum;       /* of threads that are over; the same */
 
-/* No handler of the program comes meanwhile, which may call us. */
-static uint64_t lock(void)
+/* No handler of the program comes meanwhile, which may call us, and nobody cancels the thread. */
+static void lock(ompp_caller_t *caller)
 {
-    const uint64_t held = ompp_signals_hold();
-
+    ompp_caller_save(caller);
     pthread_mutex_lock(&busy);
-    return held;
 }
 
-static void unlock(uint64_t held)
+static void unlock(const ompp_caller_t *caller)
 {
     pthread_mutex_unlock(&busy);
-    ompp_signals_release(held);
+    ompp_caller_restore(caller);
 }
 
 void ompp_sampler_in_child(void)
@@ -106,12 +104,13 @@ static int begin(ompp_sampler_t *self, ompp_sample_way_t way, uint64_t period_ns
 
 int ompp_sampler_begin(ompp_sample_way_t way, uint64_t period_ns)
 {
-    const uint64_t held = lock();
-    ompp_sampler_t *self = take();
-    const int error = self ? begin(self, way, period_ns) : ENOMEM;
+    ompp_caller_t caller;
 
+    lock(&caller);
+    ompp_sampler_t *self = atomic_load(&process) ? take() : NULL; /* they may have ended just now */
+    const int error = self ? begin(self, way, period_ns) : ENOMEM;
     if (self && error) put(self);
-    unlock(held);
+    unlock(&caller);
     return error;
 }
 
@@ -129,14 +128,15 @@ static void close_it(ompp_sampler_t *sampler)
 void ompp_sampler_end(void)
 {
     ompp_sampler_t *self = ompp_sample_self;
+    ompp_caller_t caller;
 
     if (!ompp_sampler_is_here()) return;
-    const uint64_t held = lock();
+    lock(&caller);
     close_it(self);
     self->tid = 0;
     ompp_sample_self = NULL;
     put(self);
-    unlock(held);
+    unlock(&caller);
 }
 
 /* What waits comes when the thread does not block the signal any more. */
@@ -152,14 +152,15 @@ static void rest(ompp_sampler_t *self)
 void ompp_sampler_mask_changed(void)
 {
     ompp_sampler_t *self = ompp_sample_self;
+    ompp_caller_t caller;
 
     if (!ompp_sampler_is_here()) return;
     const bool blocked = ompp_signals_blocks(SIGPROF);
     if (blocked != self->is_armed) return;
-    const uint64_t held = lock();
+    lock(&caller);
     if (self->is_open && !blocked) ompp_sample_way_arm(self);
     if (self->is_open && blocked) rest(self);
-    unlock(held);
+    unlock(&caller);
 }
 
 /* ---- Of all ------------------------------------------------------------------------------------------------------ */
@@ -177,22 +178,25 @@ static void wait_for(pid_t tid)
 void ompp_sampler_stop(bool is_quiet)
 {
     const pid_t self = (pid_t)syscall(SYS_gettid);
+    ompp_caller_t caller;
 
-    const uint64_t held = lock();
+    lock(&caller);
     atomic_store(&process, 0);
     for (ompp_sampler_t *s = all; s; s = s->next) close_it(s);
     for (ompp_sampler_t *s = all; s && is_quiet; s = s->next) {
         if (s->tid == self) ompp_sample_drain();
         else if (s->tid) wait_for(s->tid);
     }
-    unlock(held);
+    unlock(&caller);
 }
 
 ompp_sampler_sum_t ompp_sampler_sum(void)
 {
-    const uint64_t held = lock();
+    ompp_caller_t caller;
+
+    lock(&caller);
     const ompp_sampler_sum_t now = sum;
 
-    unlock(held);
+    unlock(&caller);
     return now;
 }

@@ -139,10 +139,9 @@ def main():
     for way, rate in found.items():
         for case in () if sys.argv[1:] == ["rest"] else sys.argv[1:] or CASES:
             least, coverage = CASES[case]
-            if way == "perf events":  # which rest while the signal is blocked
-                least = {"blocked": 200}.get(case, least)
+            if way == "perf events":  # which are off while the signal is blocked, and in the kernel
+                least = {"blocked": 200, "closes": 50}.get(case, least and least * 0.6)
                 coverage = {"closes": "threads without samples at the end: 2: the program has closed the descriptors"}.get(case, coverage)
-                least = {"closes": 50}.get(case, least)
             compare(verdict, scratch, "%s, %s" % (case, way), [program, case, *([module] if case in ("modules", "library") else [])], rate, None, least, coverage)
     if sys.argv[1:] in ([], ["rest"]):
         own_timers(verdict, scratch, program, max(found.values()))
