@@ -1,7 +1,7 @@
 /**
  * \file
- * Source text with what was measured beside its lines: samples of the line, and the time of regions and calls that begin
- * on it.
+ * Source text with what was measured beside its lines: samples of the line, and the time of regions and calls that
+ * begin on it.
  */
 #define _GNU_SOURCE /* getline */
 #include "report/ompp_annotate.h"
