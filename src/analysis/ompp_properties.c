@@ -5,7 +5,9 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "analysis/ompp_properties.h"
 
+#include "analysis/ompp_alone.h"
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_tasks.h"
 #include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
 
@@ -24,7 +26,8 @@
 typedef struct {
     const ompp_profile_t *profile;
     const ompp_paths_t *paths;
-    uint64_t *pieces, *visits; /* [nlocations] */
+    const ompp_task_team_t *teams; /* [nnodes] */
+    uint64_t *pieces, *visits;     /* [nlocations] */
     double basis;
     /* MPI: thread time in the call, of it waiting for the last rank, that rank, and messages. */
     double busy, waiting;
@@ -216,12 +219,41 @@ static bool is_uneven(find_t *f, uint32_t region, ompp_column_t column)
     return most > least && least != UINT64_MAX;
 }
 
+/* Threads that wait for it wait for any other of the process, not for their team alone. */
+static bool is_shared(unsigned construct)
+{
+    return construct == OMPP_CONSTRUCT_CRITICAL || construct == OMPP_CONSTRUCT_LOCK ||
+           construct == OMPP_CONSTRUCT_ATOMIC;
+}
+
+/* What threads lose in a phase of a node, without tasks: those that are alone lose nothing to others. */
+static uint64_t lost_in_phase(const find_t *f, uint32_t n, unsigned phase)
+{
+    const ompp_profile_t *p = f->profile;
+    const unsigned construct = p->regions[p->nodes[n].region].construct, slot = ompp_phase_slot(construct, phase);
+    bool (*const alone)(const ompp_profile_t *, const ompp_paths_t *, uint32_t, uint32_t) =
+        is_shared(construct) ? ompp_analysis_unrivalled : ompp_analysis_alone;
+    uint64_t sum = 0;
+
+    for (uint32_t b = 0; slot != OMPP_NO_SLOT && b < p->nodes[n].nblocks; b++) {
+        const ompp_block_t *block = &p->nodes[n].blocks[b];
+        if (!ompp_block_is_phases(block)) continue;
+        const uint64_t lost = ompp_less(block->values[ompp_value_index(slot, OMPP_SLOT_TIME)],
+                                        block->values[ompp_value_index(slot, OMPP_SLOT_TASK)]);
+        if (lost && !alone(p, f->paths, n, block->location)) sum += lost;
+    }
+    return sum;
+}
+
+/* Waits that the size of tasks explains are told of these (find_tasks). */
 static uint64_t phase_of_region(const find_t *f, uint32_t region, unsigned phase)
 {
     uint64_t sum = 0;
 
     for (const uint32_t *n = begin(f, region); n < end(f, region); n++)
-        sum += ompp_analysis_phase(f->profile, *n, phase);
+        if (f->teams[f->paths->fork[*n]].size == OMPP_TASKS_FIT ||
+            !ompp_analysis_waits_for_tasks(f->profile, *n, phase))
+            sum += lost_in_phase(f, *n, phase);
     return sum;
 }
 
@@ -287,7 +319,7 @@ static ompp_finding_t find_one(find_t *f, uint32_t region)
         if (rule->construct != construct || !holds(f, region, construct, rule->when)) continue;
         bool late = rule->when == OMPP_WHEN_LATE;
         uint64_t lost = mpi ? to_ns(late ? f->waiting : f->busy) : phase_of_region(f, region, rule->phase);
-        return (ompp_finding_t){rule->property, region, late ? f->late_rank : OMPP_NONE, lost};
+        return (ompp_finding_t){.property = rule->property, region, late ? f->late_rank : OMPP_NONE, .lost_ns = lost};
     }
     return none;
 }
@@ -307,9 +339,31 @@ static ompp_finding_t find_management(find_t *f, uint32_t region)
             if (ompp_rules[k].construct == construct && ompp_rules[k].class == OMPP_CLASS_MGMT)
                 lost += phase_of_region(f, region, ompp_rules[k].phase);
         if ((double)lost < COSTLY * (double)column_sum(f, region, OMPP_COLUMN_EXEC_T)) return none;
-        return (ompp_finding_t){rule->property, region, OMPP_NONE, lost};
+        return (ompp_finding_t){.property = rule->property, region, OMPP_NONE, .lost_ns = lost};
     }
     return none;
+}
+
+/* The property of a task construct whose tasks are too small or too large, of all teams in which it was run most. */
+static ompp_finding_t find_tasks(const find_t *f, uint32_t region)
+{
+    ompp_finding_t finding = {.region = region, .rank = OMPP_NONE};
+    uint64_t fine = 0, work = 0, longest = 0;
+
+    for (const uint32_t *n = begin(f, region); n < end(f, region); n++) {
+        const uint32_t fork = f->paths->fork[*n];
+        const ompp_task_team_t *team = &f->teams[fork];
+        if (team->region != region || team->size == OMPP_TASKS_FIT || f->profile->nodes[*n].parent != fork) continue;
+        finding.lost_ns += team->lost_ns;
+        finding.count += team->ended;
+        work += team->work_ns;
+        if (team->size == OMPP_TASKS_FINE) fine += team->lost_ns;
+        if (team->max_ns > longest) longest = team->max_ns;
+    }
+    const bool are_fine = 2 * fine >= finding.lost_ns;
+    finding.property = ompp_property_tasks[are_fine ? OMPP_TASKS_FINE : OMPP_TASKS_LARGE];
+    finding.each_ns = are_fine && finding.count ? work / finding.count : longest;
+    return finding;
 }
 
 /* The same of the ranks that are not kept: thread time less that of parallel regions and MPI calls outside them. */
@@ -350,7 +404,7 @@ static ompp_finding_t find_serial(const find_t *f)
     const ompp_profile_t *p = f->profile;
     ompp_rank_time_t *times = calloc(p->nranks_kept + 1, sizeof *times);
     uint64_t *own = calloc(p->nranks_kept + 1, sizeof *own);
-    ompp_finding_t finding = {OMPP_PROPERTY_SERIAL_PROGRAM, OMPP_NONE, OMPP_NONE, 0};
+    ompp_finding_t finding = {.property = OMPP_PROPERTY_SERIAL_PROGRAM, OMPP_NONE, OMPP_NONE};
 
     if (times && own) {
         ompp_analysis_rank_times(p, f->paths, times);
@@ -382,6 +436,7 @@ int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths,
 {
     find_t f = {.profile = p, .paths = paths, .basis = ompp_analysis_basis(p)};
     ompp_finding_t *all = calloc(2 * p->nregions + 1, sizeof *all);
+    ompp_task_team_t *teams = ompp_analysis_task_teams(p, paths);
     size_t found = 0;
     int rc = -OMPP_E_NOMEM;
 
@@ -389,13 +444,15 @@ int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths,
     *n = 0;
     f.pieces = calloc(p->nlocations + 1, sizeof *f.pieces);
     f.visits = calloc(p->nlocations + 1, sizeof *f.visits);
-    if (all && f.pieces && f.visits) {
+    f.teams = teams;
+    if (all && teams && f.pieces && f.visits) {
         all[0] = find_serial(&f);
         found = all[0].lost_ns > 0;
         for (uint32_t r = 0; r < p->nregions; r++) {
             all[found] = find_one(&f, r);
             found += all[found].lost_ns > 0;
-            all[found] = find_management(&f, r);
+            const bool runs = ompp_constructs[p->regions[r].construct].flags & OMPP_CONSTRUCT_F_TASK;
+            all[found] = runs ? find_tasks(&f, r) : find_management(&f, r);
             found += all[found].lost_ns > 0;
         }
         qsort_r(all, found, sizeof *all, by_severity, (void *)p);
@@ -405,6 +462,7 @@ int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths,
         rc = 0;
     }
     free(all);
+    free(teams);
     free(f.pieces);
     free(f.visits);
     return rc;

@@ -29,17 +29,36 @@ char *ompp_text_subject(const ompp_text_t *t, uint32_t region)
     return n < 0 ? NULL : text;
 }
 
-/* The advice, with the rank in place of %r. */
+/* A short time, as "0.05 us" or "12.3 ms". */
+static void put_short_time(const ompp_text_t *t, uint64_t ns)
+{
+    static const struct {
+        double below_ns, unit_ns;
+        const char *unit;
+    } units[] = {{1e6, 1e3, "us"}, {1e9, 1e6, "ms"}, {1e30, 1e9, "s"}};
+    size_t u = 0;
+
+    while ((double)ns >= units[u].below_ns) u++;
+    const double value = (double)ns / units[u].unit_ns;
+    fprintf(t->out, "%.*f %s", value < 10 ? 2 : value < 100 ? 1 : 0, value, units[u].unit);
+}
+
+/* The advice, with what was found in place of %r, %n and %t (ompp_property.def). */
 static void print_advice(ompp_text_t *t, const ompp_finding_t *f)
 {
     const ompp_region_t *region = f->region == OMPP_NONE ? NULL : &t->profile->regions[f->region];
     const bool mpi = region && region->construct == OMPP_CONSTRUCT_MPI;
-    const char *advice = ompp_property_advice(f->property, mpi ? ompp_profile_text(t->profile, region->name) : NULL);
-    const char *rank = strstr(advice, "%r");
+    const char *c = ompp_property_advice(f->property, mpi ? ompp_profile_text(t->profile, region->name) : NULL);
 
-    if (rank && f->rank != OMPP_NONE)
-        fprintf(t->out, "     %.*s%" PRIu32 "%s\n\n", (int)(rank - advice), advice, f->rank, rank + 2);
-    else fprintf(t->out, "     %s\n\n", advice);
+    fputs("     ", t->out);
+    for (; *c; c++) {
+        if (*c != '%') putc(*c, t->out);
+        else if (*++c == 'r') fprintf(t->out, "%" PRIu32, f->rank);
+        else if (*c == 'n') fprintf(t->out, "%" PRIu64, f->count);
+        else if (*c == 't') put_short_time(t, f->each_ns);
+        else fprintf(t->out, "%%%c", *c);
+    }
+    fputs("\n\n", t->out);
 }
 
 int ompp_text_properties(ompp_text_t *t)

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""
+Advice: programs with one fault each, whose first property names it and whose advice says what to do; and controls, in which no
+property weighs 1 % or more. usage: advice.py [NAME...]; docs/advice.md has the rules.
+"""
+
+import re
+import sys
+
+import harness
+
+LEAST = 1.0  # percent: what is less is no fault
+TRIES = 3    # on a busy machine threads wait for processors, too
+
+
+class Case:
+    """first: name of the first property (one of several: A|B), None for a control; says: pattern of its advice; never: what no advice of it may say."""
+
+    def __init__(self, name, first=None, says="", never=None, threads=2, **settings):
+        self.name, self.first, self.says, self.never, self.threads, self.settings = name, first, says, never, threads, settings
+
+    def objection(self, found):
+        """What is wrong with the properties found: (name, percent, advice), most severe first."""
+        heavy = [f for f in found if f[1] >= LEAST]
+        if not self.first:
+            return "control: %s" % (heavy,) if heavy else None
+        if not heavy or heavy[0][0] not in self.first.split("|") or not re.search(self.says, heavy[0][2]):
+            return "wanted %s '%s', found %s" % (self.first, self.says, found[:2])
+        if self.never and any(self.never in advice for _, _, advice in heavy):
+            return "says '%s': %s" % (self.never, heavy)
+        return None
+
+
+CASES = [
+    Case("loop"),
+    Case("tasks"),
+    Case("critical_seldom"),
+    Case("one_loop"),
+    Case("one_all"),
+    Case("one_inner"),
+    Case("loop", threads=1),
+    Case("critical", threads=1),
+    Case("tasks_fine", "TasksTooSmall", "fewer and larger", never="smaller ones"),
+    Case("tasks_fine_loop", "TasksTooSmall", "fewer and larger", never="smaller ones"),
+    Case("tasks_large", "TasksTooLarge", "smaller ones", never="larger ones"),
+    Case("tasks_large_wait", "TasksTooLarge", "smaller ones", never="larger ones"),
+    Case("imbalance", "ImbalanceInParallelLoop", "schedule"),
+    Case("imbalance_region", "ImbalanceInParallelRegion"),
+    Case("critical", "CriticalSectionContention"),
+    Case("lock", "LockContention"),
+    Case("barrier", "WaitAtBarrier"),
+    Case("single", "UnparallelizedInSingleRegion"),
+    Case("serial", "UnparallelizedOutsideParallelRegions"),
+    Case("sections", "ImbalanceInParallelSections"),
+    Case("tiny_regions", "ThreadManagement|ImbalanceInParallelLoop", "fewer, larger parallel regions|merge it"),
+]
+
+
+def properties(report):
+    """(name, percent, advice) of the section, in its order."""
+    pattern = r"^Property P\d+ '(\w+)' holds for\n.*with a severity \(in percent\) of ([\d.]+)\n +(.*)$"
+    return [(name, float(percent), advice) for name, percent, advice in re.findall(pattern, report, re.M)]
+
+
+def read(outcome):
+    with open(outcome.reports("txt")[0]) as file:
+        return file.read()
+
+
+def test(verdict, scratch, case, program, how):
+    title = "%s %s %d" % (case.name, how, case.threads)
+    for number in range(TRIES):
+        folder = scratch.file("%s-%d" % (title.replace(" ", "-"), number), "x")[:-2]
+        outcome = harness.run(program, folder, case.threads, args=[case.name], **case.settings)
+        if outcome.status != 0:
+            raise harness.Failure("%s: status %d: %s" % (title, outcome.status, outcome.err[-500:]))
+        objection = case.objection(properties(read(outcome)))
+        if not objection:
+            break
+        print("note: %s, run %d: %s" % (title, number + 1, objection))
+    verdict.check(not objection, "%s: %s" % (title, objection))
+    verdict.profile(outcome.profile(), title)
+
+
+def main():
+    verdict, scratch = harness.Verdict("advice"), harness.Scratch("advice")
+    for how in harness.sources():
+        program = scratch.file("bin-" + how, "advice")
+        harness.build(harness.os.path.join(harness.HERE, "advice.c"), program, how, flags=("-O2", "-g"))
+        for case in CASES:
+            if len(sys.argv) > 1 and case.name not in sys.argv[1:]:
+                continue
+            try:
+                test(verdict, scratch, case, program, how)
+            except (harness.Failure, harness.subprocess.TimeoutExpired) as failure:
+                verdict.check(False, "%s %s: %s" % (case.name, how, failure))
+    verdict.finish(scratch)
+
+
+main()
