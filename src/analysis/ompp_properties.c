@@ -7,6 +7,7 @@
 
 #include "analysis/ompp_alone.h"
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_own.h"
 #include "analysis/ompp_tasks.h"
 #include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
@@ -132,7 +133,8 @@ static void add_call(find_t *f, uint32_t n, uint64_t *rank_ns)
         const ompp_block_t *block = &node->blocks[b];
         size_t r = ompp_analysis_rank_index(p, p->locations[block->location].rank);
         if (block->set == OMPP_SET_PHASES && r < p->nranks_kept)
-            rank_ns[r] += ompp_analysis_value(p, n, block->location, OMPP_COLUMN_EXEC_T);
+            rank_ns[r] += ompp_less(ompp_analysis_value(p, n, block->location, OMPP_COLUMN_EXEC_T),
+                                    ompp_own_in_phase(p, n, block, 0));
         if (block->set != OMPP_SET_MPI || block->object != 0) continue;
         f->colls += block->values[OMPP_METRIC_COLLS];
         f->recvs += block->values[OMPP_METRIC_RECVS];
@@ -238,8 +240,9 @@ static uint64_t lost_in_phase(const find_t *f, uint32_t n, unsigned phase)
     for (uint32_t b = 0; slot != OMPP_NO_SLOT && b < p->nodes[n].nblocks; b++) {
         const ompp_block_t *block = &p->nodes[n].blocks[b];
         if (!ompp_block_is_phases(block)) continue;
-        const uint64_t lost = ompp_less(block->values[ompp_value_index(slot, OMPP_SLOT_TIME)],
-                                        block->values[ompp_value_index(slot, OMPP_SLOT_TASK)]);
+        const uint64_t lost =
+            ompp_less(block->values[ompp_value_index(slot, OMPP_SLOT_TIME)],
+                      block->values[ompp_value_index(slot, OMPP_SLOT_TASK)] + ompp_own_in_phase(p, n, block, slot));
         if (lost && !alone(p, f->paths, n, block->location)) sum += lost;
     }
     return sum;
@@ -440,12 +443,14 @@ int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths,
     size_t found = 0;
     int rc = -OMPP_E_NOMEM;
 
+    double *below = ompp_own_below(p);
+
     *findings = NULL;
     *n = 0;
     f.pieces = calloc(p->nlocations + 1, sizeof *f.pieces);
     f.visits = calloc(p->nlocations + 1, sizeof *f.visits);
     f.teams = teams;
-    if (all && teams && f.pieces && f.visits) {
+    if (all && teams && below && f.pieces && f.visits) {
         all[0] = find_serial(&f);
         found = all[0].lost_ns > 0;
         for (uint32_t r = 0; r < p->nregions; r++) {
@@ -455,6 +460,9 @@ int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths,
             all[found] = runs ? find_tasks(&f, r) : find_management(&f, r);
             found += all[found].lost_ns > 0;
         }
+        for (size_t i = 0; i < found; i++)
+            if (all[i].region != OMPP_NONE)
+                all[i].own_permille = (uint32_t)(1000 * ompp_own_share(p, paths, below, all[i].region) + 0.5);
         qsort_r(all, found, sizeof *all, by_severity, (void *)p);
         *findings = all;
         *n = found;
@@ -463,6 +471,7 @@ int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths,
     }
     free(all);
     free(teams);
+    free(below);
     free(f.pieces);
     free(f.visits);
     return rc;

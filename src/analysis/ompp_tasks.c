@@ -1,6 +1,7 @@
 #include "analysis/ompp_tasks.h"
 
 #include "analysis/ompp_alone.h"
+#include "analysis/ompp_own.h"
 #include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
 #include "base/ompp_table.h"
@@ -132,10 +133,9 @@ int ompp_analysis_tasks(const ompp_profile_t *p, const ompp_paths_t *paths, ompp
 /* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
 #define FINE_NS 2000.0   /* work of a task: making, queueing and fetching one takes as long with many threads */
-#define TASK_NS 200.0    /* what that takes at least */
+#define LOST_NS 10000.0  /* for each such task: what is lost is lost with them */
 #define MANY 100         /* tasks for each thread of the team, that are enough to spread them evenly */
 #define LARGE_NS 10000.0 /* work of a task that can be divided */
-#define EXPLAINED 0.25   /* of what is lost */
 
 bool ompp_analysis_waits_for_tasks(const ompp_profile_t *p, uint32_t n, unsigned phase)
 {
@@ -175,7 +175,7 @@ static uint64_t lost_at(const ompp_profile_t *p, const ompp_paths_t *paths, uint
         const bool waits = ompp_analysis_waits_for_tasks(p, n, c->phases[s]) && !alone;
         if (!waits && !makes_tasks(construct)) continue;
         lost += ompp_less(block->values[ompp_value_index(s, OMPP_SLOT_TIME)],
-                          block->values[ompp_value_index(s, OMPP_SLOT_TASK)]);
+                          block->values[ompp_value_index(s, OMPP_SLOT_TASK)] + ompp_own_in_phase(p, n, block, s));
     }
     return lost;
 }
@@ -200,9 +200,11 @@ static void add_to_team(const ompp_profile_t *p, const ompp_paths_t *paths, uint
         if (paths->fork[n] == n) team->visits += visits;
         if (!(ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_TASK)) continue;
         ended += block->values[0];
-        team->work_ns += ompp_less(item_sum(construct, block->values, OMPP_SLOT_TIME),
-                                   item_sum(construct, block->values, OMPP_SLOT_CHILD) +
-                                       item_sum(construct, block->values, OMPP_SLOT_TASK));
+        team->own_ns += (uint64_t)ompp_own_ns(p, n, block) - ompp_own_in_phase(p, n, block, 0);
+        team->work_ns +=
+            ompp_less(item_sum(construct, block->values, OMPP_SLOT_TIME),
+                      item_sum(construct, block->values, OMPP_SLOT_CHILD) +
+                          item_sum(construct, block->values, OMPP_SLOT_TASK) + ompp_own_in_phase(p, n, block, 0));
     }
     team->ended += ended;
     if (ended <= team->most) return;
@@ -210,15 +212,14 @@ static void add_to_team(const ompp_profile_t *p, const ompp_paths_t *paths, uint
     team->region = node->region;
 }
 
-/* Fine: so many that making them explains a good part of what is lost. Large: one of them takes as long as a thread
+/* Fine: so many that what is lost is little for each. Large: one of them takes as long as a thread
  * waits each time. */
 static ompp_task_size_t size_of(const ompp_task_team_t *team)
 {
     const double ended = (double)team->ended, lost = (double)team->lost_ns;
 
     if (!team->ended) return OMPP_TASKS_FIT;
-    if ((double)team->work_ns < FINE_NS * ended)
-        return TASK_NS * ended >= EXPLAINED * lost ? OMPP_TASKS_FINE : OMPP_TASKS_FIT;
+    if ((double)team->work_ns < FINE_NS * ended) return lost <= LOST_NS * ended ? OMPP_TASKS_FINE : OMPP_TASKS_FIT;
     if ((double)team->work_ns < LARGE_NS * ended || team->ended > MANY * team->visits) return OMPP_TASKS_FIT;
     return 2 * team->max_ns >= team->wait_ns ? OMPP_TASKS_LARGE : OMPP_TASKS_FIT;
 }
@@ -230,6 +231,10 @@ ompp_task_team_t *ompp_analysis_task_teams(const ompp_profile_t *p, const ompp_p
 
     for (uint32_t n = 0; teams && n < p->nnodes; n++) teams[n].region = OMPP_NONE;
     for (uint32_t n = 1; teams && n < p->nnodes; n++) add_to_team(p, paths, n, ends, teams);
-    for (uint32_t n = 0; teams && n < p->nnodes; n++) teams[n].size = size_of(&teams[n]);
+    for (uint32_t n = 0; teams && n < p->nnodes; n++) {
+        /* what beginning and ending tasks took us lies where threads waited meanwhile */
+        teams[n].lost_ns = ompp_less(teams[n].lost_ns, teams[n].own_ns);
+        teams[n].size = size_of(&teams[n]);
+    }
     return teams;
 }

@@ -38,6 +38,7 @@ typedef struct {
     uint64_t work_ns; /* of these, without what regions and tasks in them took */
     uint64_t max_ns;  /* the longest of them */
     uint64_t lost_ns; /* what threads that are not alone waited in the teams, and what making the tasks took */
+    uint64_t own_ns;  /* own cost of these, outside of their measured time */
     uint64_t wait_ns; /* the longest that a thread waited at one place, in the mean of its visits */
     uint64_t visits;  /* executions of the fork, by all threads */
 } ompp_task_team_t;

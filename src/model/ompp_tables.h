@@ -158,6 +158,14 @@ typedef struct {
     const char *env;                   /* variable that disables it; NULL = cannot be disabled */
 } ompp_construct_row_t;
 
+/** Kinds of events, by what they cost. */
+typedef enum {
+#define OMPP_COST(id, name, meaning) OMPP_COST_##id,
+#include "model/ompp_cost.def"
+#undef OMPP_COST
+    OMPP_COST_NUM
+} ompp_cost_t;
+
 typedef enum {
 #define OMPP_CLASS(id, title, meaning) OMPP_CLASS_##id,
 #include "model/ompp_class.def"

@@ -23,11 +23,18 @@ static inline void destroy_lock(const ompp_pomp2_locks_t *omp, void *lock)
 
 static inline uint64_t number_of(const void *lock) { return (uint64_t)(uintptr_t)lock; }
 
+/* Nobody wants to know of locks. */
+static inline bool is_unwanted(ompp_region_ref_t ref) { return !ref && !ompp_sync_follower(); }
+
 static inline void set_lock(const ompp_pomp2_locks_t *omp, void *lock)
 {
     ompp_region_ref_t ref = ompp_region_lock(lock);
 
     ompp_pomp2_omp_find();
+    if (is_unwanted(ref)) {
+        omp->set_lock(lock);
+        return;
+    }
     ompp_event_enter(ref, ompp_event_now());
     ompp_sync_wait(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
     omp->set_lock(lock);
@@ -41,6 +48,10 @@ static inline void unset_lock(const ompp_pomp2_locks_t *omp, void *lock)
     ompp_region_ref_t ref = ompp_region_lock(lock);
 
     ompp_pomp2_omp_find();
+    if (is_unwanted(ref)) {
+        omp->unset_lock(lock);
+        return;
+    }
     ompp_sync_publish(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
     ompp_event_phase(ref, OMPP_PHASE_EXIT, ompp_event_now());
     omp->unset_lock(lock);
@@ -53,6 +64,7 @@ static inline int test_lock(const ompp_pomp2_locks_t *omp, void *lock)
     int taken;
 
     ompp_pomp2_omp_find();
+    if (is_unwanted(ref)) return omp->test_lock(lock);
     ompp_event_enter(ref, ompp_event_now());
     taken = omp->test_lock(lock);
     if (taken) ompp_sync_resume(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());

@@ -7,6 +7,7 @@
 
 #include "report/ompp_text_priv.h"
 
+#include "analysis/ompp_own.h"
 #include "analysis/ompp_properties.h"
 #include "base/ompp_error.h"
 
@@ -58,6 +59,9 @@ static void print_advice(ompp_text_t *t, const ompp_finding_t *f)
         else if (*c == 't') put_short_time(t, f->each_ns);
         else fprintf(t->out, "%%%c", *c);
     }
+    if (f->own_permille >= 1000 * OMPP_OWN_WORTH)
+        fprintf(t->out, " * Measuring took %.1f %% of this region's time: the severity is without that.",
+                (double)f->own_permille / 10);
     fputs("\n\n", t->out);
 }
 
