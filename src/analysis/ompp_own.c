@@ -16,6 +16,24 @@ static const ompp_rank_t *rank_of(const ompp_profile_t *p, uint32_t location)
     return &p->ranks[r < p->nranks_kept ? r : 0];
 }
 
+double ompp_own_cost(const ompp_profile_t *p, uint32_t location, ompp_cost_t kind, bool inside)
+{
+    const ompp_rank_t *rank = rank_of(p, location);
+
+    if (!rank) return 0;
+    return (double)(inside ? rank->inside_ps : rank->cost_ps)[kind] / 1000;
+}
+
+/* Of the thread that asked for iterations at a node. */
+static double asking_ns(const ompp_profile_t *p, uint32_t node, uint32_t location)
+{
+    const uint32_t set = ompp_analysis_find_set(p, ompp_chunk_metrics, OMPP_METRIC_CHUNK_NUM);
+    const ompp_block_t *block = set ? ompp_profile_find_block(p, node, location, set, 0) : NULL;
+
+    if (!block || block->nvalues != OMPP_METRIC_CHUNK_NUM) return 0;
+    return (double)block->values[OMPP_METRIC_CHUNK_ASKS] * ompp_own_cost(p, location, OMPP_COST_CHUNK, false);
+}
+
 static ompp_cost_t kind_of(const ompp_region_t *region)
 {
     const ompp_construct_row_t *c = &ompp_constructs[region->construct];
@@ -23,6 +41,7 @@ static ompp_cost_t kind_of(const ompp_region_t *region)
     if (region->flags & OMPP_REGION_F_COUNTED) return OMPP_COST_COUNT;
     if (region->flags & OMPP_REGION_F_FUNCTION) return OMPP_COST_FUNCTION;
     if (region->construct == OMPP_CONSTRUCT_ATOMIC) return OMPP_COST_ATOMIC;
+    if (region->construct == OMPP_CONSTRUCT_CRITICAL || region->construct == OMPP_CONSTRUCT_LOCK) return OMPP_COST_LOCK;
     if (region->construct == OMPP_CONSTRUCT_MPI) return OMPP_COST_CALL;
     if (c->flags & OMPP_CONSTRUCT_F_TASK) return OMPP_COST_TASK;
     return ompp_construct_forks(region->construct) ? OMPP_COST_TEAM : OMPP_COST_ENTER;
@@ -47,7 +66,8 @@ double ompp_own_ns(const ompp_profile_t *p, uint32_t node, const ompp_block_t *b
     double ps = (double)block->values[0] * rank->cost_ps[kind];
     if (kind == OMPP_COST_ENTER)
         ps += moves(&ompp_constructs[region->construct], block) * rank->cost_ps[OMPP_COST_PHASE];
-    return ps / 1000;
+    const bool loops = region->construct == OMPP_CONSTRUCT_LOOP || region->construct == OMPP_CONSTRUCT_PARLOOP;
+    return ps / 1000 + (loops ? asking_ns(p, node, block->location) : 0);
 }
 
 uint64_t ompp_own_in_phase(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block, unsigned slot)

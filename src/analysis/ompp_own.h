@@ -19,6 +19,9 @@ double ompp_own_ns(const ompp_profile_t *profile, uint32_t node, const ompp_bloc
 /** \return ns of these in the measured time of a phase (slot); not more than that has without children and tasks. */
 uint64_t ompp_own_in_phase(const ompp_profile_t *profile, uint32_t node, const ompp_block_t *block, unsigned slot);
 
+/** \return ns that an event of a kind takes on a location; inside: of that, what lies in the region itself. */
+double ompp_own_cost(const ompp_profile_t *profile, uint32_t location, ompp_cost_t kind, bool inside);
+
 /** \brief Own cost of each node and all below it, ns, over threads and ranks. \return owned, free(), shape [nnodes];
  *         NULL when out of memory. */
 double *ompp_own_below(const ompp_profile_t *profile);

@@ -7,6 +7,7 @@
 
 #include "analysis/ompp_alone.h"
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_chunks.h"
 #include "analysis/ompp_own.h"
 #include "analysis/ompp_tasks.h"
 #include "analysis/ompp_values.h"
@@ -422,6 +423,25 @@ static ompp_finding_t find_serial(const find_t *f)
     return finding;
 }
 
+/* Loops that lose much to handing out iterations. */
+static int find_chunks(const find_t *f, ompp_finding_t *all, size_t *found)
+{
+    ompp_chunk_sum_t *sums;
+    size_t n;
+    const int rc = ompp_analysis_chunks(f->profile, f->paths, &sums, &n);
+
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        if ((double)sums[i].handing_ns >= COSTLY * (double)sums[i].body_ns && sums[i].handing_ns)
+            all[(*found)++] = (ompp_finding_t){.property = OMPP_PROPERTY_CHUNKS,
+                                               sums[i].region,
+                                               OMPP_NONE,
+                                               sums[i].handing_ns,
+                                               sums[i].chunks,
+                                               sums[i].each_ns};
+    free(sums);
+    return rc;
+}
+
 static int by_severity(const void *a, const void *b, void *profile)
 {
     const ompp_finding_t *x = a, *y = b;
@@ -438,7 +458,7 @@ static int by_severity(const void *a, const void *b, void *profile)
 int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths, ompp_finding_t **findings, size_t *n)
 {
     find_t f = {.profile = p, .paths = paths, .basis = ompp_analysis_basis(p)};
-    ompp_finding_t *all = calloc(2 * p->nregions + 1, sizeof *all);
+    ompp_finding_t *all = calloc(3 * p->nregions + 1, sizeof *all);
     ompp_task_team_t *teams = ompp_analysis_task_teams(p, paths);
     size_t found = 0;
     int rc = -OMPP_E_NOMEM;
@@ -460,6 +480,7 @@ int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths,
             all[found] = runs ? find_tasks(&f, r) : find_management(&f, r);
             found += all[found].lost_ns > 0;
         }
+        rc = find_chunks(&f, all, &found);
         for (size_t i = 0; i < found; i++)
             if (all[i].region != OMPP_NONE)
                 all[i].own_permille = (uint32_t)(1000 * ompp_own_share(p, paths, below, all[i].region) + 0.5);
@@ -467,7 +488,6 @@ int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths,
         *findings = all;
         *n = found;
         all = NULL;
-        rc = 0;
     }
     free(all);
     free(teams);

@@ -9,22 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The set whose metrics have the names of rows; 0 = the profile has none. */
-static uint32_t find_set(const ompp_profile_t *p, const ompp_metric_row_t *rows, unsigned n)
-{
-    for (size_t first = 0; first < p->nmetrics; first++) {
-        unsigned same = 0;
-        for (size_t i = 0; i < p->nmetrics; i++) {
-            const ompp_metric_t *m = &p->metrics[i];
-            if (m->set == p->metrics[first].set && m->index < n &&
-                strcmp(ompp_profile_text(p, m->name), rows[m->index].name) == 0)
-                same++;
-        }
-        if (same == n) return p->metrics[first].set;
-    }
-    return 0;
-}
-
 static bool is_run(const ompp_profile_t *p, uint32_t region)
 {
     return ompp_constructs[p->regions[region].construct].flags & OMPP_CONSTRUCT_F_TASK;
@@ -100,8 +84,8 @@ static bool find_creators(const ompp_profile_t *p, ompp_table_t *creators, uint3
 
 int ompp_analysis_tasks(const ompp_profile_t *p, const ompp_paths_t *paths, ompp_task_sum_t **sums, size_t *n)
 {
-    uint32_t starts = find_set(p, ompp_start_metrics, OMPP_METRIC_TASK_START_NUM);
-    uint32_t ends = find_set(p, ompp_end_metrics, OMPP_METRIC_TASK_END_NUM);
+    uint32_t starts = ompp_analysis_find_set(p, ompp_start_metrics, OMPP_METRIC_TASK_START_NUM);
+    uint32_t ends = ompp_analysis_find_set(p, ompp_end_metrics, OMPP_METRIC_TASK_END_NUM);
     ompp_task_sum_t *all = calloc(p->nregions + 1, sizeof *all);
     uint32_t *seen = calloc(p->nlocations + 1, sizeof *seen), *next = calloc(p->nregions + 1, sizeof *next);
     ompp_table_t creators = {0};
@@ -226,7 +210,7 @@ static ompp_task_size_t size_of(const ompp_task_team_t *team)
 
 ompp_task_team_t *ompp_analysis_task_teams(const ompp_profile_t *p, const ompp_paths_t *paths)
 {
-    const uint32_t ends = find_set(p, ompp_end_metrics, OMPP_METRIC_TASK_END_NUM);
+    const uint32_t ends = ompp_analysis_find_set(p, ompp_end_metrics, OMPP_METRIC_TASK_END_NUM);
     ompp_task_team_t *teams = calloc(p->nnodes + 1, sizeof *teams);
 
     for (uint32_t n = 0; teams && n < p->nnodes; n++) teams[n].region = OMPP_NONE;

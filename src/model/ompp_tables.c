@@ -43,6 +43,16 @@ const ompp_metric_row_t ompp_end_metrics[OMPP_METRIC_TASK_END_NUM] = {
 };
 #undef OF_TASKS
 
+#define OF_CHUNKS(quality) OMPP_QUALITY_##quality, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, "loops"
+const ompp_metric_row_t ompp_chunk_metrics[OMPP_METRIC_CHUNK_NUM] = {
+    [OMPP_METRIC_CHUNKS] = {"chunks", OMPP_UNIT_COUNT, OF_CHUNKS(EXACT),
+                            "parts of the iterations that were handed out"},
+    [OMPP_METRIC_CHUNK_ASKS] = {"chunk_asks", OMPP_UNIT_COUNT, OF_CHUNKS(EXACT), "times that threads came for one"},
+    [OMPP_METRIC_CHUNK_TIMED] = {"chunk_timed", OMPP_UNIT_COUNT, OF_CHUNKS(EXACT), "of these, those that were timed"},
+    [OMPP_METRIC_CHUNK_TIME] = {"chunk_time", OMPP_UNIT_NS, OF_CHUNKS(SAMPLED), "what these took"},
+};
+#undef OF_CHUNKS
+
 const ompp_column_row_t ompp_columns[OMPP_COLUMN_NUM] = {
 #define OMPP_COLUMN(id, title, unit, source, arg, meaning) \
     [OMPP_COLUMN_##id] = {title, OMPP_UNIT_##unit, OMPP_SOURCE_##source, arg, meaning},

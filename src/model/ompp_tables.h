@@ -80,6 +80,14 @@ typedef enum {
     OMPP_METRIC_TASK_RUN_MAX,
     OMPP_METRIC_TASK_END_NUM
 } ompp_end_metric_t;
+/** Metrics of loops whose iterations are handed out, registered as a set at the end of the first one. */
+typedef enum {
+    OMPP_METRIC_CHUNKS,
+    OMPP_METRIC_CHUNK_ASKS,
+    OMPP_METRIC_CHUNK_TIMED,
+    OMPP_METRIC_CHUNK_TIME,
+    OMPP_METRIC_CHUNK_NUM
+} ompp_chunk_metric_t;
 
 /** A metric outside the phases: a row of a set. */
 typedef struct {
@@ -95,6 +103,7 @@ typedef struct {
 extern const ompp_metric_row_t ompp_mpi_metrics[OMPP_METRIC_MPI_NUM];
 extern const ompp_metric_row_t ompp_start_metrics[OMPP_METRIC_TASK_START_NUM],
     ompp_end_metrics[OMPP_METRIC_TASK_END_NUM];
+extern const ompp_metric_row_t ompp_chunk_metrics[OMPP_METRIC_CHUNK_NUM];
 extern const char *const ompp_unit_name[OMPP_UNIT_NUM]; /* "ns", "count", "bytes" */
 
 typedef enum {

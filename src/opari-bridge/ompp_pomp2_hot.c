@@ -193,20 +193,20 @@ OMPP_EXPORT void POMP2_Critical_enter(POMP2_Region_handle *handle, const char ct
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
     enter(handle, ctc);
-    ompp_sync_wait(OMPP_SYNC_MUTEX, known(handle)->mutex, ompp_event_now());
+    ompp_pomp2_wait(OMPP_SYNC_MUTEX, known(handle)->mutex);
 }
 
 OMPP_EXPORT void POMP2_Critical_begin(POMP2_Region_handle *handle)
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
-    ompp_sync_resume(OMPP_SYNC_MUTEX, known(handle)->mutex, ompp_event_now());
+    ompp_pomp2_resume(OMPP_SYNC_MUTEX, known(handle)->mutex);
     phase(handle, OMPP_PHASE_BODY);
 }
 
 OMPP_EXPORT void POMP2_Critical_end(POMP2_Region_handle *handle)
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
-    ompp_sync_publish(OMPP_SYNC_MUTEX, known(handle)->mutex, ompp_event_now());
+    ompp_pomp2_publish(OMPP_SYNC_MUTEX, known(handle)->mutex);
     phase(handle, OMPP_PHASE_EXIT);
 }
 
@@ -219,18 +219,18 @@ OMPP_EXPORT void POMP2_Critical_exit(POMP2_Region_handle *handle)
 OMPP_EXPORT void POMP2_Ordered_enter(POMP2_Region_handle *handle, const char ctc[])
 {
     enter(handle, ctc);
-    ompp_sync_wait(OMPP_SYNC_ORDERED, known(handle)->mutex, ompp_event_now());
+    ompp_pomp2_wait(OMPP_SYNC_ORDERED, known(handle)->mutex);
 }
 
 OMPP_EXPORT void POMP2_Ordered_begin(POMP2_Region_handle *handle)
 {
-    ompp_sync_resume(OMPP_SYNC_ORDERED, known(handle)->mutex, ompp_event_now());
+    ompp_pomp2_resume(OMPP_SYNC_ORDERED, known(handle)->mutex);
     phase(handle, OMPP_PHASE_BODY);
 }
 
 OMPP_EXPORT void POMP2_Ordered_end(POMP2_Region_handle *handle)
 {
-    ompp_sync_publish(OMPP_SYNC_ORDERED, known(handle)->mutex, ompp_event_now());
+    ompp_pomp2_publish(OMPP_SYNC_ORDERED, known(handle)->mutex);
     phase(handle, OMPP_PHASE_EXIT);
 }
 
@@ -256,13 +256,13 @@ OMPP_EXPORT void POMP2_Taskwait_begin(POMP2_Region_handle *handle, POMP2_Task_ha
 {
     *old_task = 0;
     enter(handle, ctc);
-    ompp_sync_task(OMPP_SYNC_TASK_WAIT, 0, 0, ompp_event_now());
+    ompp_pomp2_task(OMPP_SYNC_TASK_WAIT);
 }
 
 OMPP_EXPORT void POMP2_Taskwait_end(POMP2_Region_handle *handle, POMP2_Task_handle old_task)
 {
     (void)old_task;
-    ompp_sync_task(OMPP_SYNC_TASK_WAITED, 0, 0, ompp_event_now());
+    ompp_pomp2_task(OMPP_SYNC_TASK_WAITED);
     leave(handle);
 }
 

@@ -50,6 +50,27 @@ static inline bool ompp_pomp2_is_off(ompp_construct_t construct)
     return __builtin_expect(__atomic_load_n(&ompp_pomp2_off[construct], __ATOMIC_RELAXED), 0);
 }
 
+/* As ompp_sync_wait() and its like, now: the clock is read only for somebody who follows. */
+static inline void ompp_pomp2_wait(ompp_sync_object_t kind, uint64_t object)
+{
+    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) ompp_sync_wait(kind, object, ompp_event_now());
+}
+
+static inline void ompp_pomp2_resume(ompp_sync_object_t kind, uint64_t object)
+{
+    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) ompp_sync_resume(kind, object, ompp_event_now());
+}
+
+static inline void ompp_pomp2_publish(ompp_sync_object_t kind, uint64_t object)
+{
+    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) ompp_sync_publish(kind, object, ompp_event_now());
+}
+
+static inline void ompp_pomp2_task(ompp_sync_task_t what)
+{
+    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) ompp_sync_task(what, 0, 0, ompp_event_now());
+}
+
 /** OpenMP's lock functions. Those for C and for Fortran differ in what a lock variable holds. Never NULL. */
 typedef struct {
     void (*init_lock)(void *), (*destroy_lock)(void *), (*set_lock)(void *), (*unset_lock)(void *);

@@ -150,5 +150,6 @@ static void follow(void)
 /* All at once, so that a thread that runs on finds lock and unlock replaced together. */
 __attribute__((constructor)) static void at_load(void)
 {
+    ompp_intercept(ompp_loop_functions, ompp_nloop_functions);
     if (wanted()) follow();
 }

@@ -41,7 +41,7 @@ static void put_short_time(const ompp_text_t *t, uint64_t ns)
 
     while ((double)ns >= units[u].below_ns) u++;
     const double value = (double)ns / units[u].unit_ns;
-    fprintf(t->out, "%.*f %s", value < 10 ? 2 : value < 100 ? 1 : 0, value, units[u].unit);
+    fprintf(t->out, "%.*f %s", value < 0.1 ? 3 : value < 10 ? 2 : value < 100 ? 1 : 0, value, units[u].unit);
 }
 
 /* The advice, with what was found in place of %r, %n and %t (ompp_property.def). */

@@ -49,6 +49,23 @@ static void atomic(const calibration_t *c)
     ompp_event_exit(c->atomic, ompp_event_now());
 }
 
+/* Of a lock that nobody else wants. */
+static void set_and_unset(const calibration_t *c)
+{
+    update(c);
+    __atomic_exchange_n(c->updated, 0, __ATOMIC_SEQ_CST);
+}
+
+static void locked(const calibration_t *c)
+{
+    ompp_event_enter(c->critical, ompp_event_now());
+    update(c);
+    ompp_event_phase(c->critical, OMPP_PHASE_BODY, ompp_event_now());
+    ompp_event_phase(c->critical, OMPP_PHASE_EXIT, ompp_event_now());
+    __atomic_exchange_n(c->updated, 0, __ATOMIC_SEQ_CST);
+    ompp_event_exit(c->critical, ompp_event_now());
+}
+
 static void phase(const calibration_t *c)
 {
     ompp_event_enter(c->critical, ompp_event_now());
@@ -97,6 +114,12 @@ static void function(const calibration_t *c)
     ompp_event_exit_function(c->function, &here, ompp_event_now());
 }
 
+static void chunk(const calibration_t *c)
+{
+    (void)c;
+    ompp_event_chunk(ompp_event_chunk_begin(), true, 1);
+}
+
 /* body: what of the event is the program's, NULL = nothing; region: whose measured time has the part inside; parts: how many of its phases share it. PHASE is that of two phases
  * more than ENTER. */
 static const struct {
@@ -109,8 +132,10 @@ static const struct {
     [OMPP_COST_TEAM] = {team, NULL, offsetof(calibration_t, parallel), 4},
     [OMPP_COST_TASK] = {task, NULL, offsetof(calibration_t, exec), 1},
     [OMPP_COST_ATOMIC] = {atomic, update, offsetof(calibration_t, atomic), 1},
+    [OMPP_COST_LOCK] = {locked, set_and_unset, offsetof(calibration_t, critical), 3},
     [OMPP_COST_CALL] = {call, NULL, offsetof(calibration_t, call), 1},
     [OMPP_COST_COUNT] = {count, NULL, offsetof(calibration_t, count), 1},
+    [OMPP_COST_CHUNK] = {chunk, NULL, offsetof(calibration_t, atomic), 1},
     [OMPP_COST_FUNCTION] = {function, NULL, offsetof(calibration_t, function), 1},
 };
 

@@ -167,6 +167,25 @@ static void do_tasks(void)
     }
 }
 
+/* ---- Loops ------------------------------------------------------------------------------------------------------- */
+
+static void do_chunks_small(void)
+{
+    for (int r = 0; r < 10; r++) {
+#pragma omp parallel for schedule(dynamic, 2)
+        for (int i = 0; i < N; i++) data[i] = data[i] * 0.5 + i;
+    }
+}
+
+static void do_chunks_small_for(void)
+{
+#pragma omp parallel
+    for (int r = 0; r < 10; r++) {
+#pragma omp for schedule(runtime)
+        for (int i = 0; i < N; i++) data[i] = data[i] * 0.5 + i;
+    }
+}
+
 /* ---- Waiting ----------------------------------------------------------------------------------------------------- */
 
 static void do_imbalance(void)
@@ -263,7 +282,7 @@ static const struct {
 } programs[] = {
 #define ROW(name) {#name, do_##name},
     ROW(loop) ROW(one_loop) ROW(one_all) ROW(one_inner) ROW(tasks_fine) ROW(tasks_fine_loop) ROW(tasks_large)
-    ROW(tasks_large_wait) ROW(tasks) ROW(imbalance) ROW(imbalance_region) ROW(critical) ROW(lock) ROW(barrier)
+    ROW(tasks_large_wait) ROW(chunks_small) ROW(chunks_small_for) ROW(tasks) ROW(imbalance) ROW(imbalance_region) ROW(critical) ROW(lock) ROW(barrier)
     ROW(single) ROW(serial) ROW(sections) ROW(tiny_regions) ROW(critical_seldom)
 };
 

@@ -13,10 +13,11 @@ LEAST = 1.0  # percent: what is less is no fault
 
 
 class Case:
-    """first: name of the first property (one of several: A|B), None for a control; says: pattern of its advice; never: what no advice of it may say."""
+    """first: name of the first property (one of several: A|B), None for a control; says: pattern of its advice; never: what no advice of it may say;
+    report: pattern of a line of the report."""
 
-    def __init__(self, name, first=None, says="", never=None, threads=2, **settings):
-        self.name, self.first, self.says, self.never, self.threads, self.settings = name, first, says, never, threads, settings
+    def __init__(self, name, first=None, says="", never=None, report="", threads=2, **settings):
+        self.name, self.first, self.says, self.never, self.report, self.threads, self.settings = name, first, says, never, report, threads, settings
 
     def objection(self, found):
         """What is wrong with the properties found: (name, percent, advice), most severe first."""
@@ -43,6 +44,8 @@ CASES = [
     Case("tasks_fine_loop", "TasksTooSmall", "fewer and larger", never="smaller ones"),
     Case("tasks_large", "TasksTooLarge", "smaller ones", never="larger ones"),
     Case("tasks_large_wait", "TasksTooLarge", "smaller ones", never="larger ones"),
+    Case("chunks_small", "ChunksTooSmall", "larger chunks", report=r"PARLOOP .* 327680 "),
+    Case("chunks_small_for", "ChunksTooSmall", "larger chunks", report=r"LOOP .* 327680 ", OMP_SCHEDULE="dynamic,2"),
     Case("imbalance", "ImbalanceInParallelLoop", "schedule"),
     Case("imbalance_region", "ImbalanceInParallelRegion"),
     Case("critical", "CriticalSectionContention"),
@@ -76,6 +79,7 @@ def test(verdict, scratch, case, program, how):
         if outcome.status != 0:
             raise harness.Failure("%s: status %d: %s" % (title, outcome.status, outcome.err[-500:]))
         verdict.profile(outcome.profile(), title)
+        verdict.check(re.search(case.report, read(outcome)), "%s: no line %s" % (title, case.report))
         objection = case.objection(properties(read(outcome)))
         return (["%s: %s" % (title, objection)] if objection else []), 1
 

@@ -117,7 +117,7 @@ static void rules(void **state)
  * none is idle. */
 static void properties(void **state)
 {
-    bool used[OMPP_PROPERTY_NUM] = {[OMPP_PROPERTY_SERIAL_PROGRAM] = true};
+    bool used[OMPP_PROPERTY_NUM] = {[OMPP_PROPERTY_SERIAL_PROGRAM] = true, [OMPP_PROPERTY_CHUNKS] = true};
 
     (void)state;
     for (size_t i = 0; i < ompp_nproperty_rules; i++) {
