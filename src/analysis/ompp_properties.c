@@ -8,6 +8,7 @@
 #include "analysis/ompp_alone.h"
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_chunks.h"
+#include "analysis/ompp_meets.h"
 #include "analysis/ompp_own.h"
 #include "analysis/ompp_tasks.h"
 #include "analysis/ompp_values.h"
@@ -22,6 +23,10 @@
 /* work in an execution of a loop: each chunk costs an atomic operation that all threads want */
 #define TINY_NS 100000.0
 #define SHORT_NS 1000000.0 /* work in a parallel region: starting and ending its threads takes some 10 us */
+#define ONE_RANK 0.75      /* of all lateness: it is that rank, and no other */
+#define LITTLE_BYTES 1024  /* of a collective call: it takes as long without them */
+#define STARTED_NS 10e9    /* of a rank: MPI starts so slowly that it is worth a look */
+#define BRIEF_NS 1000.0    /* in a lock: handing it over takes as long */
 #define COSTLY 0.05        /* share of a region's thread time */
 
 /* What one call works on, for one region after the other. */
@@ -36,6 +41,8 @@ typedef struct {
     uint32_t late_rank;
     uint64_t colls, recvs, sends, bytes_in, bytes_out;
     double call_ns; /* time in these calls */
+    bool compared;  /* call by call */
+    ompp_meet_sum_t meet;
 } find_t;
 
 double ompp_analysis_basis(const ompp_profile_t *profile)
@@ -169,6 +176,8 @@ static bool add_calls(find_t *f, uint32_t region)
     f->late_rank = OMPP_NONE;
     for (const uint32_t *n = begin(f, region); rank_ns && n < end(f, region); n++) add_call(f, *n, rank_ns);
     free(rank_ns);
+    f->compared = ompp_analysis_meets(f->profile, f->paths, region, &f->meet);
+    if (f->compared) f->late_rank = f->meet.rank, f->waiting = f->meet.waiting * f->busy;
     return rank_ns != NULL;
 }
 
@@ -281,6 +290,22 @@ static bool works_less(const find_t *f, uint32_t region, double ns)
     return work < ns * (double)column_sum(f, region, OMPP_COLUMN_EXEC_C);
 }
 
+/* Time of the threads in the body, without own cost. */
+static double inside_of(const find_t *f, uint32_t region)
+{
+    const unsigned slot = ompp_phase_slot(f->profile->regions[region].construct, OMPP_PHASE_BODY);
+    double sum = 0;
+
+    for (const uint32_t *n = begin(f, region); slot != OMPP_NO_SLOT && n < end(f, region); n++)
+        for (uint32_t b = 0; b < f->profile->nodes[*n].nblocks; b++) {
+            const ompp_block_t *block = &f->profile->nodes[*n].blocks[b];
+            if (!ompp_block_is_phases(block)) continue;
+            sum += (double)ompp_less(block->values[ompp_value_index(slot, OMPP_SLOT_TIME)],
+                                     ompp_own_in_phase(f->profile, *n, block, slot));
+        }
+    return sum;
+}
+
 static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_when_t when)
 {
     ompp_column_t piece = piece_column(construct);
@@ -295,15 +320,33 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
         visits = column_sum(f, region, OMPP_COLUMN_EXEC_C);
         return when == OMPP_WHEN_FEW ? pieces < visits : pieces > visits && is_uneven(f, region, piece);
     case OMPP_WHEN_OFTEN: return 1e9 * (double)column_sum(f, region, OMPP_COLUMN_EXEC_C) > OFTEN_PER_SECOND * f->basis;
-    case OMPP_WHEN_LATE: return f->colls && f->late_rank != OMPP_NONE && f->waiting >= 0.5 * f->busy;
+    case OMPP_WHEN_LATE:
+    case OMPP_WHEN_IN_TURN:
+        if (!f->colls || f->late_rank == OMPP_NONE || f->waiting < 0.5 * f->busy) return false;
+        return when == OMPP_WHEN_LATE ? !f->compared || f->meet.share >= ONE_RANK : f->compared;
+    case OMPP_WHEN_LITTLE:
+        return f->colls && f->bytes_in + f->bytes_out > 0 && f->bytes_in + f->bytes_out < LITTLE_BYTES * f->colls;
     case OMPP_WHEN_RECEIVES: return f->recvs;
     case OMPP_WHEN_DELAYED:
         return f->sends && !f->recvs && !f->colls &&
                f->call_ns > MESSAGE_NS * (double)f->sends + BYTE_NS * (double)f->bytes_out;
     case OMPP_WHEN_MOVES: return f->recvs || f->sends || f->bytes_in || f->bytes_out;
+    case OMPP_WHEN_BRIEFLY: return inside_of(f, region) < BRIEF_NS * (double)column_sum(f, region, OMPP_COLUMN_EXEC_C);
+    case OMPP_WHEN_MAINLY: return inside_of(f, region) > (double)column_sum(f, region, OMPP_COLUMN_ENTER_T);
     case OMPP_WHEN_TINY: return works_less(f, region, TINY_NS);
     case OMPP_WHEN_SHORT: return works_less(f, region, SHORT_NS);
     }
+    return false;
+}
+
+/* MPI's start: in short runs it would stand above all that a program can mend. */
+static bool is_short_start(const find_t *f, uint32_t region)
+{
+    static const char *const names[] = {"MPI_Init", "MPI_Init_thread", "MPI_Session_init"};
+    const char *name = ompp_profile_text(f->profile, f->profile->regions[region].name);
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0) return f->call_ns < STARTED_NS * (double)f->profile->nranks;
     return false;
 }
 
@@ -317,13 +360,16 @@ static ompp_finding_t find_one(find_t *f, uint32_t region)
     bool mpi = construct == OMPP_CONSTRUCT_MPI;
     ompp_finding_t none = {.region = region, .rank = OMPP_NONE};
 
-    if (mpi && !add_calls(f, region)) return none;
+    if (mpi && (!add_calls(f, region) || is_short_start(f, region))) return none;
     for (size_t i = 0; i < ompp_nproperty_rules; i++) {
         const ompp_property_rule_t *rule = &ompp_property_rules[i];
         if (rule->construct != construct || !holds(f, region, construct, rule->when)) continue;
-        bool late = rule->when == OMPP_WHEN_LATE;
-        uint64_t lost = mpi ? to_ns(late ? f->waiting : f->busy) : phase_of_region(f, region, rule->phase);
-        return (ompp_finding_t){.property = rule->property, region, late ? f->late_rank : OMPP_NONE, .lost_ns = lost};
+        const bool late = rule->when == OMPP_WHEN_LATE, waits = late || rule->when == OMPP_WHEN_IN_TURN;
+        uint64_t lost = mpi ? to_ns(waits ? f->waiting : f->busy) : phase_of_region(f, region, rule->phase);
+        ompp_finding_t found = {.property = rule->property, region, late ? f->late_rank : OMPP_NONE, .lost_ns = lost};
+        if (waits && f->compared) found.count = f->meet.calls, found.each_ns = f->meet.late_ns;
+        if (late) found.where = ompp_analysis_longer(p, f->paths, f->late_rank, &found.more_ns);
+        return found;
     }
     return none;
 }

@@ -88,6 +88,18 @@ typedef enum {
     OMPP_METRIC_CHUNK_TIME,
     OMPP_METRIC_CHUNK_NUM
 } ompp_chunk_metric_t;
+/**
+ * Metrics of collective calls, of a sample that all ranks of a communicator have kept, booked at the end of the run;
+ * of MPI nodes. Registered as a set then.
+ */
+typedef enum {
+    OMPP_METRIC_MEETS,
+    OMPP_METRIC_MEET_LAST,
+    OMPP_METRIC_MEET_LATE,
+    OMPP_METRIC_MEET_WAIT,
+    OMPP_METRIC_MEET_REST,
+    OMPP_METRIC_MEET_NUM
+} ompp_meet_metric_t;
 
 /** A metric outside the phases: a row of a set. */
 typedef struct {
@@ -104,6 +116,8 @@ extern const ompp_metric_row_t ompp_mpi_metrics[OMPP_METRIC_MPI_NUM];
 extern const ompp_metric_row_t ompp_start_metrics[OMPP_METRIC_TASK_START_NUM],
     ompp_end_metrics[OMPP_METRIC_TASK_END_NUM];
 extern const ompp_metric_row_t ompp_chunk_metrics[OMPP_METRIC_CHUNK_NUM];
+extern const ompp_metric_row_t ompp_meet_metrics[OMPP_METRIC_MEET_NUM]
+    __attribute__((visibility("default")));             /* for libompp-mpi */
 extern const char *const ompp_unit_name[OMPP_UNIT_NUM]; /* "ns", "count", "bytes" */
 
 typedef enum {

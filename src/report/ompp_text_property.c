@@ -59,6 +59,13 @@ static void print_advice(ompp_text_t *t, const ompp_finding_t *f)
         else if (*c == 't') put_short_time(t, f->each_ns);
         else fprintf(t->out, "%%%c", *c);
     }
+    if (f->rank != OMPP_NONE && f->more_ns) {
+        char *where = f->where == OMPP_NONE ? NULL : ompp_text_subject(t, f->where);
+        fputs(" It works ", t->out);
+        put_short_time(t, f->more_ns);
+        fprintf(t->out, " longer than the others, most of it in %s.", where ? where : "what is outside of regions");
+        free(where);
+    }
     if (f->own_permille >= 1000 * OMPP_OWN_WORTH)
         fprintf(t->out, " * Measuring took %.1f %% of this region's time: the severity is without that.",
                 (double)f->own_permille / 10);

@@ -222,6 +222,18 @@ static void do_lock(void)
     }
 }
 
+/* The lock is handed over all the time, and little is done in it. */
+static void do_lock_brief(void)
+{
+    omp_init_lock(&lock);
+#pragma omp parallel
+    for (int i = 0; i < 300000; i++) {
+        omp_set_lock(&lock);
+        sum += i;
+        omp_unset_lock(&lock);
+    }
+}
+
 static void do_barrier(void)
 {
 #pragma omp parallel
@@ -282,7 +294,7 @@ static const struct {
 } programs[] = {
 #define ROW(name) {#name, do_##name},
     ROW(loop) ROW(one_loop) ROW(one_all) ROW(one_inner) ROW(tasks_fine) ROW(tasks_fine_loop) ROW(tasks_large)
-    ROW(tasks_large_wait) ROW(chunks_small) ROW(chunks_small_for) ROW(tasks) ROW(imbalance) ROW(imbalance_region) ROW(critical) ROW(lock) ROW(barrier)
+    ROW(tasks_large_wait) ROW(chunks_small) ROW(chunks_small_for) ROW(tasks) ROW(imbalance) ROW(imbalance_region) ROW(critical) ROW(lock) ROW(lock_brief) ROW(barrier)
     ROW(single) ROW(serial) ROW(sections) ROW(tiny_regions) ROW(critical_seldom)
 };
 

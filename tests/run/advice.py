@@ -50,12 +50,24 @@ CASES = [
     Case("imbalance_region", "ImbalanceInParallelRegion"),
     Case("critical", "CriticalSectionContention"),
     Case("lock", "LockContention"),
+    Case("lock_brief", "LockContention", "less often", never="more locks"),
     Case("barrier", "WaitAtBarrier"),
     Case("single", "UnparallelizedInSingleRegion"),
     Case("serial", "UnparallelizedOutsideParallelRegions"),
     Case("sections", "ImbalanceInParallelSections"),
     Case("tiny_regions", "ThreadManagement|ImbalanceInParallelLoop", "fewer, larger parallel regions|merge it"),
 ]
+
+
+RANKS = [
+    Case("even"),
+    Case("in_turn", "MPIWaitForRanksInTurn", "in turn", never="Data is moved"),
+    Case("in_turn_other", "MPIWaitForRanksInTurn", "in turn", never="Nothing is moved"),
+    Case("in_turn_many", "MPIWaitForRanksInTurn", "in turn", never="Data is moved"),
+    Case("late", "MPIWaitForLateRank", "rank 1.*longer than the others"),
+    Case("small", "MPISmallCollectives|MPIWaitForRanksInTurn", "one call of several|in turn", never="Data is moved"),
+]
+FORTRAN = Case("in_turn_f", "MPIWaitForRanksInTurn", "in turn", never="Data is moved")
 
 
 def properties(report):
@@ -69,13 +81,13 @@ def read(outcome):
         return file.read()
 
 
-def test(verdict, scratch, case, program, how):
-    title = "%s %s %d" % (case.name, how, case.threads)
+def test(verdict, scratch, case, program, how, ranks=0):
+    title = "%s %s %d" % (case.name, how, ranks or case.threads)
     counter = iter(range(100))
 
     def attempt():
         folder = scratch.file("%s-%d" % (title.replace(" ", "-"), next(counter)), "x")[:-2]
-        outcome = harness.run(program, folder, case.threads, args=[case.name], **case.settings)
+        outcome = harness.run(program, folder, 1 if ranks else case.threads, ranks, args=[case.name], **case.settings)
         if outcome.status != 0:
             raise harness.Failure("%s: status %d: %s" % (title, outcome.status, outcome.err[-500:]))
         verdict.profile(outcome.profile(), title)
@@ -86,8 +98,32 @@ def test(verdict, scratch, case, program, how):
     verdict.timed(attempt)
 
 
+def with_ranks(verdict, scratch):
+    """The same with two ranks."""
+    names, mpi = sys.argv[1:], harness.os.environ.get("MPICC", "mpicc")
+    if not harness.shutil.which(mpi) or (names and not any(c.name in names for c in RANKS + [FORTRAN])):
+        return
+    program = scratch.file("bin-mpi", "advice_mpi")
+    harness.build(harness.os.path.join(harness.HERE, "advice_mpi.c"), program, "opari", mpi=True, flags=("-O2", "-g"))
+    cases = [(case, program) for case in RANKS]
+    fortran = harness.os.environ.get("MPIFORT", "mpifort")
+    if harness.shutil.which(fortran):
+        program = scratch.file("bin-mpi", "advice_mpi_f")
+        source = harness.os.path.join(harness.HERE, "advice_mpi.f90")
+        done = harness.execute([harness.command("kinst-ompp"), fortran, "-O2", "-g", source, "-o", program], scratch.path)
+        verdict.equal(done.status, 0, "mpifort: " + done.err[-500:])
+        cases.append((FORTRAN, program))
+    for case, program in cases:
+        if not names or case.name in names:
+            test(verdict, scratch, case, program, "mpi", ranks=2)
+
+
 def main():
     verdict, scratch = harness.Verdict("advice"), harness.Scratch("advice")
+    try:
+        with_ranks(verdict, scratch)
+    except (harness.Failure, harness.subprocess.TimeoutExpired) as failure:
+        verdict.check(False, "ranks: %s" % failure)
     for how in harness.sources():
         program = scratch.file("bin-" + how, "advice")
         harness.build(harness.os.path.join(harness.HERE, "advice.c"), program, how, flags=("-O2", "-g"))
