@@ -7,6 +7,7 @@
 #include "report/ompp_text_priv.h"
 
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_own.h"
 #include "analysis/ompp_sample_sums.h"
 #include "analysis/ompp_values.h"
 #include "analysis/ompp_whatif.h"
@@ -196,6 +197,7 @@ static int analyse(ompp_profile_t *profile, const ompp_job_t *job)
     next = ompp_analysis_number(profile);
     if (rc == 0) rc = next;
     ompp_analysis_outside(profile);
+    ompp_analysis_own(profile);
     ompp_analysis_counted(profile);
     ompp_samples_check(profile);
     next = shorten(profile, job);

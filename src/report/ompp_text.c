@@ -278,6 +278,7 @@ int ompp_report_text(const ompp_profile_t *profile, int digits, bool full, FILE 
         if (rc == 0) rc = ompp_text_properties(&t);
         if (rc == 0) rc = ompp_text_outside(&t);
         if (rc == 0) rc = ompp_text_tasks(&t);
+        if (rc == 0) rc = ompp_text_loops(&t);
         if (rc == 0) rc = ompp_text_never(&t);
         if (rc == 0) rc = ompp_text_data(&t);
         if (rc == 0) rc = ompp_text_samples(&t, profile);

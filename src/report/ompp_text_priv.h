@@ -301,6 +301,7 @@ int ompp_text_overheads(ompp_text_t *t);
 int ompp_text_properties(ompp_text_t *t);
 int ompp_text_outside(ompp_text_t *t);
 int ompp_text_tasks(ompp_text_t *t);
+int ompp_text_loops(ompp_text_t *t);
 int ompp_text_whatif(ompp_text_t *t);
 
 /** \brief Orders regions, nodes and locations and sums nodes up, once per report. \return 0 or -OMPP_E_NOMEM. */

@@ -20,6 +20,8 @@ static void help(const char *name)
            "  --with=opari|ompt      source of OpenMP events (default: opari for gcc, ompt for clang)\n"
            "  --opari=PROGRAM        the OPARI2 to use\n"
            "  --opari-timeout=SEC    give up on a source after so many seconds (default 10)\n"
+           "  --disable=CONSTRUCT,.. leave out what OPARI2 can: atomic, critical, flush, locks, master, ordered, "
+           "single, task\n"
            "  --memory               hooks at loads and stores, for counts per data structure (docs/data.md)\n"
            "  -nosrc                 accepted and ignored\n"
            "  -@, --verbose          show commands, and say what could not be instrumented\n"
@@ -37,9 +39,9 @@ static void add_opari_option(const char *word, char *const rest[], int *used)
     bool disable = strcmp(word, "-disable") == 0 && rest[0];
 
     *used = disable ? 1 : 0;
-    if (!disable) kinst_add(&kinst_own.opari_options, word);
-    else if (strcmp(rest[0], "omp") == 0) kinst_add(&kinst_own.opari_options, "--disable=omp");
-    else kinst_addf(&kinst_own.opari_options, "--disable=omp:%s", rest[0]);
+    if (!disable) kinst_own_opari_option(word);
+    else if (strcmp(rest[0], "omp") == 0) kinst_own_opari_option("--disable=omp");
+    else kinst_own_opari_option(kinst_text("--disable=omp:%s", rest[0]));
 }
 
 /* A path is that of a program; a name is looked up when it is needed. */
@@ -56,6 +58,16 @@ _Noreturn static void refuse_value(const char *word, const char *choices, const 
 {
     fprintf(stderr, "%s: %s: the value is to be %s\n", name, word, choices);
     exit(2);
+}
+
+static bool disables(const char *word, const char *name)
+{
+    if (strncmp(word, "--disable=", 10) != 0 || strncmp(word + 10, "omp", 3) == 0 || strpbrk(word + 10, ":+"))
+        return false;
+    if (!kinst_own_opari_option(kinst_text("--disable=omp:%s", word + 10)))
+        refuse_value(word, "a list of atomic, critical, flush, locks, master, ordered, single, task, taskwait, sync",
+                     name);
+    return true;
 }
 
 /* \return 0 when it is no number. */
@@ -86,6 +98,7 @@ static bool own_option(const char *word, const char *name)
     else if (strcmp(word, "--with=ompt") == 0) kinst_own.with = KINST_WITH_OMPT;
     else if (strncmp(word, "--with", 6) == 0 && (word[6] == '=' || !word[6])) refuse_value(word, "opari or ompt", name);
     else if (strncmp(word, "--opari=", 8) == 0) kinst_own.opari = opari_named(word + 8, name);
+    else if (disables(word, name)) return true;
     else if (strncmp(word, "--opari-timeout=", 16) == 0 && seconds_of(word + 16) > 0)
         kinst_own.opari_seconds = seconds_of(word + 16);
     else if (strncmp(word, "--opari-timeout", 15) == 0) refuse_value(word, "a number of seconds", name);
@@ -123,6 +136,7 @@ int main(int argc, char **argv)
     const char *name = ompp_path_last(argv[0]);
     kinst_list_t words = {0};
     kinst_command_t command;
+    const char *foreign = NULL;
     bool separated = false;
     int i, used;
 
@@ -133,13 +147,14 @@ int main(int argc, char **argv)
             break;
         }
         if (own_option(argv[i], name)) continue;
+        if (!foreign) foreign = argv[i];
         add_opari_option(argv[i], argv + i + 1, &used);
         i += used;
     }
     if (!kinst_own.opari) kinst_own.opari = "opari2";
-    if (!separated && kinst_own.opari_options.n > 0) {
-        fprintf(stderr, "%s: unknown option %s; %s --help lists all; options for opari2 end with --\n", name,
-                kinst_own.opari_options.v[0], name);
+    if (!separated && foreign) {
+        fprintf(stderr, "%s: unknown option %s; %s --help lists all; options for opari2 end with --\n", name, foreign,
+                name);
         return 2;
     }
     if (compiler_of(name)) kinst_add(&words, compiler_of(name));

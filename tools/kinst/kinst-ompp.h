@@ -37,12 +37,19 @@ typedef struct {
     const char *opari;
     double opari_seconds;
     kinst_list_t opari_options;
+    kinst_list_t left_out; /* constructs that these options leave out, as the report names them */
 } kinst_own_t;
 
 extern kinst_own_t kinst_own;
 
 /** \brief Do the options for OPARI2 switch a construct off? */
 bool kinst_own_disables(const char *construct);
+
+/**
+ * \brief Takes an option for OPARI2; that of --disable=omp:LIST is noted for the report.
+ * \return false when a construct of the list is none that can be left out.
+ */
+bool kinst_own_opari_option(const char *option);
 
 /* ---- The compiler's command -------------------------------------------------------------------------------------- */
 
