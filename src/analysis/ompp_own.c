@@ -62,7 +62,7 @@ double ompp_own_ns(const ompp_profile_t *p, uint32_t node, const ompp_block_t *b
     const ompp_rank_t *rank = rank_of(p, block->location);
     const ompp_cost_t kind = kind_of(region);
 
-    if (!rank) return 0;
+    if (!rank || ompp_construct_is_path(region->construct)) return 0;
     double ps = (double)block->values[0] * rank->cost_ps[kind];
     if (kind == OMPP_COST_ENTER)
         ps += moves(&ompp_constructs[region->construct], block) * rank->cost_ps[OMPP_COST_PHASE];
@@ -77,7 +77,7 @@ uint64_t ompp_own_in_phase(const ompp_profile_t *p, uint32_t node, const ompp_bl
     const bool several = ompp_constructs[region->construct].nphases > 1;
     ompp_cost_t kind = kind_of(region);
 
-    if (!rank) return 0;
+    if (!rank || ompp_construct_is_path(region->construct)) return 0;
     if (kind == OMPP_COST_ENTER && several) kind = OMPP_COST_PHASE;
     const uint64_t n = several ? block->values[ompp_value_index(slot, OMPP_SLOT_COUNT)] : block->values[0];
     const double own = (double)n * rank->inside_ps[kind] / 1000;
