@@ -53,8 +53,8 @@ typedef struct {
     uint32_t unnoted;      /* coverage notes that found no room */
     ompp_link_t modules, regions, threads, coverage, metrics, objects, settings;
     uint32_t cost_ps[OMPP_COST_NUM], inside_ps[OMPP_COST_NUM]; /* of one event, and of that in the region itself */
-    ompp_link_t whatif;       /* causal profile; 0 = none */
-    ompp_link_t pending;      /* counts that are not handed over */
+    ompp_link_t whatif;                                        /* causal profile; 0 = none */
+    ompp_link_t pending;                                       /* counts that are not handed over */
     _Atomic uint64_t metered; /* sets whose values are handed over when a thread's place changes: bit n for set n */
 } ompp_a_header_t;
 

@@ -40,6 +40,7 @@ static meet_t unfollowed; /* of all others */
 static int key = MPI_KEYVAL_INVALID;
 static unsigned set; /* of metrics; 0 = not registered */
 static bool asked;
+static ompp_mpi_reduce_all_fn *reduce_all; /* at the end */
 
 /* ---- Each call --------------------------------------------------------------------------------------------------- */
 
@@ -135,11 +136,10 @@ static bool compare(MPI_Comm own, const meet_t *meet, int n)
     PMPI_Comm_size(own, &size);
     PMPI_Comm_rank(own, &rank);
     for (int i = 0; i < n; i++) mine[i] = (long long)ompp_mpi_clock_common(meet->kept[i].enter);
-    if (!ompp_mpi_reduce_all(mine, last, n, MPI_LONG_LONG, MPI_MAX) ||
-        !ompp_mpi_reduce_all(mine, sum, n, MPI_LONG_LONG, MPI_SUM))
+    if (!reduce_all(mine, last, n, MPI_LONG_LONG, MPI_MAX) || !reduce_all(mine, sum, n, MPI_LONG_LONG, MPI_SUM))
         return false;
     for (int i = 0; i < n; i++) ranks[i] = mine[i] == last[i] ? rank : size;
-    if (!ompp_mpi_reduce_all(ranks, who, n, MPI_LONG_LONG, MPI_MIN)) return false;
+    if (!reduce_all(ranks, who, n, MPI_LONG_LONG, MPI_MIN)) return false;
     for (int i = 0; i < n; i++) {
         const long long others = (sum[i] - last[i]) / (size > 1 ? size - 1 : 1);
         book(&meet->kept[i], meet->kept[i].enter + (ompp_time_t)(last[i] - mine[i]), who[i] == rank,
@@ -160,8 +160,7 @@ static bool agree(int *least, int *most)
     mine[NUMBERS - 1] = set != 0;
     for (int i = 0; i < MOST_COMMS; i++)
         mine[1 + i] = (int)meets[i].ncalls, mine[1 + MOST_COMMS + i] = (int)meets[i].bits;
-    return ompp_mpi_reduce_all(mine, least, NUMBERS, MPI_INT, MPI_MIN) &&
-           ompp_mpi_reduce_all(mine, most, NUMBERS, MPI_INT, MPI_MAX);
+    return reduce_all(mine, least, NUMBERS, MPI_INT, MPI_MIN) && reduce_all(mine, most, NUMBERS, MPI_INT, MPI_MAX);
 }
 
 /* Calls were counted while measurement was off on some ranks only, or a rank went another way: numbers mean nothing. */
@@ -170,10 +169,11 @@ static bool are_equal(int i, const int *least, const int *most)
     return least[1 + i] == most[1 + i] && most[1 + i] > 0;
 }
 
-void ompp_mpi_meet_finish(MPI_Comm own)
+void ompp_mpi_meet_finish(MPI_Comm own, ompp_mpi_reduce_all_fn *all_ranks)
 {
     static int least[NUMBERS], most[NUMBERS], kept[2], all[2]; /* MPI may write to them for ever */
 
+    reduce_all = all_ranks;
     if (!agree(least, most) || least[0] != most[0] || !least[NUMBERS - 1]) return;
     ompp_mpi_clock_relate(own);
     for (int i = 0; i < least[0]; i++) {
@@ -181,7 +181,7 @@ void ompp_mpi_meet_finish(MPI_Comm own)
         while (meet->bits < (unsigned)most[1 + MOST_COMMS + i]) thin_out(meet);
         kept[0] = are_equal(i, least, most) ? (int)meet->nkept : 0;
         kept[1] = -kept[0];
-        if (!ompp_mpi_reduce_all(kept, all, 2, MPI_INT, MPI_MIN)) return;
+        if (!reduce_all(kept, all, 2, MPI_INT, MPI_MIN)) return;
         if (all[0] > 0 && all[0] == -all[1] && !compare(own, meet, all[0])) return;
     }
 }

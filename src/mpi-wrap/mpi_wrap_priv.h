@@ -576,10 +576,10 @@ typedef struct {
 void ompp_mpi_own_make(ompp_mpi_own_t *own);
 
 /**
- * \brief As MPI_Allreduce on our own communicator, with a limit.
- * \return false when a rank did not come: MPI may still read and write the arrays.
+ * As MPI_Allreduce on our own communicator, with a limit: false when a rank did not come. Then MPI may still read and
+ * write the arrays.
  */
-bool ompp_mpi_reduce_all(const void *mine, void *all, int n, MPI_Datatype type, MPI_Op op);
+typedef bool ompp_mpi_reduce_all_fn(const void *mine, void *all, int n, MPI_Datatype type, MPI_Op op);
 
 /** \brief A blocking collective call of this thread has succeeded, whose region is still open. */
 void ompp_mpi_meet(MPI_Comm comm, ompp_time_t leave);
@@ -588,7 +588,7 @@ void ompp_mpi_meet(MPI_Comm comm, ompp_time_t leave);
  * \brief Compares when ranks came to their calls. Collective over all ranks of MPI_COMM_WORLD, which are known to be
  *        there.
  */
-void ompp_mpi_meet_finish(MPI_Comm own);
+void ompp_mpi_meet_finish(MPI_Comm own, ompp_mpi_reduce_all_fn *all);
 
 /** \brief Before MPI's own MPI_Init: this rank says that it is measured. */
 void ompp_mpi_starting(void);

@@ -25,7 +25,7 @@ bool ompp_libgomp_is_reported(const void *real)
 
 static uint64_t team(void) { return (uint64_t)(uintptr_t)ompp_event_team(); }
 
-/* ---- Loops, beside ompp_loop_calls.c ------------------------------------------------------------------------------- */
+/* ---- Loops, beside ompp_loop_calls.c ----------------------------------------------------------------------------- */
 
 /* Iterations that wait for others of the same loop (doacross). */
 #define POST(name, type)                          \

@@ -62,7 +62,7 @@ int ompp_text_loops(ompp_text_t *t)
             "out, in the mean\n"
             "of the one time in 16 that was timed; of all of them, as time and in percent of the loop. It is "
             "management (class Mgmt), and\n"
-            "stands in bodyT of the loop: the Overhead Analysis Report does not have it.\n\n",
+            "stands in the time of the loop's body: the Overhead Analysis Report does not have it.\n\n",
             t->out);
         fprintf(t->out, "%16s %*s", "Type", OMPP_WIDTH_PLACE, "Location");
         for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) print_cell(t, titles[i]);

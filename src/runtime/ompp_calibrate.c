@@ -120,8 +120,8 @@ static void chunk(const calibration_t *c)
     ompp_event_chunk(ompp_event_chunk_begin(), true, 1);
 }
 
-/* body: what of the event is the program's, NULL = nothing; region: whose measured time has the part inside; parts: how many of its phases share it. PHASE is that of two phases
- * more than ENTER. */
+/* body: what of the event is the program's, NULL = nothing; region: whose measured time has the part inside; parts: how
+ * many of its phases share it. PHASE is that of two phases more than ENTER. */
 static const struct {
     void (*event)(const calibration_t *), (*body)(const calibration_t *);
     size_t region;

@@ -1,6 +1,6 @@
 /*
- * Loops whose iterations are handed out as they go: how often a thread asked for some, and what asking took, of one time
- * in SAMPLE. Kept by the thread until it goes on with another loop, or there are no iterations left.
+ * Loops whose iterations are handed out as they go: how often a thread asked for some, and what asking took, of one
+ * time in SAMPLE. Kept by the thread until it goes on with another loop, or there are no iterations left.
  */
 #include "runtime/ompp_chunk.h"
 

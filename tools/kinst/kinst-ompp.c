@@ -34,14 +34,53 @@ static void help(const char *name)
            name, name, name, name, name);
 }
 
+/* What OPARI2 can leave out, and what the report calls it; NULL: several. */
+static const struct {
+    const char *word, *name;
+} left_out[] = {{"atomic", "ATOMIC"}, {"critical", "CRITICAL"}, {"flush", "FLUSH"},   {"locks", "LOCK"},
+                {"master", "MASTER"}, {"ordered", "ORDERED"},   {"single", "SINGLE"}, {"sync", NULL},
+                {"task", "TASK"},     {"taskwait", "TASKWAIT"}};
+
+static void note_left_out(const char *name)
+{
+    for (size_t i = 0; i < kinst_own.left_out.n; i += 2)
+        if (strcmp(kinst_own.left_out.v[i], name) == 0) return;
+    kinst_add(&kinst_own.left_out, name);
+    kinst_add(&kinst_own.left_out, "left out at build: kinst-ompp --disable");
+}
+
+/* Takes an option for OPARI2; that of --disable=omp:LIST is noted for the report. \return false when a construct of the
+ * list is none that can be left out. */
+static bool take_opari_option(const char *option)
+{
+    static const char ours[] = "--disable=omp:";
+    const char *list = option + strlen(ours);
+    bool known = true;
+
+    kinst_add(&kinst_own.opari_options, option);
+    if (strncmp(option, ours, strlen(ours)) != 0) return true;
+    for (size_t length; *list; list += length + (list[length] != '\0')) {
+        bool found = false;
+        length = strcspn(list, ",");
+        for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++) {
+            if (strlen(left_out[i].word) != length || memcmp(left_out[i].word, list, length) != 0) continue;
+            found = true;
+            if (left_out[i].name) note_left_out(left_out[i].name);
+            for (size_t k = 0; !left_out[i].name && k < i; k++) note_left_out(left_out[k].name);
+        }
+        known &= found;
+    }
+    return known;
+}
+
 static void add_opari_option(const char *word, char *const rest[], int *used)
 {
     bool disable = strcmp(word, "-disable") == 0 && rest[0];
 
     *used = disable ? 1 : 0;
-    if (!disable) kinst_own_opari_option(word);
-    else if (strcmp(rest[0], "omp") == 0) kinst_own_opari_option("--disable=omp");
-    else kinst_own_opari_option(kinst_text("--disable=omp:%s", rest[0]));
+    if (!disable) take_opari_option(word);
+    else if (strcmp(rest[0], "omp") == 0) take_opari_option("--disable=omp");
+    else take_opari_option(kinst_text("--disable=omp:%s", rest[0]));
 }
 
 /* A path is that of a program; a name is looked up when it is needed. */
@@ -64,7 +103,7 @@ static bool disables(const char *word, const char *name)
 {
     if (strncmp(word, "--disable=", 10) != 0 || strncmp(word + 10, "omp", 3) == 0 || strpbrk(word + 10, ":+"))
         return false;
-    if (!kinst_own_opari_option(kinst_text("--disable=omp:%s", word + 10)))
+    if (!take_opari_option(kinst_text("--disable=omp:%s", word + 10)))
         refuse_value(word, "a list of atomic, critical, flush, locks, master, ordered, single, task, taskwait, sync",
                      name);
     return true;

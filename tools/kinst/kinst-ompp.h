@@ -45,12 +45,6 @@ extern kinst_own_t kinst_own;
 /** \brief Do the options for OPARI2 switch a construct off? */
 bool kinst_own_disables(const char *construct);
 
-/**
- * \brief Takes an option for OPARI2; that of --disable=omp:LIST is noted for the report.
- * \return false when a construct of the list is none that can be left out.
- */
-bool kinst_own_opari_option(const char *option);
-
 /* ---- The compiler's command -------------------------------------------------------------------------------------- */
 
 /** OTHER: of C's kind, but no text that the wrapper reads: preprocessed, a module of C++. */
