@@ -294,9 +294,9 @@ static const struct {
 } programs[] = {
 #define ROW(name) {#name, do_##name},
     ROW(loop) ROW(one_loop) ROW(one_all) ROW(one_inner) ROW(tasks_fine) ROW(tasks_fine_loop) ROW(tasks_large)
-    ROW(tasks_large_wait) ROW(chunks_small) ROW(chunks_small_for) ROW(tasks) ROW(imbalance) ROW(imbalance_region) ROW(critical) ROW(lock) ROW(lock_brief) ROW(barrier)
-    ROW(single) ROW(serial) ROW(sections) ROW(tiny_regions) ROW(critical_seldom)
-};
+        ROW(tasks_large_wait) ROW(chunks_small) ROW(chunks_small_for) ROW(tasks) ROW(imbalance) ROW(imbalance_region)
+            ROW(critical) ROW(lock) ROW(lock_brief) ROW(barrier) ROW(single) ROW(serial) ROW(sections) ROW(tiny_regions)
+                ROW(critical_seldom)};
 
 int main(int argc, char **argv)
 {

@@ -76,8 +76,12 @@ static void do_even(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} programs[] = {{"in_turn", do_in_turn}, {"in_turn_other", do_in_turn_other}, {"in_turn_many", do_in_turn_many},
-                {"late", do_late},       {"small", do_small},                 {"even", do_even}};
+} programs[] = {{"in_turn", do_in_turn},
+                {"in_turn_other", do_in_turn_other},
+                {"in_turn_many", do_in_turn_many},
+                {"late", do_late},
+                {"small", do_small},
+                {"even", do_even}};
 
 int main(int argc, char **argv)
 {
