@@ -112,6 +112,9 @@ typedef struct {
 int ompp_text_never(ompp_text_t *t);
 int ompp_text_data(ompp_text_t *t);
 
+/** \param[in] profile  with samples, which t->profile does not have. */
+int ompp_text_summary(ompp_text_t *t, const ompp_profile_t *profile);
+
 /** \param[in] profile  with all functions and lines, of which t->profile has some. */
 int ompp_text_samples(const ompp_text_t *t, const ompp_profile_t *profile);
 int ompp_text_samples_csv(const ompp_text_t *t, const ompp_profile_t *profile);
