@@ -208,7 +208,7 @@ __attribute__((visibility("default"))) int ompp_job_run(ompp_profile_t *profile,
 {
     int analysed, written;
 
-    job->path[0] = job->xml_path[0] = job->message[0] = 0;
+    job->path[0] = job->xml_path[0] = job->message[0] = job->summary[0] = 0;
     if (job->version != OMPP_JOB_VERSION) {
         snprintf(job->message, sizeof job->message, "libompp-report.so is of another version than libompp.so");
         return -OMPP_E_VERSION;
@@ -219,6 +219,7 @@ __attribute__((visibility("default"))) int ompp_job_run(ompp_profile_t *profile,
     written = write_unharmed(profile, job);
     if (written) return written;
     ompp_whatif_notice(profile, job->notice, sizeof job->notice);
+    if (job->wants_summary) ompp_report_summary(profile, job->summary, sizeof job->summary);
     if (analysed && !job->message[0])
         snprintf(job->message, sizeof job->message, "addresses in the report: %s", ompp_error_message(analysed));
     return analysed;

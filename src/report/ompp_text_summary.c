@@ -2,15 +2,19 @@
  * \file
  * Section ompp Summary: what the run was, where its time went, what to look at first. At most 15 lines of 80 columns.
  */
+#define _GNU_SOURCE /* fmemopen */
+#include "report/ompp_report.h"
 #include "report/ompp_text_priv.h"
 
 #include "analysis/ompp_efficiency.h"
+#include "analysis/ompp_outline.h"
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_sample_sums.h"
 #include "base/ompp_error.h"
 #include "base/ompp_path.h"
 
 #include <inttypes.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +23,7 @@
 
 static void put_part(const ompp_text_t *t, uint64_t ns, uint64_t all, const char *what)
 {
-    fprintf(t->out, "%10s sec %6.1f %%  %s\n", ompp_text_seconds_digits(ns, 2).text, 100 * (double)ns / (double)all,
+    fprintf(t->out, "%8s sec %5.1f %%  %s\n", ompp_text_seconds_digits(ns, 2).text, 100 * (double)ns / (double)all,
             what);
 }
 
@@ -65,7 +69,7 @@ static int put_losses(ompp_text_t *t)
     for (; k < n && k < LARGEST && (double)findings[k].lost_ns >= LEAST_PART * basis; k++) {
         char *subject = ompp_text_subject(t, findings[k].region);
         if (k == 0) fputs("Largest losses:\n", t->out);
-        fprintf(t->out, "%10s sec %6.1f %%  %s\n%22s%s\n", ompp_text_seconds_digits(findings[k].lost_ns, 2).text,
+        fprintf(t->out, "%8s sec %5.1f %%  %s\n%21s%s\n", ompp_text_seconds_digits(findings[k].lost_ns, 2).text,
                 100 * (double)findings[k].lost_ns / basis, ompp_properties[findings[k].property].name, "",
                 subject ? subject : "");
         free(subject);
@@ -103,16 +107,45 @@ static bool has_parallel(const ompp_text_t *t)
     return false;
 }
 
-int ompp_text_summary(ompp_text_t *t, const ompp_profile_t *profile)
+static int put_lines(ompp_text_t *t, const ompp_profile_t *profile)
 {
     ompp_efficiency_t efficiency;
 
-    ompp_layout_title(t->out, "ompp Summary");
     if (ompp_analysis_efficiency(t->profile, t->paths, &efficiency)) put_parts(t, &efficiency);
     if (t->profile->mpi && !has_parallel(t))
         fputs("No parallel region: sections on OpenMP are empty. MPI stands in the callgraph.\n", t->out);
-    int rc = put_losses(t);
-    if (rc == 0) rc = put_hottest(t, profile);
+    const int rc = put_losses(t);
+    return rc == 0 ? put_hottest(t, profile) : rc;
+}
+
+int ompp_text_summary(ompp_text_t *t, const ompp_profile_t *profile)
+{
+    ompp_layout_title(t->out, "ompp Summary");
+    const int rc = put_lines(t, profile);
     putc('\n', t->out);
+    return rc;
+}
+
+int ompp_report_summary(const ompp_profile_t *profile, char *text, size_t size)
+{
+    const ompp_profile_t *outline = ompp_outline_new(profile, true);
+    ompp_text_t t = {.out = fmemopen(text, size, "w"), .profile = outline, .digits = OMPP_REPORT_DIGITS};
+    /* as in ompp_report_text() */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), saved = plain ? uselocale(plain) : (locale_t)0;
+    int rc = -OMPP_E_NOMEM;
+
+    *text = '\0';
+    if (outline && t.out) {
+        rc = ompp_text_prepare(&t);
+        if (rc == 0) rc = put_lines(&t, profile);
+        ompp_text_release(&t);
+    }
+    if (t.out) fclose(t.out);
+    text[size - 1] = '\0';
+    ompp_outline_free(outline, profile);
+    if (plain) {
+        uselocale(saved);
+        freelocale(plain);
+    }
     return rc;
 }
