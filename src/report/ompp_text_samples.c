@@ -389,7 +389,7 @@ static void put_csv_row(const section_t *s, const char *what, const ompp_sampled
 {
     char name[400], place[300];
 
-    name_of(s->p, &s->p->regions[region], name, sizeof name);
+    name_of(s->p, &s->p->regions[region], sizeof name, name, sizeof name);
     place_of(s->p, &s->p->regions[region], place, sizeof place);
     fprintf(s->out, "%s,%s,%s,", what, ompp_text_seconds_digits(row->own_ns, 6).text,
             row->all_ns ? ompp_text_seconds_digits(row->all_ns, 6).text : "");
@@ -425,7 +425,7 @@ int ompp_text_samples_csv(const ompp_text_t *t, const ompp_profile_t *profile)
             for (uint32_t n = profile->nodes[samples.paths[i].index].parent; n; n = profile->nodes[n].parent) {
                 char name[400];
                 const ompp_region_t *r = &profile->regions[profile->nodes[n].region];
-                name_of(profile, r, name, sizeof name);
+                name_of(profile, r, sizeof name, name, sizeof name);
                 put_word(t->out, r->construct == OMPP_CONSTRUCT_FUNCTION || ompp_profile_text(profile, r->name)[0]
                                      ? name
                                      : ompp_constructs[r->construct].full);
