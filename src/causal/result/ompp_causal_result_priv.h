@@ -38,9 +38,10 @@ void ompp_causal_result_slot(unsigned slot, int known);
 
 /**
  * \brief A turn ends at t: what the clocks of this thread say is kept.
- * \param[in] next  number of the set that follows.
+ * \param[in] next      number of the set that follows.
+ * \param[in] anywhere  threads are anywhere: what the one that has saved least says is kept.
  */
-void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool suspension, ompp_time_t t);
+void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool suspension, bool anywhere, ompp_time_t t);
 
 /** \return ns that a known region has been followed in turns that are over. */
 ompp_time_t ompp_causal_result_followed(unsigned known);
