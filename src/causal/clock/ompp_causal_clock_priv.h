@@ -62,6 +62,9 @@ static inline void ompp_causal_chance(ompp_time_t t)
  */
 void ompp_causal_may_turn_anywhere(ompp_causal_thread_t *self, ompp_time_t t);
 
+/** \brief Threads have met in a rest that had begun where they did not: moves are not told any more. */
+void ompp_causal_untell(void);
+
 /** \return whether another thread works, or is to go on without others. */
 bool ompp_causal_works(const ompp_causal_thread_t *thread);
 

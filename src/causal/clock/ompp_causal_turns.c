@@ -78,18 +78,34 @@ static void add_time(ompp_region_ref_t region, uint64_t ns, void *argument)
     if (index >= 0) times->ns[index] += ns;
 }
 
+/* Regions that threads are in now: those that have not ended lately have been there since the last choice. */
+static void add_open(times_t *open, ompp_time_t passed)
+{
+    for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
+        ompp_off_t node = ompp_causal_works(p) ? p->node : 0;
+        for (unsigned depth = 0; ompp_meter_region(node) && depth <= OMPP_CAUSAL_DEEPEST; depth++) {
+            add_time(ompp_meter_region(node), passed, open);
+            node = ompp_meter_parent(node);
+        }
+    }
+}
+
 /* What was spent in a region lately, and of what came before a part: it may come again. \return the most. */
 static uint64_t look_at_times(times_t *times, ompp_time_t t)
 {
-    static times_t before; /* under the lock */
+    static times_t before, open; /* under the lock */
+    static ompp_time_t last;
     uint64_t most = 0;
 
     memset(times, 0, sizeof *times);
+    memset(&open, 0, sizeof open);
     ompp_whatif_region_times(add_time, times);
     add_time(0, ompp_causal_result_work(OMPP_CLOCKS_OUTSIDE, t), times);
+    add_open(&open, t > last ? t - last : 0);
+    last = t;
     for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
-        const uint64_t all = times->ns[i];
-        times->ns[i] = (all > before.ns[i] ? all - before.ns[i] : 0) + all / BEFORE;
+        const uint64_t all = times->ns[i], lately = all > before.ns[i] ? all - before.ns[i] : open.ns[i];
+        times->ns[i] = lately + all / BEFORE;
         before.ns[i] = all;
         if (times->ns[i] > most) most = times->ns[i];
     }
@@ -234,6 +250,21 @@ static bool decide(turn_t *turn, ompp_time_t t)
     return turn->keys[0] != 0;
 }
 
+static void tell_moves(bool on)
+{
+    if (on == suspending.untold) ompp_meters_suspend(!on);
+    suspending.untold = !on;
+}
+
+void ompp_causal_untell(void)
+{
+    uint32_t free_lock = 0;
+
+    if (!atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
+    if (atomic_exchange(&ompp_causal.told, false)) tell_moves(false);
+    ompp_causal_unlock(&lock);
+}
+
 /* Another set of regions; of none, when the first key is 0. anywhere: as ompp_causal_may_turn_anywhere(); then moves are
  * told in a rest, too, whose end nobody might see otherwise. Under the lock. */
 static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, bool anywhere, ompp_time_t t)
@@ -251,8 +282,8 @@ static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, bool anyw
         atomic_store(&ompp_causal.suspension_begin, t);
         atomic_store(&ompp_causal.suspension, turn->number);
     }
-    if (untold != suspending.untold) ompp_meters_suspend(untold);
-    suspending.untold = untold;
+    tell_moves(!untold);
+    atomic_store(&ompp_causal.told, !turn->keys[0] && anywhere);
     atomic_store(&ompp_causal.set, turn->number);
     if (ompp_sync_follower())
         __atomic_store_n(&ompp_sync_suspension_number, ompp_causal_suspension() ? turn->number : 0, __ATOMIC_RELAXED);

@@ -12,7 +12,6 @@
 #include "preload/ompp_launch.h"
 #include "runtime/ompp_whatif_record.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
@@ -45,7 +44,6 @@ typedef struct {
     _Atomic(ompp_a_whatif_region_t *) record; /* NULL = none yet: another thread is making it */
     followed_t all, start;                    /* start: until the first rest */
     uint64_t spans;
-    ompp_fine_t carried[SPEEDUPS]; /* of all, by what threads carry */
     uint32_t flags;
 } past_t;
 
@@ -69,11 +67,6 @@ static struct {
     bool oversubscribed;  /* more threads than processors were at work */
     bool much_lost;       /* of the waits, too many to trust the rest */
     bool closed;          /* the measurement is over */
-    struct {
-        bool on; /* the turn ends where threads do not meet */
-        uint64_t at_work;
-        ompp_time_t chance;
-    } carry;
     ompp_time_t quickest; /* that what there is was written in */
 } result;
 
@@ -302,58 +295,6 @@ static void weigh(followed_t *followed, const followed_t *start, ompp_time_t t)
         followed->saved_ns[k] = in_proportion(all.saved_ns[k], start->saved_ns[k], &all, start, then, run);
 }
 
-/* ---- Turns that end where threads do not meet ----------------------------------------------------------------------- */
-
-/* Threads go on with what they have saved: when they meet, the one that has saved least decides. Until then, the sums of
- * all turns since they met last are compared, as if they met now. */
-static uint64_t workers(void)
-{
-    uint64_t sum = 0;
-
-    for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next)
-        if (ompp_causal_works(p)) sum += (uint64_t)(uintptr_t)p;
-    return sum;
-}
-
-/* Others work than did before, or they have met: nothing is carried on. */
-static void carry_anew(uint64_t at_work)
-{
-    for (ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next)
-        memset(p->carried, 0, sizeof p->carried);
-    for (unsigned i = 0; i < ompp_causal_nknown(); i++) memset(result.past[i].carried, 0, sizeof result.past[i].carried);
-    result.carry.at_work = at_work;
-    result.carry.chance = atomic_load(&ompp_causal.chance);
-}
-
-static void begin_carry(bool anywhere)
-{
-    const uint64_t at_work = anywhere ? workers() : 0;
-
-    result.carry.on = at_work != 0;
-    if (at_work != result.carry.at_work || (at_work && result.carry.chance != atomic_load(&ompp_causal.chance)))
-        carry_anew(at_work);
-}
-
-/* What a clock has saved in the present turn by t. */
-static ompp_fine_t saved_by(const ompp_causal_thread_t *self, unsigned slot, unsigned k, ompp_time_t t)
-{
-    const unsigned clock = slot * SPEEDUPS + k;
-    const int known = ompp_causal_known(slot);
-    ompp_fine_t least = -1;
-
-    if (!result.carry.on) return ompp_clocks_offset(&ompp_causal.rule, &self->clocks, clock);
-    for (ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
-        if (!ompp_causal_works(p)) continue;
-        ompp_fine_t *sum = &p->carried[known][k];
-        *sum += ompp_causal_saved(p, clock, t);
-        if (least < 0 || *sum < least) least = *sum;
-    }
-    const ompp_fine_t more = least - result.past[known].carried[k];
-    if (more <= 0) return 0;
-    result.past[known].carried[k] = least;
-    return more;
-}
-
 /* \param[out] spans  of all threads. */
 static followed_t follow(const ompp_causal_thread_t *self, unsigned slot, const past_t *past, bool over, ompp_time_t t,
                          uint64_t *spans)
@@ -366,8 +307,8 @@ static followed_t follow(const ompp_causal_thread_t *self, unsigned slot, const 
     f.work_ns += seen.work;
     f.visits += seen.visits;
     for (unsigned k = 0; k < SPEEDUPS; k++) {
-        const ompp_fine_t saved = saved_by(self, slot, k, t);
-        f.saved_ns[k] = smaller(f.saved_ns[k] + ompp_clocks_ns(saved), f.time_ns);
+        const ompp_fine_t saved = ompp_causal_carry_saved(self, slot, k, t);
+        f.saved_ns[k] = smaller(ompp_clocks_ns((ompp_fine_t)f.saved_ns[k] * OMPP_FINE + saved), f.time_ns);
     }
     return f;
 }
@@ -526,9 +467,9 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool sus
     ompp_clocks_count(&self->clocks, t);
     ompp_causal_latency_turn(true, next, 0);
     ompp_causal_lock(&result.lock);
-    begin_carry(anywhere);
+    ompp_causal_carry_begin(anywhere);
     if (!result.closed) end_turn(self, suspension, t);
-    result.carry.on = false;
+    ompp_causal_carry_end();
     ompp_causal_unlock(&result.lock);
 }
 
