@@ -145,7 +145,7 @@ typedef struct {
 /* What MPI calls take is waiting, or not known. */
 static bool waits_all_the_time(unsigned construct) { return construct == OMPP_CONSTRUCT_MPI; }
 
-static double own_work(const ompp_profile_t *p, const ompp_node_t *node)
+double ompp_whatif_own_work(const ompp_profile_t *p, const ompp_node_t *node)
 {
     unsigned construct = p->regions[node->region].construct;
     const ompp_construct_row_t *row = &ompp_constructs[construct];
@@ -173,6 +173,14 @@ static bool has_own_threads(const ompp_profile_t *p)
     return false;
 }
 
+/* Functions of a call path are no regions. */
+static bool is_outermost(const ompp_profile_t *p, const ompp_node_t *node)
+{
+    while (node->parent != 0 && ompp_construct_is_path(p->regions[p->nodes[node->parent].region].construct))
+        node = &p->nodes[node->parent];
+    return node->parent == 0;
+}
+
 /*
  * Time of the initial thread outside all regions: that is work, too. In programs with threads of their own it may as
  * well wait for them there (pthread_join), and counts for nothing.
@@ -189,7 +197,7 @@ static double outside_work(const ompp_profile_t *p)
     }
     for (size_t i = 1; i < p->nnodes; i++) {
         const ompp_node_t *node = &p->nodes[i];
-        if (node->parent != 0) continue;
+        if (!is_outermost(p, node)) continue;
         for (uint32_t b = 0; b < node->nblocks; b++) {
             const ompp_location_t *l = &p->locations[node->blocks[b].location];
             if (node->blocks[b].set != OMPP_SET_PHASES || node->blocks[b].object != 0) continue;
@@ -295,7 +303,7 @@ static double all_work(const ompp_profile_t *p, const calls_t *calls)
     double sum = mpi_work(p, calls);
 
     if (p->whatif.worked_ns) return sum + (double)p->whatif.worked_ns;
-    for (size_t i = 1; i < p->nnodes; i++) sum += own_work(p, &p->nodes[i]);
+    for (size_t i = 1; i < p->nnodes; i++) sum += ompp_whatif_own_work(p, &p->nodes[i]);
     return sum + outside_work(p);
 }
 
@@ -382,7 +390,7 @@ static double left_out_work(const ompp_profile_t *p, double *by_region)
         const ompp_node_t *node = &p->nodes[i];
         covered[i] = covered[node->parent] || in_table[node->region];
         if (covered[i]) continue;
-        const double work = own_work(p, node);
+        const double work = ompp_whatif_own_work(p, node);
         sum += work;
         if (by_region) by_region[node->region] += work;
     }
@@ -468,7 +476,7 @@ static bool find_work(const ompp_profile_t *p, work_t *work)
     }
     work->all = all_work(p, work->calls);
     work->of_threads = threads > 0 ? fmin(work->all / threads, 1) : 0;
-    for (size_t i = 1; i < p->nnodes; i++) work->below[i] = own_work(p, &p->nodes[i]);
+    for (size_t i = 1; i < p->nnodes; i++) work->below[i] = ompp_whatif_own_work(p, &p->nodes[i]);
     for (size_t i = p->nnodes; i-- > 1;) work->below[p->nodes[i].parent] += work->below[i];
     return true;
 }
@@ -488,7 +496,8 @@ static double region_work(const ompp_profile_t *p, const work_t *work, uint32_t 
 {
     double sum = 0;
 
-    if (region == OMPP_NONE) return all_outside(p);
+    /* which pieces with clocks may have more of, or less */
+    if (region == OMPP_NONE) return has_own_threads(p) ? all_outside(p) : outside_work(p);
     for (const uint32_t *i = ompp_paths_begin(&work->paths, region); i < ompp_paths_end(&work->paths, region); i++)
         if (!lies_in(p, *i, region)) sum += work->below[*i];
     return sum;
@@ -567,7 +576,7 @@ static bool find_own(const ompp_profile_t *p, const work_t *work, ompp_whatif_re
     for (size_t i = 1; memory && i < p->nnodes; i++) {
         const ompp_node_t *node = &p->nodes[i];
         of_node[i] = of_region[node->region] != OMPP_NONE ? of_region[node->region] : of_node[node->parent];
-        if (of_node[i] != OMPP_NONE) sum[of_node[i]] += own_work(p, node);
+        if (of_node[i] != OMPP_NONE) sum[of_node[i]] += ompp_whatif_own_work(p, node);
     }
     for (size_t i = 0; memory && i < n; i++) {
         const double total = region_work(p, work, results[i].region);
@@ -662,6 +671,7 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
         if (is_seen(from, clock))
             find_gain(clock, correction_of_clock(p, work, from, clock, r->correction), &r->gains[i]);
     }
+    ompp_whatif_without_clocks(p, r);
     if (from->flags & OMPP_WHATIF_F_BASELINE)
         compare_with_control(&p->whatif.control, from, density_in(from, ompp_whatif_time_alone(p)), r);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_WILDCARD; i++)

@@ -106,6 +106,26 @@ typedef struct {
  */
 size_t ompp_whatif_untried(const ompp_profile_t *profile, ompp_whatif_untried_t *untried, size_t n, size_t *count);
 
+#define OMPP_WHATIF_HIDDEN 0.05 /* of the work: a region without a clock of its own is worth a word */
+
+/**
+ * \brief Regions without a clock of their own that lie in one that had some, those with most of the work first.
+ * \param[in] results, nresults  of ompp_analysis_whatif(). \param[out] hidden  [n]. \param[out] count  also beyond n.
+ * \return how many are in hidden; 0 also when there is no memory.
+ */
+size_t ompp_whatif_hidden(const ompp_profile_t *profile, const ompp_whatif_result_t *results, size_t nresults,
+                          ompp_whatif_untried_t *hidden, size_t n, size_t *count);
+
+/**
+ * \brief Functions whose calls take no longer than measuring them, as far as clocks know what that costs.
+ * \param[out] regions  [n]. \param[out] share  of the threads' time, that measuring them took at least.
+ * \return how many are in regions.
+ */
+size_t ompp_whatif_probes(const ompp_profile_t *profile, uint32_t *regions, size_t n, double *share);
+
+/** \return whether clocks took more of the threads' time than they may (OMPP_CAUSAL_BUDGET); both in percent. */
+bool ompp_whatif_over_budget(const ompp_profile_t *profile, double *percent, double *budget);
+
 /**
  * \brief The throughput point that blocks and experiments end at.
  * \return index; OMPP_NONE when there is none, or it is not known.

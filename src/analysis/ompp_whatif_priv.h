@@ -13,6 +13,16 @@
  */
 bool ompp_whatif_any(const ompp_profile_t *profile);
 
+/** \return ns of work at a node and not below it, all locations. */
+double ompp_whatif_own_work(const ompp_profile_t *profile, const ompp_node_t *node);
+
+/**
+ * \brief Virtual clocks: makes gains those of the run without what clocks took. How much of that the program has waited
+ *        for is not known: gains are told as if threads shared it, and intervals reach to what they are if threads
+ *        waited for all of it, one after the other.
+ */
+void ompp_whatif_without_clocks(const ompp_profile_t *profile, ompp_whatif_result_t *result);
+
 /** \brief (O - B) / (T - B); 0 when nothing is left. */
 double ompp_whatif_gain_of(double time, double saved, double paid);
 

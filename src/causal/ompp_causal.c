@@ -295,6 +295,8 @@ static void pass_barrier(ompp_causal_thread_t *self, ompp_time_t t)
     const ompp_off_t node = ompp_meter_last();
     ompp_progress_candidate_t *candidate = passed_at(self, node);
 
+    ompp_causal_chance(t);
+    if (__builtin_expect(atomic_load_explicit(&ompp_causal.told, memory_order_relaxed), 0)) ompp_causal_untell();
     if (t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed)) {
         ompp_causal_may_turn(self, 1, t);
         if (!ompp_causal_is_suspended(self) && ompp_causal_forks(node)) return; /* the join is still to be told */

@@ -142,6 +142,11 @@ typedef struct ompp_causal_thread {
     uint32_t look;
     ompp_time_t seen_until; /* ns of its work by then */
     ompp_fine_t percent;    /* of the experiment */
+    /* without delays: saved in turns that have ended since threads met, by regions that had them */
+    struct {
+        ompp_fine_t sum;
+        float squares; /* of what it was apart in a turn from the mean of all threads that work, ns */
+    } carried[OMPP_CAUSAL_KNOWN][OMPP_WHATIF_SPEEDUPS];
     struct {
         uint64_t set;
         unsigned passes; /* progress points it came to in this experiment */
@@ -182,6 +187,9 @@ typedef struct {
     _Atomic uint64_t suspension;
     _Atomic ompp_time_t look; /* without delays: before, no turn begins that has not been proposed yet */
     _Atomic ompp_time_t suspension_begin;
+    /* without delays: the initial thread came last to where a turn may begin; since the time before */
+    _Atomic ompp_time_t chance, between;
+    _Atomic bool told; /* moves are told although clocks rest, as long as threads do not come to such a place */
     _Atomic(ompp_causal_thread_t *) threads;
     /* times that the order would have changed, since the set */
     _Atomic uint64_t overtaken[OMPP_WHATIF_FLAG_NUM][OMPP_CLOCKS_SLOTS];

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #define SHORT_NS 1000000000u /* the time of a shorter run has at least so many digits behind the point: */
@@ -60,6 +61,27 @@ const char *ompp_text_whatif_try(const ompp_text_t *t)
     return t->profile->whatif.mode == OMPP_WHATIF_DELAY
                ? "longer runs, or one region by its name or file:line, OMPP_CAUSAL_REGION"
                : "longer runs, fewer regions, or one of them with OMPP_CAUSAL=delay and OMPP_CAUSAL_REGION";
+}
+
+#define NAMED 5 /* regions in a line */
+
+/* What is known of the region around them says nothing of them. */
+static void print_hidden(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
+{
+    ompp_whatif_untried_t hidden[NAMED];
+    size_t count;
+    const size_t shown = ompp_whatif_hidden(t->profile, results, n, hidden, NAMED, &count);
+
+    if (!shown || ompp_whatif_chosen(t->profile)) return;
+    fputs("Not in Table   :", t->out);
+    for (size_t i = 0; i < shown; i++) {
+        char *name = ompp_text_subject(t, hidden[i].region);
+        fprintf(t->out, "%s %s (%.1f %% of the work)", i ? "," : "", name ? name : "", ompp_text_part(hidden[i].share));
+        free(name);
+    }
+    if (count > shown) fprintf(t->out, " and %zu more", count - shown);
+    fprintf(t->out, ": had no %s, though what they lie in had (%s)\n",
+            t->profile->whatif.mode == OMPP_WHATIF_DELAY ? "experiment" : "clock", ompp_text_whatif_try(t));
 }
 
 static void print_work(ompp_text_t *t, bool any)
@@ -170,6 +192,45 @@ static void print_suspensions(ompp_text_t *t)
             100.0 * (1 - suspended));
 }
 
+static void print_budget(ompp_text_t *t)
+{
+    double percent, budget;
+
+    if (!ompp_whatif_over_budget(t->profile, &percent, &budget)) return;
+    fprintf(
+        t->out,
+        "Budget         : clocks took %.1f %% of the threads' time, more than OMPP_CAUSAL_BUDGET=%.0f: longer runs, or "
+        "fewer events (OMPP_FUNCTIONS, OMPP_DISABLE_...)\n",
+        percent, budget);
+}
+
+/* A pattern that fits the function: of a name with arguments all that may follow. */
+static void print_pattern(ompp_text_t *t, uint32_t region)
+{
+    const char *name = ompp_profile_text(t->profile, t->profile->regions[region].name);
+    const size_t length = strcspn(name, "(<[*?',");
+
+    fprintf(t->out, "-%.*s%s", (int)length, name, name[length] ? "*" : "");
+}
+
+static void print_probes(ompp_text_t *t)
+{
+    uint32_t regions[NAMED];
+    double share;
+    const size_t n = ompp_whatif_probes(t->profile, regions, NAMED, &share);
+
+    if (!n) return;
+    fprintf(t->out,
+            "Probes         : %.1f %% of the threads' time or more went into measuring functions that take no longer: "
+            "OMPP_FUNCTIONS='",
+            ompp_text_part(share));
+    for (size_t i = 0; i < n; i++) {
+        if (i) putc(',', t->out);
+        print_pattern(t, regions[i]);
+    }
+    fputs("' leaves them out\n", t->out);
+}
+
 static void print_control(ompp_text_t *t)
 {
     ompp_whatif_control_t c;
@@ -223,6 +284,7 @@ void ompp_text_whatif_run(ompp_text_t *t, const ompp_whatif_result_t *results, s
     print_time(t, n > 0);
     print_points(t);
     print_work(t, n > 0);
+    print_hidden(t, results, n);
     if (no_interval) fprintf(t->out, "No Interval    : %s\n", no_interval);
     const double alone = ompp_whatif_time_alone(t->profile);
     if (alone > 0 && (double)w->time_ns > alone)
@@ -233,6 +295,8 @@ void ompp_text_whatif_run(ompp_text_t *t, const ompp_whatif_result_t *results, s
         fprintf(t->out, "Overhead       : about %.2f %% of the threads' time, for %" PRIu64 " events\n",
                 100.0 * (double)w->cost_ns / ((double)w->time_ns * (double)t->profile->nslots), w->events);
     print_suspensions(t);
+    print_budget(t);
+    print_probes(t);
     print_kept(t);
     print_passed(t);
     if (waits_actively(t))

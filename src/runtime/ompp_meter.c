@@ -181,7 +181,14 @@ uint64_t *ompp_meter_values(ompp_off_t node, unsigned set, unsigned object, unsi
 
 static const ompp_a_node_t *node_at(ompp_off_t node) { return (const ompp_a_node_t *)(ompp_process.arena.base + node); }
 
-ompp_off_t ompp_meter_parent(ompp_off_t node) { return node ? node_at(node)->parent : 0; }
+ompp_off_t ompp_meter_parent(ompp_off_t node)
+{
+    ompp_off_t parent = node ? node_at(node)->parent : 0;
+
+    /* functions of a call path have no region, as the root, which has no parent */
+    while (parent && !node_at(parent)->region && node_at(parent)->parent) parent = node_at(parent)->parent;
+    return parent;
+}
 
 ompp_region_ref_t ompp_meter_region(ompp_off_t node) { return node ? node_at(node)->region : 0; }
 

@@ -58,7 +58,7 @@ bool ompp_meter_add(const ompp_meter_t *meter);
  */
 uint64_t *ompp_meter_values(ompp_off_t node, unsigned set, unsigned object, unsigned n);
 
-/** \return the node's parent; 0 for a root. */
+/** \return the node of the next region above, or the root: functions of call paths are passed; 0 for a root. */
 ompp_off_t ompp_meter_parent(ompp_off_t node);
 
 /** \return the node's region; 0 for a root. */

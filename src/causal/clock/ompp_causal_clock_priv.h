@@ -47,6 +47,33 @@ void ompp_causal_choose(const uint64_t keys[OMPP_CLOCKS_SLOTS]);
  */
 void ompp_causal_may_turn(ompp_causal_thread_t *self, unsigned teams, ompp_time_t t);
 
+/** \brief The initial thread has come to where a turn may begin. */
+static inline void ompp_causal_chance(ompp_time_t t)
+{
+    const ompp_time_t before = atomic_load_explicit(&ompp_causal.chance, memory_order_relaxed);
+
+    atomic_store_explicit(&ompp_causal.between, t > before ? t - before : 0, memory_order_relaxed);
+    atomic_store_explicit(&ompp_causal.chance, t, memory_order_relaxed);
+}
+
+/**
+ * \brief Without delays, at any event: when threads have not come for long to where a turn may begin, one begins all
+ *        the same. What was saved until then is what the thread that saved least has.
+ */
+void ompp_causal_may_turn_anywhere(ompp_causal_thread_t *self, ompp_time_t t);
+
+/** \brief Threads have met in a rest that had begun where they did not: moves are not told any more. */
+void ompp_causal_untell(void);
+
+/** \return whether another thread works, or is to go on without others. */
+bool ompp_causal_works(const ompp_causal_thread_t *thread);
+
+/**
+ * \return what it has saved on a clock by t, 1/100 ns; one that has had no event in the present set has been where it is
+ *         since its begin.
+ */
+ompp_fine_t ompp_causal_saved(const ompp_causal_thread_t *thread, unsigned clock, ompp_time_t t);
+
 /** \brief Where clocks of the thread stand for the process: what there is by now is written, if it is time. */
 void ompp_causal_may_write(ompp_causal_thread_t *self, ompp_time_t t);
 

@@ -247,6 +247,40 @@ uint16_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node)
     return (uint16_t)mask_of(self, node, 0);
 }
 
+/* Without making regions known. */
+static bool is_in(ompp_off_t node, unsigned slot)
+{
+    for (unsigned depth = 0; ompp_meter_region(node) && depth <= OMPP_CAUSAL_DEEPEST; depth++) {
+        const int index = ompp_causal_find(ompp_meter_region(node));
+        if (index >= 0 && slots.regions[index].slot == (int)slot) return true;
+        node = ompp_meter_parent(node);
+    }
+    return false;
+}
+
+bool ompp_causal_works(const ompp_causal_thread_t *thread)
+{
+    const ompp_sync_object_t kind = thread->wait.kind;
+    const bool alone =
+        kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_READ || kind == OMPP_SYNC_ORDERED || kind == OMPP_SYNC_SEMAPHORE;
+
+    if (!atomic_load(&thread->used) || (thread->clocks.waiting && !alone)) return false;
+    return thread->main || thread->made || thread->clocks.where != OMPP_CLOCKS_OUTSIDE;
+}
+
+ompp_fine_t ompp_causal_saved(const ompp_causal_thread_t *thread, unsigned clock, ompp_time_t t)
+{
+    const ompp_clocks_t *c = &thread->clocks;
+    const unsigned slot = clock / OMPP_WHATIF_SPEEDUPS;
+    const bool settled = c->set == atomic_load(&ompp_causal.set),
+               in_it = settled ? c->mask >> slot & 1 : is_in(thread->node, slot);
+    const ompp_time_t since = settled ? c->since : atomic_load(&ompp_causal.set_begin),
+                      more = in_it && t > since && !c->waiting && !thread->waits ? t - since : 0;
+
+    return (settled ? ompp_clocks_offset(&ompp_causal.rule, c, clock) : 0) +
+           ompp_causal.rule.percent[clock % OMPP_WHATIF_SPEEDUPS] * (ompp_fine_t)more;
+}
+
 ompp_clocks_where_t ompp_causal_where(ompp_off_t node)
 {
     const ompp_region_ref_t region = ompp_meter_region(node);

@@ -2,7 +2,9 @@
  * Regions take turns when there are more than slots, without delays: now and then, where a unit of work ends, the slots
  * go to those that have had the least of them for the time that is spent in them. Rank 0 decides, and a turn begins on
  * all ranks where they meet, so that all have saved as much at its begin and at its end. Ranks that do not meet for
- * long learn of it from clock vectors, one after the other.
+ * long learn of it from clock vectors, one after the other. Threads that do not meet for long change wherever they are,
+ * each at its next event; what was saved until then is what the one that works and has saved least says, as if they
+ * met.
  *
  * What clocks cost is measured. When it goes beyond a part of the run, they rest: a turn of no regions, in which events
  * do next to nothing, until there is time for another turn. A region is then followed for a part of the run, as when it
@@ -32,6 +34,8 @@
 #define APART_TIMES 4u         /* and so many times as long as it took them before */
 #define LATE_TIMES 2u          /* the longest of the latest times between meetings: the next one is late */
 #define LATEST 16u             /* they may come in groups */
+#define BEFORE 16u             /* what is done lately counts so many times as much as what was done before */
+#define WORTH 10u              /* a region with less work lately than one part in so many of the most is no news */
 
 #define NEVER UINT64_MAX
 
@@ -46,6 +50,7 @@ static struct {
     _Atomic ompp_time_t latest[LATEST]; /* of that */
     _Atomic unsigned meetings;
     ompp_time_t charged; /* until the present set */
+    bool untold;         /* moves are not told */
 } suspending;
 
 /* What comes next. */
@@ -73,17 +78,50 @@ static void add_time(ompp_region_ref_t region, uint64_t ns, void *argument)
     if (index >= 0) times->ns[index] += ns;
 }
 
+/* Regions that threads are in now: those that have not ended lately have been there since the last choice. */
+static void add_open(times_t *open, ompp_time_t passed)
+{
+    for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) {
+        ompp_off_t node = ompp_causal_works(p) ? p->node : 0;
+        for (unsigned depth = 0; ompp_meter_region(node) && depth <= OMPP_CAUSAL_DEEPEST; depth++) {
+            add_time(ompp_meter_region(node), passed, open);
+            node = ompp_meter_parent(node);
+        }
+    }
+}
+
+/* What was spent in a region lately, and of what came before a part: it may come again. \return the most. */
+static uint64_t look_at_times(times_t *times, ompp_time_t t)
+{
+    static times_t before, open; /* under the lock */
+    static ompp_time_t last;
+    uint64_t most = 0;
+
+    memset(times, 0, sizeof *times);
+    memset(&open, 0, sizeof open);
+    ompp_whatif_region_times(add_time, times);
+    add_time(0, ompp_causal_result_work(OMPP_CLOCKS_OUTSIDE, t), times);
+    add_open(&open, t > last ? t - last : 0);
+    last = t;
+    for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
+        const uint64_t all = times->ns[i], lately = all > before.ns[i] ? all - before.ns[i] : open.ns[i];
+        times->ns[i] = lately + all / BEFORE;
+        before.ns[i] = all;
+        if (times->ns[i] > most) most = times->ns[i];
+    }
+    return most;
+}
+
 /* Those with the largest time per time that they have been followed; a region that was not followed yet comes
- * before. */
-static void choose(uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
+ * before. \return whether there is work in one of these. */
+static bool choose(uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
 {
     static times_t times; /* under the lock */
     const unsigned n = ompp_causal_nknown();
+    const uint64_t longest = look_at_times(&times, t);
+    bool news = false;
 
-    memset(&times, 0, sizeof times);
     memset(keys, 0, OMPP_CLOCKS_SLOTS * sizeof *keys);
-    ompp_whatif_region_times(add_time, &times);
-    add_time(0, ompp_causal_result_work(OMPP_CLOCKS_OUTSIDE, t), &times);
     for (unsigned s = 0; s < ompp_causal_nslots(); s++) {
         double most = -1;
         unsigned best = n;
@@ -93,11 +131,14 @@ static void choose(uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
             most = need;
             best = i;
         }
-        if (best == n) return;
+        if (best == n) break;
         keys[s] = ompp_causal_known_key(best);
+        news = news || (!ompp_causal_result_followed(best) && ompp_causal_slot_with(keys[s]) < 0 &&
+                        times.ns[best] > longest / WORTH);
         for (unsigned i = 0; i < n; i++)
             if (ompp_causal_known_key(i) == keys[s]) times.ns[i] = CHOSEN;
     }
+    return news;
 }
 
 /* ---- Rests ------------------------------------------------------------------------------------------------------- */
@@ -196,32 +237,53 @@ static bool decide(turn_t *turn, ompp_time_t t)
 
     /* a proposal may still be on its way */
     *turn = (turn_t){.number = (proposal.number > set ? proposal.number : set) + 1};
-    if (suspensions) turn->length = piece(t);
+    turn->length = piece(t);
     if (look && !suspensions && must_suspend(t)) {
+        if (choose(turn->keys, t)) return true; /* for a piece, before clocks rest */
+        memset(turn->keys, 0, sizeof turn->keys);
         turn->length = length_of_rest(t, t - atomic_load(&ompp_causal.set_begin));
         return true;
     }
     if (!suspensions && !is_due(t)) return false;
+    if (!suspensions) turn->length = 0;
     choose(turn->keys, t);
     return turn->keys[0] != 0;
 }
 
-/* Another set of regions; of none, when the first key is 0. Under the lock. */
-static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, ompp_time_t t)
+static void tell_moves(bool on)
 {
+    if (on == suspending.untold) ompp_meters_suspend(!on);
+    suspending.untold = !on;
+}
+
+void ompp_causal_untell(void)
+{
+    uint32_t free_lock = 0;
+
+    if (!atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
+    if (atomic_exchange(&ompp_causal.told, false)) tell_moves(false);
+    ompp_causal_unlock(&lock);
+}
+
+/* Another set of regions; of none, when the first key is 0. anywhere: as ompp_causal_may_turn_anywhere(); then moves are
+ * told in a rest, too, whose end nobody might see otherwise. Under the lock. */
+static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, bool anywhere, ompp_time_t t)
+{
+    const bool untold = !turn->keys[0] && !anywhere;
+
     t = longer(t, atomic_load(&ompp_causal.set_begin));
-    ompp_causal_result_turn(self, turn->number, !turn->keys[0], t);
+    ompp_causal_result_turn(self, turn->number, !turn->keys[0], anywhere, t);
     ompp_causal_choose(turn->keys);
     if (turn->length) atomic_store_explicit(&ompp_causal.look, t + turn->length, memory_order_relaxed);
     /* rank 0 decides */
     else if (ompp_whatif_rank() > 0) atomic_store_explicit(&ompp_causal.look, NEVER, memory_order_relaxed);
-    const bool suspended = ompp_causal_suspension();
     atomic_store(&ompp_causal.set_begin, t);
     if (!turn->keys[0]) {
         atomic_store(&ompp_causal.suspension_begin, t);
         atomic_store(&ompp_causal.suspension, turn->number);
     }
-    if (suspended == (turn->keys[0] != 0)) ompp_meters_suspend(!suspended);
+    tell_moves(!untold);
+    atomic_store(&ompp_causal.told, !turn->keys[0] && anywhere);
     atomic_store(&ompp_causal.set, turn->number);
     if (ompp_sync_follower())
         __atomic_store_n(&ompp_sync_suspension_number, ompp_causal_suspension() ? turn->number : 0, __ATOMIC_RELAXED);
@@ -253,11 +315,34 @@ void ompp_causal_may_turn(ompp_causal_thread_t *self, unsigned teams, ompp_time_
     uint32_t free_lock = 0;
     turn_t turn;
 
+    if (self->main && teams != OMPP_CAUSAL_ANYWHERE) ompp_causal_chance(t);
     if (!may_be_due(t) || !may_change_unsynchronised(t) || count_teams(self) > teams) return;
     if (!atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
     const ompp_time_t begin = ompp_event_now();
-    if (decide(&turn, t) && (turn.keys[0] || ompp_whatif_ranks() <= 1)) begin_turn(self, &turn, t);
+    if (decide(&turn, t) && (turn.keys[0] || ompp_whatif_ranks() <= 1)) begin_turn(self, &turn, false, t);
     self->charged += ompp_event_now() - begin; /* the profile of all threads is gone through */
+    ompp_causal_unlock(&lock);
+    ompp_causal_settle(self);
+}
+
+/* Nor can it be expected that they come there soon. */
+static bool is_far(ompp_time_t t)
+{
+    const ompp_time_t usual = APART_TIMES * atomic_load_explicit(&ompp_causal.between, memory_order_relaxed);
+
+    return t >= atomic_load_explicit(&ompp_causal.chance, memory_order_relaxed) + longer(APART_NS, usual);
+}
+
+void ompp_causal_may_turn_anywhere(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    uint32_t free_lock = 0;
+    turn_t turn;
+
+    if (!may_be_due(t) || !is_far(t) || ompp_whatif_ranks() > 1) return;
+    if (!atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
+    const ompp_time_t begin = ompp_event_now();
+    if (may_be_due(t) && decide(&turn, t)) begin_turn(self, &turn, true, t);
+    self->charged += ompp_event_now() - begin;
     ompp_causal_unlock(&lock);
     ompp_causal_settle(self);
 }
@@ -286,7 +371,7 @@ void ompp_causal_follow_turn(ompp_causal_thread_t *self, uint64_t number, const 
     ompp_causal_lock(&lock);
     if (number == proposal.number) turn.length = proposal.length;
     memcpy(turn.keys, keys, sizeof turn.keys);
-    if (number > atomic_load(&ompp_causal.set)) begin_turn(self, &turn, t);
+    if (number > atomic_load(&ompp_causal.set)) begin_turn(self, &turn, false, t);
     ompp_causal_unlock(&lock);
     ompp_causal_settle(self);
 }

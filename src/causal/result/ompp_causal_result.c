@@ -307,8 +307,8 @@ static followed_t follow(const ompp_causal_thread_t *self, unsigned slot, const 
     f.work_ns += seen.work;
     f.visits += seen.visits;
     for (unsigned k = 0; k < SPEEDUPS; k++) {
-        const ompp_fine_t offset = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, slot * SPEEDUPS + k);
-        f.saved_ns[k] = smaller(f.saved_ns[k] + ompp_clocks_ns(offset), f.time_ns);
+        const ompp_fine_t saved = ompp_causal_carry_saved(self, slot, k, t);
+        f.saved_ns[k] = smaller(ompp_clocks_ns((ompp_fine_t)f.saved_ns[k] * OMPP_FINE + saved), f.time_ns);
     }
     return f;
 }
@@ -462,12 +462,14 @@ static void end_turn(ompp_causal_thread_t *self, bool suspension, ompp_time_t t)
     else if (result.start.goes_on) begin_pieces();
 }
 
-void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool suspension, ompp_time_t t)
+void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool suspension, bool anywhere, ompp_time_t t)
 {
     ompp_clocks_count(&self->clocks, t);
     ompp_causal_latency_turn(true, next, 0);
     ompp_causal_lock(&result.lock);
+    ompp_causal_carry_begin(anywhere);
     if (!result.closed) end_turn(self, suspension, t);
+    ompp_causal_carry_end();
     ompp_causal_unlock(&result.lock);
 }
 

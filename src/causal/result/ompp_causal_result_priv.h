@@ -38,9 +38,23 @@ void ompp_causal_result_slot(unsigned slot, int known);
 
 /**
  * \brief A turn ends at t: what the clocks of this thread say is kept.
- * \param[in] next  number of the set that follows.
+ * \param[in] next      number of the set that follows.
+ * \param[in] anywhere  threads are anywhere: what the one that has saved least says is kept.
  */
-void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool suspension, ompp_time_t t);
+void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool suspension, bool anywhere, ompp_time_t t);
+
+/**
+ * \brief A turn is about to end; it has ended. Under the lock of the results.
+ * \param[in] anywhere  threads do not meet there.
+ */
+void ompp_causal_carry_begin(bool anywhere);
+void ompp_causal_carry_end(void);
+
+/**
+ * \return what a clock has saved in the present turn by t, 1/100 ns: as the thread that stands for the process says, or
+ *         where threads do not meet as all say that work.
+ */
+ompp_fine_t ompp_causal_carry_saved(const ompp_causal_thread_t *self, unsigned slot, unsigned k, ompp_time_t t);
 
 /** \return ns that a known region has been followed in turns that are over. */
 ompp_time_t ompp_causal_result_followed(unsigned known);

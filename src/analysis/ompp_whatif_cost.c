@@ -1,0 +1,175 @@
+/*
+ * What clocks and probes cost, and what that does to gains; regions that had no clock although one around them had.
+ */
+#include "analysis/ompp_whatif_priv.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define WORTH 0.01        /* part of the run that clocks took: less changes no gain that is printed */
+#define MOST 0.9          /* nor can they have taken nearly all of it */
+#define ALL 0.99          /* followed for so much of the run: what clocks took is in what was followed */
+#define FREE_NS 1e6       /* per thread, whatever the budget */
+#define SEVERAL 4         /* a call with two events that takes less than so many of them costs what its probes do */
+#define MANY_PROBES 0.01  /* part of the threads' time: worth a line */
+#define ENOUGH_CALLS 1000 /* to know how long one takes */
+
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
+
+/* Times that a node was begun, and ns that were spent in it and not below it, all locations. */
+typedef struct {
+    double calls, ns;
+} seen_t;
+
+static seen_t seen_at(const ompp_profile_t *p, const ompp_node_t *node)
+{
+    seen_t seen = {0, ompp_whatif_own_work(p, node)};
+
+    for (uint32_t b = 0; b < node->nblocks; b++)
+        if (node->blocks[b].set == OMPP_SET_PHASES && node->blocks[b].object == 0)
+            seen.calls += (double)node->blocks[b].values[ompp_value_index(0, OMPP_SLOT_COUNT)];
+    return seen;
+}
+
+static bool is_below(const ompp_profile_t *p, uint32_t node, uint32_t region)
+{
+    while (node != 0 && p->nodes[node].region != region) node = p->nodes[node].parent;
+    return node != 0;
+}
+
+/* Part of all events that are of the region and what is below it. */
+static double events_in(const ompp_profile_t *p, uint32_t region)
+{
+    double all = 0, in = 0;
+
+    for (uint32_t i = 1; i < p->nnodes && region != OMPP_NONE; i++) {
+        const double calls = seen_at(p, &p->nodes[i]).calls;
+        all += calls;
+        if (is_below(p, i, region)) in += calls;
+    }
+    return all > 0 ? in / all : 0;
+}
+
+/* ---- Gains without clocks ---------------------------------------------------------------------------------------- */
+
+/* Of a run that is shorter by a part, `own` of which would be saved with the region. */
+static double without(double gain, double part, double own) { return fmin((gain - own) / (1 - part), 1); }
+
+static void tell_without(double part, double most_part, double own, ompp_gain_t *gain)
+{
+    const double x = own * gain->permille / 1000, most = without(gain->gain, most_part, x * most_part);
+
+    gain->gain = fmin(without(gain->gain, part, x * part), fmax(gain->gain, gain->permille / 1000.0));
+    if (gain->interval != OMPP_INTERVAL_KNOWN) return;
+    gain->low = fmin(gain->low, fmin(gain->gain, most));
+    gain->high = fmax(gain->high, fmax(gain->gain, most));
+}
+
+void ompp_whatif_without_clocks(const ompp_profile_t *p, ompp_whatif_result_t *r)
+{
+    const ompp_whatif_t *w = &p->whatif;
+    const double all = w->time_ns ? fmin((double)w->cost_ns / (double)w->time_ns, MOST) : 0;
+    const double part = p->nslots ? all / p->nslots : all;
+
+    if (w->mode != OMPP_WHATIF_VIRTUAL || part < WORTH) return;
+    const double own = r->followed < ALL ? 0 : events_in(p, r->region);
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
+        if (r->gains[i].permille) tell_without(part, all, own, &r->gains[i]);
+}
+
+bool ompp_whatif_over_budget(const ompp_profile_t *p, double *percent, double *budget)
+{
+    const ompp_whatif_t *w = &p->whatif;
+    const char *setting = ompp_profile_setting(p, "OMPP_CAUSAL_BUDGET");
+    const double threads = (double)w->time_ns * (double)p->nslots;
+
+    *budget = *setting ? atof(setting) : 2;
+    *percent = threads > 0 ? 100 * (double)w->cost_ns / threads : 0;
+    return w->mode == OMPP_WHATIF_VIRTUAL && *budget < 100 &&
+           (double)w->cost_ns > *budget / 100 * threads + FREE_NS * (double)p->nslots;
+}
+
+/* ---- Regions within others --------------------------------------------------------------------------------------- */
+
+static int compare_untried(const void *a, const void *b)
+{
+    const ompp_whatif_untried_t *x = a, *y = b;
+
+    if (x->share != y->share) return x->share < y->share ? 1 : -1;
+    return x->region < y->region ? -1 : x->region > y->region;
+}
+
+/* Whether a node below one of the same region is to be left out: it is counted there. */
+static bool is_recursive(const ompp_profile_t *p, uint32_t node)
+{
+    return p->nodes[node].parent != 0 && is_below(p, p->nodes[node].parent, p->nodes[node].region);
+}
+
+/* Work of each region that has no result, where one above it has. */
+static void add_hidden(const ompp_profile_t *p, const bool *in_table, const double *below, double *work)
+{
+    for (uint32_t i = 1; i < p->nnodes; i++) {
+        const uint32_t region = p->nodes[i].region;
+        bool covered = false;
+        for (uint32_t n = p->nodes[i].parent; n != 0; n = p->nodes[n].parent)
+            covered = covered || in_table[p->nodes[n].region];
+        if (covered && !in_table[region] && !ompp_construct_is_path(p->regions[region].construct) &&
+            !is_recursive(p, i))
+            work[region] += below[i];
+    }
+}
+
+size_t ompp_whatif_hidden(const ompp_profile_t *p, const ompp_whatif_result_t *results, size_t nresults,
+                          ompp_whatif_untried_t *hidden, size_t n, size_t *count)
+{
+    bool *in_table = calloc(p->nregions + 1, sizeof *in_table);
+    double *below = calloc(p->nnodes + 1, sizeof *below), *work = calloc(p->nregions + 1, sizeof *work), all = 0;
+    ompp_whatif_untried_t *found = calloc(p->nregions + 1, sizeof *found);
+
+    *count = 0;
+    for (size_t i = 0; in_table && i < nresults; i++)
+        if (results[i].region != OMPP_NONE) in_table[results[i].region] = true;
+    for (size_t i = p->nnodes; below && i-- > 1;) {
+        const double own = ompp_whatif_own_work(p, &p->nodes[i]);
+        below[i] += own;
+        below[p->nodes[i].parent] += below[i];
+        all += own;
+    }
+    if (in_table && below && work && found && nresults) add_hidden(p, in_table, below, work);
+    for (uint32_t r = 0; r < p->nregions && work && found && all > 0; r++)
+        if (work[r] >= OMPP_WHATIF_HIDDEN * all) found[(*count)++] = (ompp_whatif_untried_t){r, fmin(work[r] / all, 1)};
+    if (found && *count) qsort(found, *count, sizeof *found, compare_untried);
+    for (size_t i = 0; i < *count && i < n; i++) hidden[i] = found[i];
+    free(in_table);
+    free(below);
+    free(work);
+    free(found);
+    return *count < n ? *count : n;
+}
+
+/* ---- Probes ------------------------------------------------------------------------------------------------------ */
+
+size_t ompp_whatif_probes(const ompp_profile_t *p, uint32_t *regions, size_t n, double *share)
+{
+    const ompp_whatif_t *w = &p->whatif;
+    const double event = w->events ? (double)w->cost_ns / (double)w->events : 0;
+    const double threads = (double)w->time_ns * (double)p->nslots;
+    seen_t *seen = calloc(p->nregions + 1, sizeof *seen);
+    size_t found = 0;
+
+    *share = 0;
+    for (size_t i = 1; seen && i < p->nnodes; i++) {
+        const seen_t here = seen_at(p, &p->nodes[i]);
+        seen[p->nodes[i].region].calls += here.calls;
+        seen[p->nodes[i].region].ns += here.ns;
+    }
+    for (uint32_t r = 0; seen && r < p->nregions && w->mode == OMPP_WHATIF_VIRTUAL; r++) {
+        const double took = 2 * event * seen[r].calls;
+        if (!(p->regions[r].flags & OMPP_REGION_F_FUNCTION) || seen[r].calls < ENOUGH_CALLS) continue;
+        if (seen[r].ns > SEVERAL * event * seen[r].calls || took < MANY_PROBES * threads) continue;
+        *share += took / threads;
+        if (found < n) regions[found++] = r;
+    }
+    free(seen);
+    return found;
+}
