@@ -495,6 +495,20 @@ const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t index)
     return unit;
 }
 
+bool ompp_dwarf_call_site(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, const ompp_function_t *function, uint32_t *file,
+                          uint32_t *line)
+{
+    Dwarf_Unsigned number = 0, at = 0;
+    Dwarf_Die die = NULL;
+
+    if (!ok(dwarf, dwarf_offdie_b(dwarf->debug, function->die, 1, &die, &dwarf->error))) return false;
+    bool known = number_of(dwarf, die, DW_AT_call_line, &at) && number_of(dwarf, die, DW_AT_call_file, &number);
+    dwarf_dealloc_die(die);
+    *file = known ? ompp_unit_file(unit, (uint32_t)number) : UINT32_MAX;
+    *line = (uint32_t)at;
+    return known;
+}
+
 static bool is_variable(ompp_dwarf_t *dwarf, Dwarf_Die die, const char *name)
 {
     ompp_function_t found = {0};

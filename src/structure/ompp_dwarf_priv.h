@@ -111,6 +111,14 @@ const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t unit);
 bool ompp_dwarf_has_variable(ompp_dwarf_t *dwarf, const ompp_function_t *function, const char *name);
 
 /**
+ * \brief Where an inlined function is called.
+ * \param[out] file  number in the line table; UINT32_MAX: there is no row of it.
+ * \return false: it is not known.
+ */
+bool ompp_dwarf_call_site(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, const ompp_function_t *function, uint32_t *file,
+                          uint32_t *line);
+
+/**
  * \brief The number by which rows know a file that an entry names by `number`.
  * \return UINT32_MAX: there is no row of it.
  */
