@@ -34,6 +34,7 @@ typedef struct {
     uint32_t line, file; /* file: number in the unit's line table */
     uint32_t order;      /* place in the table */
     bool end;            /* first address after a sequence */
+    bool statement;      /* begins one */
 } ompp_row_t;
 
 /** A subprogram, or one inlined into another. Entries stand in preorder: those inside entry i are i + 1 .. last. */

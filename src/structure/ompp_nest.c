@@ -18,23 +18,14 @@
 
 /* ---- Context ----------------------------------------------------------------------------------------------------- */
 
-/* Whether the row is of the file of its function: compilers leave out some ranges of inlined functions. */
-static bool is_coherent(const ompp_shape_t *s, const ompp_strip_t *strip)
-{
-    const uint32_t f = s->contexts[strip->context].function;
-
-    if (!strip->line || f == OMPP_NO_FUNCTION || !s->unit->functions[f].has_file) return strip->line != 0;
-    const uint32_t file = ompp_unit_file(s->unit, s->unit->functions[f].decl_file);
-    return file == UINT32_MAX || file == strip->file ||
-           strcmp(s->unit->files[file], s->unit->files[strip->file]) == 0;
-}
-
-static void find_contexts(const ompp_shape_t *s, ompp_source_loop_t *lines, bool coherent)
+/* What all code of a loop is in, but not that of loops inside it. other: loops where all code counts, not statements. */
+static void find_contexts(const ompp_shape_t *s, ompp_source_loop_t *lines, const bool *other)
 {
     for (size_t i = 0; i < s->nstrips; i++) {
-        const uint32_t l = s->loops.of[s->strips[i].block];
-        if (l == OMPP_NO_LOOP || (coherent && !is_coherent(s, &s->strips[i]))) continue;
-        lines[l].context = ompp_shape_common(s, lines[l].context, s->strips[i].context);
+        const ompp_strip_t *strip = &s->strips[i];
+        const uint32_t l = s->loops.of[strip->block];
+        if (l != OMPP_NO_LOOP && strip->low < strip->high && (other ? other[l] : strip->statement))
+            lines[l].context = ompp_shape_common(s, lines[l].context, strip->context);
     }
 }
 
@@ -60,15 +51,17 @@ static bool is_in_loop(const ompp_shape_t *s, uint32_t block, uint32_t loop)
 static bool line_of_end(const ompp_shape_t *s, uint32_t block, uint32_t context, uint32_t *file, uint32_t *line)
 {
     for (size_t i = s->first_strip[block + 1]; i-- > s->first_strip[block];)
-        if (s->strips[i].low <= s->flow.blocks[block].last && ompp_shape_project(s, &s->strips[i], context, file, line))
+        if (s->strips[i].low <= s->flow.blocks[block].last && s->strips[i].low < s->strips[i].high &&
+            ompp_shape_project(s, &s->strips[i], context, file, line))
             return true;
     return false;
 }
 
+/* The first statement that begins in a block. */
 static bool line_of_begin(const ompp_shape_t *s, uint32_t block, uint32_t context, uint32_t *file, uint32_t *line)
 {
     for (size_t i = s->first_strip[block]; i < s->first_strip[block + 1]; i++)
-        if (ompp_shape_project(s, &s->strips[i], context, file, line)) return true;
+        if (s->strips[i].statement && ompp_shape_project(s, &s->strips[i], context, file, line)) return true;
     return false;
 }
 
@@ -102,6 +95,28 @@ static void find_begins(const ompp_shape_t *s, ompp_source_loop_t *lines)
     }
 }
 
+/* A loop does not begin behind the begin of one inside it. Where the branches back say so, the code that it has by itself
+ * tells better. */
+static void find_earlier(const ompp_shape_t *s, ompp_source_loop_t *lines, bool *late, uint32_t *first)
+{
+    uint32_t file, line;
+
+    for (uint32_t l = s->loops.n; l-- > 0;) {
+        const uint32_t outer = s->loops.loops[l].outer;
+        if (outer == OMPP_NO_LOOP || !lines[l].line || lines[l].file != lines[outer].file) continue;
+        if (lines[l].context == lines[outer].context && lines[outer].line >= lines[l].line) late[outer] = true;
+    }
+    for (size_t i = 0; i < s->nstrips; i++) {
+        const uint32_t l = s->loops.of[s->strips[i].block];
+        if (l == OMPP_NO_LOOP || !late[l] || !s->strips[i].statement) continue;
+        if (ompp_shape_project(s, &s->strips[i], lines[l].context, &file, &line) && file == lines[l].file &&
+            (!first[l] || line < first[l]))
+            first[l] = line;
+    }
+    for (uint32_t l = 0; l < s->loops.n; l++)
+        if (late[l] && first[l] && first[l] < lines[l].line) lines[l].line = first[l];
+}
+
 /* ---- Last line --------------------------------------------------------------------------------------------------- */
 
 static void find_ends(const ompp_shape_t *s, ompp_source_loop_t *lines)
@@ -118,15 +133,23 @@ static void find_ends(const ompp_shape_t *s, ompp_source_loop_t *lines)
     }
 }
 
-void ompp_nest_lines(ompp_shape_t *s, ompp_source_loop_t *lines)
+bool ompp_nest_lines(ompp_shape_t *s, ompp_source_loop_t *lines)
 {
+    bool *late = calloc(s->loops.n + 1, sizeof *late);
+    uint32_t *first = calloc(s->loops.n + 1, sizeof *first);
+
     for (uint32_t l = 0; l < s->loops.n; l++) lines[l] = (ompp_source_loop_t){OMPP_NO_CONTEXT, OMPP_NO_FILE, 0, 0};
-    find_contexts(s, lines, true);
+    find_contexts(s, lines, NULL);
+    for (uint32_t l = 0; late && l < s->loops.n; l++) late[l] = lines[l].context == OMPP_NO_CONTEXT;
+    if (late) find_contexts(s, lines, late);
     spread_contexts(s, lines);
-    for (uint32_t l = 0; l < s->loops.n; l++)
-        if (lines[l].context == OMPP_NO_CONTEXT) lines[l].context = 0;
     find_begins(s, lines);
+    if (late) memset(late, 0, s->loops.n * sizeof *late);
+    if (late && first) find_earlier(s, lines, late, first);
     find_ends(s, lines);
+    free(late);
+    free(first);
+    return late && first;
 }
 
 /* ---- Scopes ------------------------------------------------------------------------------------------------------ */
@@ -160,16 +183,15 @@ static bool is_same(const void *elements, uint64_t value, const void *wanted)
     return have->context == want->context && have->file == want->file && have->line == want->line;
 }
 
-/* \return the group, or UINT32_MAX when out of memory. Loops without lines are not compared, but where they are. */
-static uint32_t add_group(nest_t *n, const ompp_source_loop_t *lines, uint32_t around)
+/* \return the group, or UINT32_MAX when out of memory. Each loop without lines is one. */
+static uint32_t add_group(nest_t *n, const ompp_source_loop_t *lines)
 {
     uint64_t hash = ompp_hash_join(ompp_hash_pair(lines->context, lines->file), lines->line);
+    const uint64_t found = lines->line ? ompp_table_search(&n->by_lines, &hash, is_same, n->groups, lines) : 0;
 
-    if (!lines->line) hash = ompp_hash_join(hash, around + UINT64_C(1));
-    const uint64_t found = ompp_table_search(&n->by_lines, &hash, is_same, n->groups, lines);
     if (found) return (uint32_t)found - 1;
     group_t *group = ompp_vector_push(&n->groups, &n->ngroups, &n->agroups, sizeof *group);
-    if (!group || !ompp_table_set(&n->by_lines, hash, n->ngroups)) return UINT32_MAX;
+    if (!group || (lines->line && !ompp_table_set(&n->by_lines, hash, n->ngroups))) return UINT32_MAX;
     *group = (group_t){.lines = *lines, .deepest = OMPP_NO_LOOP};
     return (uint32_t)n->ngroups - 1;
 }
@@ -180,14 +202,13 @@ static bool make_groups(nest_t *n, const ompp_source_loop_t *lines)
     uint32_t *depth = calloc(loops->n + 1, sizeof *depth);
 
     for (uint32_t l = 0; depth && l < loops->n; l++) {
-        const uint32_t outer = loops->loops[l].outer, around = outer == OMPP_NO_LOOP ? UINT32_MAX : n->group_of[outer];
-        const uint32_t g = n->group_of[l] = add_group(n, &lines[l], around);
+        const uint32_t outer = loops->loops[l].outer, g = n->group_of[l] = add_group(n, &lines[l]);
         if (g == UINT32_MAX) {
             free(depth);
             return false;
         }
         group_t *group = &n->groups[g];
-        depth[l] = outer == OMPP_NO_LOOP ? 1 : depth[outer] + (around != g);
+        depth[l] = outer == OMPP_NO_LOOP ? 1 : depth[outer] + (n->group_of[outer] != g);
         group->copies++;
         group->irreducible = group->irreducible || loops->loops[l].irreducible;
         if (lines[l].line_end > group->lines.line_end) group->lines.line_end = lines[l].line_end;
@@ -287,6 +308,7 @@ static bool make_pieces(nest_t *n)
 
     for (size_t i = 0; i < n->shape->nstrips && !n->no_memory; i++) {
         const ompp_strip_t *strip = &n->shape->strips[i];
+        if (strip->low == strip->high) continue;
         const ompp_piece_t piece = {strip->low, strip->high, scope_of_strip(n, strip), strip->line,
                                     file_name(n, strip->file)};
         ompp_piece_t *item = ompp_vector_push(&to->pieces, &to->npieces, &n->apieces, sizeof *item);

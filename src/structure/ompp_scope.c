@@ -178,10 +178,8 @@ static int make_scopes(ompp_shape_t *shape, const found_t *found, ompp_procedure
     ompp_source_loop_t *lines = calloc(shape->loops.n + 1, sizeof *lines);
     int rc = lines ? ompp_shape_read(shape) : -OMPP_E_NOMEM;
 
-    if (rc == 0) {
-        ompp_nest_lines(shape, lines);
-        rc = ompp_nest_scopes(shape, lines, to);
-    }
+    if (rc == 0 && !ompp_nest_lines(shape, lines)) rc = -OMPP_E_NOMEM;
+    if (rc == 0) rc = ompp_nest_scopes(shape, lines, to);
     if (rc == 0) name_procedure(found, &to->scopes[0]);
     free(lines);
     return rc;

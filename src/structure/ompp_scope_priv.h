@@ -19,11 +19,12 @@ typedef struct {
     uint32_t call_file, call_line; /* in outer; OMPP_NO_FILE, 0 = not known */
 } ompp_context_t;
 
-/** Code of one block and one row of the line table. */
+/** Code of one block and one row of the line table. A row without code, which begins a statement, is one too. */
 typedef struct {
-    uint64_t low, high;
+    uint64_t low, high; /* [low, high) */
     uint32_t block, context;
     uint32_t file, line; /* OMPP_NO_FILE, 0 = not known */
+    bool statement;      /* it begins one, of the function that it is in: other rows may be of code around it */
 } ompp_strip_t;
 
 /** What is known of a procedure while its scopes are made. */
@@ -60,8 +61,8 @@ typedef struct {
     uint32_t file, line, line_end; /* OMPP_NO_FILE, 0 = not known */
 } ompp_source_loop_t;
 
-/** \brief Context and lines of each loop. \param[out] lines  the caller's, shape [shape->loops.n]. */
-void ompp_nest_lines(ompp_shape_t *shape, ompp_source_loop_t *lines);
+/** \brief Context and lines of each loop. \param[out] lines  the caller's, shape [shape->loops.n]. \return false: out of memory. */
+bool ompp_nest_lines(ompp_shape_t *shape, ompp_source_loop_t *lines);
 
 /** \brief Makes the scopes and pieces of a procedure, whose parts are there. \return 0, -OMPP_E_NOMEM. */
 int ompp_nest_scopes(ompp_shape_t *shape, const ompp_source_loop_t *lines, ompp_procedure_t *procedure);

@@ -114,27 +114,42 @@ bool ompp_shape_project(const ompp_shape_t *s, const ompp_strip_t *strip, uint32
 
 /* ---- Strips ------------------------------------------------------------------------------------------------------ */
 
+/* Whether a row may be of the function that its address is in: compilers leave out some ranges of inlined functions. */
+static bool is_coherent(ompp_shape_t *s, const ompp_strip_t *strip)
+{
+    const uint32_t f = s->contexts[strip->context].function;
+
+    if (!strip->line || f == OMPP_NO_FUNCTION || !s->unit->functions[f].has_file) return strip->line != 0;
+    const uint32_t file = ompp_unit_file(s->unit, s->unit->functions[f].decl_file);
+    return file == UINT32_MAX ||
+           (one_file(s, file) == strip->file && strip->line >= s->unit->functions[f].decl_line);
+}
+
 static bool add_strip(ompp_shape_t *s, uint32_t block, uint64_t low, uint64_t high, const ompp_row_t *row)
 {
-    ompp_strip_t strip = {low, high, block, context_at(s, low), OMPP_NO_FILE, 0};
+    ompp_strip_t strip = {low, high, block, context_at(s, low), OMPP_NO_FILE, 0, false};
     const bool first = s->nstrips == s->first_strip[block];
 
     if (strip.context == OMPP_NO_CONTEXT) return false;
     if (row && !row->end && row->line) {
         strip.file = one_file(s, row->file);
         strip.line = strip.file == OMPP_NO_FILE ? 0 : row->line;
+        strip.statement = row->statement && is_coherent(s, &strip);
     }
     ompp_strip_t *before = first ? NULL : &s->strips[s->nstrips - 1];
-    if (before && before->context == strip.context && before->file == strip.file && before->line == strip.line) {
+    if (before && before->high == low && before->context == strip.context && before->file == strip.file &&
+        before->line == strip.line) {
         before->high = high;
+        before->statement = before->statement || strip.statement;
         return true;
     }
+    if (low == high && !strip.statement) return true;
     ompp_strip_t *to = ompp_vector_push(&s->strips, &s->nstrips, &s->astrips, sizeof *to);
     if (to) *to = strip;
     return to != NULL;
 }
 
-/* Of rows at one address the last one counts. */
+/* Of rows at one address the last one counts for its code. */
 static int read_block(ompp_shape_t *s, uint32_t index)
 {
     const ompp_block_t *block = &s->flow.blocks[index];
@@ -143,15 +158,15 @@ static int read_block(ompp_shape_t *s, uint32_t index)
     uint64_t low = block->low;
     size_t i = unit ? ompp_unit_row_from(unit, low) : 0;
 
-    if (!unit) return add_strip(s, index, low, block->high, NULL) ? 0 : -OMPP_E_NOMEM;
     if (i > 0) row = &unit->rows[i - 1];
-    for (; i < unit->nrows && unit->rows[i].address < block->high; i++) {
-        if (unit->rows[i].address > low) {
-            if (!add_strip(s, index, low, unit->rows[i].address, row)) return -OMPP_E_NOMEM;
-            low = unit->rows[i].address;
-            if (s->nstrips % CHECK_EVERY == 0 && ompp_clock_seconds() >= s->deadline) return -OMPP_E_TIMEOUT;
-        }
-        if (!unit->rows[i].end || !row || row->address < low) row = &unit->rows[i];
+    for (; unit && i < unit->nrows && unit->rows[i].address < block->high; i++) {
+        const ompp_row_t *next = &unit->rows[i];
+        const bool same = next->address == low;
+        if ((!same || (row && row->address == low)) && !add_strip(s, index, low, next->address, row))
+            return -OMPP_E_NOMEM;
+        low = next->address;
+        row = next;
+        if (i % CHECK_EVERY == 0 && ompp_clock_seconds() >= s->deadline) return -OMPP_E_TIMEOUT;
     }
     return add_strip(s, index, low, block->high, row) ? 0 : -OMPP_E_NOMEM;
 }
