@@ -1,9 +1,9 @@
 /*
  * Source lines of loops, and the scopes of a procedure (PLDI 2009, section 3).
  *
- * A loop lies in the innermost inlined call that all of its code is in. It begins on the line of the branches that lead
- * back to its begin, or, where the code at its begin comes from a line before that (do .. while, and loops that are
- * left in their middle), on that one. Loops of one context that begin on one line are copies of one.
+ * A loop lies in the innermost inlined call that all of its statements are in. It begins on the first of the lines of its
+ * branches, and of the statement at its begin: compilers move code out of loops, and what they move in are no branches
+ * and begins no statement. Loops of one context that begin on one line are copies of one.
  */
 #include "structure/ompp_scope_priv.h"
 
@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define MAX_AROUND 200u /* loops around one that are looked at */
+#define NEAR 2u         /* lines between the begin of a loop and its body */
 
 /* ---- Context ----------------------------------------------------------------------------------------------------- */
 
@@ -47,13 +48,14 @@ static bool is_in_loop(const ompp_shape_t *s, uint32_t block, uint32_t loop)
     return l == loop;
 }
 
-/* The line of the last instruction of a block, or else of what is before it there. */
-static bool line_of_end(const ompp_shape_t *s, uint32_t block, uint32_t context, uint32_t *file, uint32_t *line)
+/* The line of the last instruction of a block, or else of what is before it there. statement: only of one. */
+static bool line_of_end(const ompp_shape_t *s, uint32_t block, uint32_t context, bool statement, uint32_t *file,
+                        uint32_t *line)
 {
-    for (size_t i = s->first_strip[block + 1]; i-- > s->first_strip[block];)
-        if (s->strips[i].low <= s->flow.blocks[block].last && s->strips[i].low < s->strips[i].high &&
-            ompp_shape_project(s, &s->strips[i], context, file, line))
-            return true;
+    for (size_t i = s->first_strip[block + 1]; i-- > s->first_strip[block];) {
+        if (s->strips[i].low == s->strips[i].high || !ompp_shape_project(s, &s->strips[i], context, file, line)) continue;
+        return s->strips[i].statement || !statement;
+    }
     return false;
 }
 
@@ -65,14 +67,27 @@ static bool line_of_begin(const ompp_shape_t *s, uint32_t block, uint32_t contex
     return false;
 }
 
-static void take_back_branch(const ompp_shape_t *s, uint32_t block, ompp_source_loop_t *to)
+static void take_branch(const ompp_shape_t *s, uint32_t block, bool statement, ompp_source_loop_t *to)
 {
     uint32_t file, line;
 
-    if (!line_of_end(s, block, to->context, &file, &line)) return;
+    if (!line_of_end(s, block, to->context, statement, &file, &line)) return;
     if (to->line && (file != to->file || line >= to->line)) return;
     to->file = file;
     to->line = line;
+}
+
+/* First those that lead back: they tell the file. */
+static void take_back_branches(const ompp_shape_t *s, ompp_source_loop_t *lines)
+{
+    const ompp_graph_t *g = &s->flow.graph;
+
+    for (uint32_t v = 0; v < g->n; v++)
+        for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
+            const uint32_t l = s->loops.of[g->to[e]];
+            if (l == OMPP_NO_LOOP || s->loops.loops[l].header != g->to[e] || !is_in_loop(s, v, l)) continue;
+            take_branch(s, v, false, &lines[l]);
+        }
 }
 
 static void find_begins(const ompp_shape_t *s, ompp_source_loop_t *lines)
@@ -80,12 +95,10 @@ static void find_begins(const ompp_shape_t *s, ompp_source_loop_t *lines)
     const ompp_graph_t *g = &s->flow.graph;
     uint32_t file, line;
 
+    take_back_branches(s, lines);
     for (uint32_t v = 0; v < g->n; v++)
-        for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
-            const uint32_t l = s->loops.of[g->to[e]];
-            if (l != OMPP_NO_LOOP && s->loops.loops[l].header == g->to[e] && is_in_loop(s, v, l))
-                take_back_branch(s, v, &lines[l]);
-        }
+        if (s->loops.of[v] != OMPP_NO_LOOP && g->first[v + 1] - g->first[v] > 1)
+            take_branch(s, v, true, &lines[s->loops.of[v]]);
     for (uint32_t l = 0; l < s->loops.n; l++) {
         ompp_source_loop_t *to = &lines[l];
         if (!line_of_begin(s, s->loops.loops[l].header, to->context, &file, &line)) continue;
@@ -97,7 +110,8 @@ static void find_begins(const ompp_shape_t *s, ompp_source_loop_t *lines)
 
 /* A loop does not begin behind the begin of one inside it. Where the branches back say so, the code that it has by itself
  * tells better. */
-static void find_earlier(const ompp_shape_t *s, ompp_source_loop_t *lines, bool *late, uint32_t *first)
+static void find_earlier(const ompp_shape_t *s, ompp_source_loop_t *lines, bool *late, uint32_t *first,
+                         uint32_t *inner)
 {
     uint32_t file, line;
 
@@ -105,6 +119,7 @@ static void find_earlier(const ompp_shape_t *s, ompp_source_loop_t *lines, bool 
         const uint32_t outer = s->loops.loops[l].outer;
         if (outer == OMPP_NO_LOOP || !lines[l].line || lines[l].file != lines[outer].file) continue;
         if (lines[l].context == lines[outer].context && lines[outer].line >= lines[l].line) late[outer] = true;
+        if (late[outer] && (!inner[outer] || lines[l].line < inner[outer])) inner[outer] = lines[l].line;
     }
     for (size_t i = 0; i < s->nstrips; i++) {
         const uint32_t l = s->loops.of[s->strips[i].block];
@@ -113,8 +128,10 @@ static void find_earlier(const ompp_shape_t *s, ompp_source_loop_t *lines, bool 
             (!first[l] || line < first[l]))
             first[l] = line;
     }
-    for (uint32_t l = 0; l < s->loops.n; l++)
-        if (late[l] && first[l] && first[l] < lines[l].line) lines[l].line = first[l];
+    for (uint32_t l = 0; l < s->loops.n; l++) {
+        const uint32_t line = first[l] ? first[l] : inner[l];
+        if (late[l] && line < lines[l].line) lines[l].line = line;
+    }
 }
 
 /* ---- Last line --------------------------------------------------------------------------------------------------- */
@@ -133,10 +150,43 @@ static void find_ends(const ompp_shape_t *s, ompp_source_loop_t *lines)
     }
 }
 
+/* The last statement of a block, and of those behind it, that begins shortly before the line of a loop. */
+static void take_exit(const ompp_shape_t *s, uint32_t block, uint32_t least, unsigned further, ompp_source_loop_t *to,
+                      uint32_t *best)
+{
+    const ompp_graph_t *g = &s->flow.graph;
+    uint32_t file, line;
+
+    for (size_t i = s->first_strip[block]; i < s->first_strip[block + 1]; i++)
+        if (s->strips[i].statement && ompp_shape_project(s, &s->strips[i], to->context, &file, &line) &&
+            file == to->file && line > least && line > *best && line < to->line && line + NEAR >= to->line)
+            *best = line;
+    for (uint32_t e = g->first[block]; further && e < g->first[block + 1] && e < g->first[block] + 2; e++)
+        take_exit(s, g->to[e], least, further - 1, to, best);
+}
+
+/* Of loops over vectors compilers know the line of the body alone: code behind the loop, for the turns that are left
+ * over, has the other one. */
+static void find_by_exits(const ompp_shape_t *s, ompp_source_loop_t *lines)
+{
+    const ompp_graph_t *g = &s->flow.graph;
+
+    for (uint32_t v = 0; v < g->n; v++) {
+        const uint32_t l = s->loops.of[v];
+        if (l == OMPP_NO_LOOP || lines[l].line != lines[l].line_end || !lines[l].line) continue;
+        const uint32_t outer = s->loops.loops[l].outer;
+        const bool inside = outer != OMPP_NO_LOOP && lines[outer].context == lines[l].context;
+        uint32_t best = 0;
+        for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++)
+            if (!is_in_loop(s, g->to[e], l)) take_exit(s, g->to[e], inside ? lines[outer].line : 0, 1, &lines[l], &best);
+        if (best) lines[l].line = best;
+    }
+}
+
 bool ompp_nest_lines(ompp_shape_t *s, ompp_source_loop_t *lines)
 {
     bool *late = calloc(s->loops.n + 1, sizeof *late);
-    uint32_t *first = calloc(s->loops.n + 1, sizeof *first);
+    uint32_t *first = calloc(s->loops.n + 1, sizeof *first), *inner = calloc(s->loops.n + 1, sizeof *inner);
 
     for (uint32_t l = 0; l < s->loops.n; l++) lines[l] = (ompp_source_loop_t){OMPP_NO_CONTEXT, OMPP_NO_FILE, 0, 0};
     find_contexts(s, lines, NULL);
@@ -145,11 +195,13 @@ bool ompp_nest_lines(ompp_shape_t *s, ompp_source_loop_t *lines)
     spread_contexts(s, lines);
     find_begins(s, lines);
     if (late) memset(late, 0, s->loops.n * sizeof *late);
-    if (late && first) find_earlier(s, lines, late, first);
+    if (late && first && inner) find_earlier(s, lines, late, first, inner);
     find_ends(s, lines);
+    find_by_exits(s, lines);
     free(late);
     free(first);
-    return late && first;
+    free(inner);
+    return late && first && inner;
 }
 
 /* ---- Scopes ------------------------------------------------------------------------------------------------------ */
