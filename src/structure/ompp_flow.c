@@ -61,13 +61,13 @@ static void note_lea(ompp_code_map_t *m, const ZydisDecodedInstruction *i, uint3
 {
     if (i->raw.modrm.mod != 0 || i->raw.modrm.rm != 5) return;
     ompp_lea_t *lea = push(m, &m->leas, &m->nleas, &m->aleas, sizeof *lea);
-    if (lea) *lea = (ompp_lea_t){at, (uint8_t)(i->raw.modrm.reg | i->raw.rex.R << 3), next + (uint64_t)i->raw.disp.value};
+    if (lea)
+        *lea = (ompp_lea_t){at, (uint8_t)(i->raw.modrm.reg | i->raw.rex.R << 3), next + (uint64_t)i->raw.disp.value};
 }
 
 static void take_call(ompp_code_map_t *m, const ZydisDecodedInstruction *i, uint32_t at, uint64_t next)
 {
-    if (i->raw.imm[0].is_relative &&
-        m->file->never_returns(m->file->context, next + (uint64_t)i->raw.imm[0].value.s))
+    if (i->raw.imm[0].is_relative && m->file->never_returns(m->file->context, next + (uint64_t)i->raw.imm[0].value.s))
         add_branch(m, at, at + i->length, OMPP_BRANCH_STOP, 0);
 }
 
@@ -89,8 +89,14 @@ static void take_instruction(ompp_code_map_t *m, const ZydisDecodedInstruction *
         add_branch(m, at, at + i->length, OMPP_BRANCH_STOP, 0);
         mark |= OMPP_MARK_REAL;
         break;
-    case ZYDIS_MNEMONIC_CALL: take_call(m, i, at, next); mark |= OMPP_MARK_REAL; break;
-    case ZYDIS_MNEMONIC_LEA: note_lea(m, i, at, next); mark |= OMPP_MARK_REAL; break;
+    case ZYDIS_MNEMONIC_CALL:
+        take_call(m, i, at, next);
+        mark |= OMPP_MARK_REAL;
+        break;
+    case ZYDIS_MNEMONIC_LEA:
+        note_lea(m, i, at, next);
+        mark |= OMPP_MARK_REAL;
+        break;
     default:
         if (target && is_conditional(i->mnemonic)) add_branch(m, at, at + i->length, OMPP_BRANCH_EITHER, target);
         mark |= OMPP_MARK_REAL;

@@ -25,8 +25,8 @@ typedef struct {
     uint32_t *last;          /* highest number below it in the tree */
     uint32_t *first, *from;  /* edges that lead to it, by numbers: back edges first */
     uint32_t *nback;
-    uint32_t *set;                /* union-find: where what was put together is known as */
-    uint32_t *header;             /* of the innermost loop that it is in, not as its header */
+    uint32_t *set;    /* union-find: where what was put together is known as */
+    uint32_t *header; /* of the innermost loop that it is in, not as its header */
     bool *is_header, *irreducible;
     uint32_t *body_stamp, *extra_stamp; /* number + 1 of the header that was last */
     uint32_t *body, *extra;             /* extra: first, or NONE */
@@ -34,10 +34,7 @@ typedef struct {
     size_t nextras, aextras;
 } search_t;
 
-static bool is_late(search_t *s)
-{
-    return ++s->steps % CHECK_EVERY == 0 && ompp_clock_seconds() >= s->deadline;
-}
+static bool is_late(search_t *s) { return ++s->steps % CHECK_EVERY == 0 && ompp_clock_seconds() >= s->deadline; }
 
 static bool is_ancestor(const search_t *s, uint32_t a, uint32_t b) { return a <= b && b <= s->last[a]; }
 
@@ -201,14 +198,15 @@ static bool make_room(search_t *s)
     s->header = numbers(n, 0xff), s->body_stamp = numbers(n, 0), s->extra_stamp = numbers(n, 0);
     s->body = numbers(n, 0), s->extra = numbers(n, 0xff);
     s->is_header = calloc(n + 1, sizeof(bool)), s->irreducible = calloc(n + 1, sizeof(bool));
-    return s->number && s->node && s->last && s->first && s->from && s->nback && s->set && s->header &&
-           s->body_stamp && s->extra_stamp && s->body && s->extra && s->is_header && s->irreducible;
+    return s->number && s->node && s->last && s->first && s->from && s->nback && s->set && s->header && s->body_stamp &&
+           s->extra_stamp && s->body && s->extra && s->is_header && s->irreducible;
 }
 
 static void give_back(search_t *s)
 {
-    void *const all[] = {s->number,     s->node,        s->last, s->first, s->from,      s->nback,       s->set,   s->header,
-                         s->body_stamp, s->extra_stamp, s->body, s->extra, s->is_header, s->irreducible, s->extras};
+    void *const all[] = {s->number, s->node,  s->last,      s->first,       s->from,
+                         s->nback,  s->set,   s->header,    s->body_stamp,  s->extra_stamp,
+                         s->body,   s->extra, s->is_header, s->irreducible, s->extras};
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
 }

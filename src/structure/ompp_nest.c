@@ -53,7 +53,8 @@ static bool line_of_end(const ompp_shape_t *s, uint32_t block, uint32_t context,
                         uint32_t *line)
 {
     for (size_t i = s->first_strip[block + 1]; i-- > s->first_strip[block];) {
-        if (s->strips[i].low == s->strips[i].high || !ompp_shape_project(s, &s->strips[i], context, file, line)) continue;
+        if (s->strips[i].low == s->strips[i].high || !ompp_shape_project(s, &s->strips[i], context, file, line))
+            continue;
         return s->strips[i].statement || !statement;
     }
     return false;
@@ -81,12 +82,15 @@ static void take_branch(const ompp_shape_t *s, uint32_t block, bool statement, o
 static void take_back_branches(const ompp_shape_t *s, ompp_source_loop_t *lines)
 {
     const ompp_graph_t *g = &s->flow.graph;
+    uint32_t file, line;
 
     for (uint32_t v = 0; v < g->n; v++)
         for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
             const uint32_t l = s->loops.of[g->to[e]];
             if (l == OMPP_NO_LOOP || s->loops.loops[l].header != g->to[e] || !is_in_loop(s, v, l)) continue;
             take_branch(s, v, false, &lines[l]);
+            if (line_of_end(s, v, lines[l].context, true, &file, &line) && (!lines[l].sure || line < lines[l].sure))
+                lines[l].sure = line;
         }
 }
 
@@ -110,8 +114,7 @@ static void find_begins(const ompp_shape_t *s, ompp_source_loop_t *lines)
 
 /* A loop does not begin behind the begin of one inside it. Where the branches back say so, the code that it has by itself
  * tells better. */
-static void find_earlier(const ompp_shape_t *s, ompp_source_loop_t *lines, bool *late, uint32_t *first,
-                         uint32_t *inner)
+static void find_earlier(const ompp_shape_t *s, ompp_source_loop_t *lines, bool *late, uint32_t *first, uint32_t *inner)
 {
     uint32_t file, line;
 
@@ -158,8 +161,9 @@ static void take_exit(const ompp_shape_t *s, uint32_t block, uint32_t least, uns
     uint32_t file, line;
 
     for (size_t i = s->first_strip[block]; i < s->first_strip[block + 1]; i++)
-        if (s->strips[i].statement && ompp_shape_project(s, &s->strips[i], to->context, &file, &line) &&
-            file == to->file && line > least && line > *best && line < to->line && line + NEAR >= to->line)
+        if (s->strips[i].statement && s->strips[i].context == to->context &&
+            ompp_shape_project(s, &s->strips[i], to->context, &file, &line) && file == to->file && line > least &&
+            line > *best && line < to->line && line + NEAR >= to->line)
             *best = line;
     for (uint32_t e = g->first[block]; further && e < g->first[block + 1] && e < g->first[block] + 2; e++)
         take_exit(s, g->to[e], least, further - 1, to, best);
@@ -173,12 +177,14 @@ static void find_by_exits(const ompp_shape_t *s, ompp_source_loop_t *lines)
 
     for (uint32_t v = 0; v < g->n; v++) {
         const uint32_t l = s->loops.of[v];
-        if (l == OMPP_NO_LOOP || lines[l].line != lines[l].line_end || !lines[l].line) continue;
+        if (l == OMPP_NO_LOOP || !lines[l].line) continue;
+        if (lines[l].line != lines[l].line_end && lines[l].line == lines[l].sure) continue;
         const uint32_t outer = s->loops.loops[l].outer;
         const bool inside = outer != OMPP_NO_LOOP && lines[outer].context == lines[l].context;
         uint32_t best = 0;
         for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++)
-            if (!is_in_loop(s, g->to[e], l)) take_exit(s, g->to[e], inside ? lines[outer].line : 0, 1, &lines[l], &best);
+            if (!is_in_loop(s, g->to[e], l))
+                take_exit(s, g->to[e], inside ? lines[outer].line : 0, 1, &lines[l], &best);
         if (best) lines[l].line = best;
     }
 }
@@ -188,7 +194,7 @@ bool ompp_nest_lines(ompp_shape_t *s, ompp_source_loop_t *lines)
     bool *late = calloc(s->loops.n + 1, sizeof *late);
     uint32_t *first = calloc(s->loops.n + 1, sizeof *first), *inner = calloc(s->loops.n + 1, sizeof *inner);
 
-    for (uint32_t l = 0; l < s->loops.n; l++) lines[l] = (ompp_source_loop_t){OMPP_NO_CONTEXT, OMPP_NO_FILE, 0, 0};
+    for (uint32_t l = 0; l < s->loops.n; l++) lines[l] = (ompp_source_loop_t){OMPP_NO_CONTEXT, OMPP_NO_FILE, 0, 0, 0};
     find_contexts(s, lines, NULL);
     for (uint32_t l = 0; late && l < s->loops.n; l++) late[l] = lines[l].context == OMPP_NO_CONTEXT;
     if (late) find_contexts(s, lines, late);
@@ -332,7 +338,8 @@ static uint32_t scope_of_group(nest_t *n, uint32_t g, unsigned around)
                                .line_end = group->lines.line_end,
                                .copies = group->copies,
                                .irreducible = group->irreducible,
-                               .made = n->shape->unit && (!group->lines.line || (one_line && file && ompp_fortran_is(file)))};
+                               .made = n->shape->unit &&
+                                       (!group->lines.line || (one_line && file && ompp_fortran_is(file)))};
     scope = add_scope(n, scope_of_call(n, scope, group->lines.context), group->lines.context, &loop);
     n->groups[g].on_way = false;
     n->groups[g].scope = scope + 1;
@@ -369,7 +376,8 @@ static bool make_pieces(nest_t *n)
     }
     if (to->npieces > 1) qsort(to->pieces, to->npieces, sizeof *to->pieces, compare_pieces);
     for (size_t i = 1; i < to->npieces; i++) /* code that the compiler has added belongs to what is before it */
-        if (!to->pieces[i].line) to->pieces[i].line = to->pieces[i - 1].line, to->pieces[i].file = to->pieces[i - 1].file;
+        if (!to->pieces[i].line)
+            to->pieces[i].line = to->pieces[i - 1].line, to->pieces[i].file = to->pieces[i - 1].file;
     return !n->no_memory;
 }
 

@@ -157,8 +157,7 @@ static int find_flow(ompp_structure_t *structure, ompp_shape_t *shape, found_t *
         ompp_flow_free(&shape->flow);
         rc = ompp_flow_build(found->parts, found->n, &file, shape->deadline, &shape->flow);
     }
-    if (rc == 0)
-        rc = ompp_loops_find(&shape->flow.graph, 0, shape->flow.padding, shape->deadline, &shape->loops);
+    if (rc == 0) rc = ompp_loops_find(&shape->flow.graph, 0, shape->flow.padding, shape->deadline, &shape->loops);
     return rc;
 }
 
@@ -222,8 +221,8 @@ static int add_procedure(ompp_structure_t *structure, found_t *found, double dea
 
     if (!to) return -OMPP_E_NOMEM;
     int rc = ompp_clock_seconds() >= deadline ? -OMPP_E_TIMEOUT : analyse(structure, found, deadline, to);
-    ompp_procedure_t **item = rc == 0 ? ompp_vector_push(&scopes->items, &scopes->n, &scopes->allocated, sizeof *item)
-                                      : NULL;
+    ompp_procedure_t **item =
+        rc == 0 ? ompp_vector_push(&scopes->items, &scopes->n, &scopes->allocated, sizeof *item) : NULL;
     if (rc == 0 && (!item || !ompp_table_set(&scopes->by_low, found->parts[0].low, scopes->n))) {
         if (item) scopes->n--;
         rc = -OMPP_E_NOMEM;

@@ -19,14 +19,15 @@ typedef enum { OMPP_SCOPE_PROCEDURE, OMPP_SCOPE_INLINED, OMPP_SCOPE_LOOP } ompp_
 typedef struct ompp_scope {
     const struct ompp_scope *outer; /* what it is inside of; NULL: it is the procedure */
     ompp_scope_kind_t kind;
-    const char *function;    /* PROCEDURE, INLINED: as in the source; the symbol without debug information; or NULL */
-    const char *file;        /* of line; NULL = not known */
-    uint32_t line, line_end; /* PROCEDURE: declaration; INLINED: where it is called; LOOP: first and last; 0 = not known */
-    uint32_t copies;         /* LOOP: in the code */
-    bool irreducible;        /* LOOP: a copy of it is entered not only at its begin */
-    bool made;               /* LOOP: by the compiler: it has no line, or is an array expression or copy of Fortran */
-    uint64_t low;            /* lowest address that belongs to it */
-    uint64_t bytes;          /* of code that is in it, and in no scope inside it */
+    const char *function; /* PROCEDURE, INLINED: as in the source; the symbol without debug information; or NULL */
+    const char *file;     /* of line; NULL = not known */
+    uint32_t line,
+        line_end;     /* PROCEDURE: declaration; INLINED: where it is called; LOOP: first and last; 0 = not known */
+    uint32_t copies;  /* LOOP: in the code */
+    bool irreducible; /* LOOP: a copy of it is entered not only at its begin */
+    bool made;        /* LOOP: by the compiler: it has no line, or is an array expression or copy of Fortran */
+    uint64_t low;     /* lowest address that belongs to it */
+    uint64_t bytes;   /* of code that is in it, and in no scope inside it */
 } ompp_scope_t;
 
 /** Code of one scope and one line. */

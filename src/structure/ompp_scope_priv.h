@@ -59,6 +59,7 @@ bool ompp_shape_project(const ompp_shape_t *shape, const ompp_strip_t *strip, ui
 typedef struct {
     uint32_t context;
     uint32_t file, line, line_end; /* OMPP_NO_FILE, 0 = not known */
+    uint32_t sure; /* first of the lines of branches back to its begin that are statements; 0 = none is */
 } ompp_source_loop_t;
 
 /** \brief Context and lines of each loop. \param[out] lines  the caller's, shape [shape->loops.n]. \return false: out of memory. */

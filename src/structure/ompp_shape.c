@@ -34,7 +34,8 @@ static bool is_equal(const void *elements, uint64_t value, const void *wanted)
 {
     const wanted_t *w = wanted;
     const ompp_context_t *have = (const ompp_context_t *)elements + value - 1, *want = &w->context;
-    const ompp_function_t *f = &w->shape->unit->functions[have->function], *g = &w->shape->unit->functions[want->function];
+    const ompp_function_t *f = &w->shape->unit->functions[have->function],
+                          *g = &w->shape->unit->functions[want->function];
 
     return have->outer == want->outer && have->call_file == want->call_file && have->call_line == want->call_line &&
            f->decl_line == g->decl_line && f->decl_file == g->decl_file &&
@@ -121,8 +122,7 @@ static bool is_coherent(ompp_shape_t *s, const ompp_strip_t *strip)
 
     if (!strip->line || f == OMPP_NO_FUNCTION || !s->unit->functions[f].has_file) return strip->line != 0;
     const uint32_t file = ompp_unit_file(s->unit, s->unit->functions[f].decl_file);
-    return file == UINT32_MAX ||
-           (one_file(s, file) == strip->file && strip->line >= s->unit->functions[f].decl_line);
+    return file == UINT32_MAX || (one_file(s, file) == strip->file && strip->line >= s->unit->functions[f].decl_line);
 }
 
 static bool add_strip(ompp_shape_t *s, uint32_t block, uint64_t low, uint64_t high, const ompp_row_t *row)

@@ -298,7 +298,8 @@ int main(int argc, char **argv)
     const int rc = ompp_structure_open(request.file, NULL, &structure);
     if (rc != 0) return complain(request.file, rc);
     if (!ompp_structure_has_lines(structure))
-        fprintf(stderr, "ompp-struct: %s has no debug information: loops have no lines; compile it with -g\n", request.file);
+        fprintf(stderr, "ompp-struct: %s has no debug information: loops have no lines; compile it with -g\n",
+                request.file);
     const int status = request.address ? show_address(structure, &request) : show_all(structure, &request);
     ompp_structure_close(structure);
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -38,10 +38,7 @@ static void draw(nest_t *n, uint32_t nodes, const char *edges)
     n->graph = (ompp_graph_t){nodes, n->first, n->to};
 }
 
-static void find(nest_t *n)
-{
-    assert_int_equal(ompp_loops_find(&n->graph, 0, n->no_root, DBL_MAX, &n->loops), 0);
-}
+static void find(nest_t *n) { assert_int_equal(ompp_loops_find(&n->graph, 0, n->no_root, DBL_MAX, &n->loops), 0); }
 
 /* The loop of a header; it has to be there. */
 static uint32_t with_header(const nest_t *n, uint32_t header)
