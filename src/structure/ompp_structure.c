@@ -121,6 +121,7 @@ void ompp_structure_close(ompp_structure_t *structure)
 {
     if (!structure) return;
     ompp_variables_free(structure->variables);
+    if (structure->scopes) structure->free_scopes(structure->scopes);
     if (structure->has_lines) ompp_dwarf_close(&structure->dwarf);
     if (structure->debug.fd >= 0) ompp_elf_close(&structure->debug);
     ompp_elf_close(&structure->elf);
@@ -175,7 +176,7 @@ static void answer_symbol(ompp_structure_t *structure, ompp_query_t *query)
         return;
     }
     uint64_t low;
-    if (!symbol && query->extent == OMPP_EXTENT_FUNCTION && ompp_elf_procedure(&structure->elf, query->addr, &low))
+    if (!symbol && query->extent == OMPP_EXTENT_FUNCTION && ompp_elf_procedure(&structure->elf, query->addr, &low, NULL))
         query->offset = query->addr - low;
     if (!symbol) return;
     if (query->extent == OMPP_EXTENT_FUNCTION) query->symbol = symbol->name;
