@@ -35,7 +35,7 @@ static void put_openmp(const ompp_text_t *t, const ompp_efficiency_t *e)
     char text[120];
 
     if (!sum) return;
-    snprintf(text, sizeof text, "OpenMP: imbalance %.1f, synchronisation %.1f, management %.1f", 100 * imbalance / all,
+    snprintf(text, sizeof text, "OpenMP: imbalance %.1f, synchronising %.1f, management %.1f", 100 * imbalance / all,
              100 * e->class_ns[OMPP_CLASS_SYNCH] / all, 100 * e->class_ns[OMPP_CLASS_MGMT] / all);
     put_part(t, sum, e->thread_ns, text);
 }
