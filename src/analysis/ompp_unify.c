@@ -502,6 +502,18 @@ static int dissolve_unwanted(ompp_profile_t *profile)
     return rc;
 }
 
+/* Sources that know lines alone: the call path has the function. */
+static void name_functions(ompp_profile_t *profile)
+{
+    for (size_t i = 1; i < profile->nnodes; i++) {
+        const uint32_t parent = profile->nodes[i].parent;
+        ompp_region_t *region = &profile->regions[profile->nodes[i].region];
+        if (region->function || !parent) continue;
+        const ompp_region_t *above = &profile->regions[profile->nodes[parent].region];
+        if (above->construct == OMPP_CONSTRUCT_FUNCTION) region->function = above->name;
+    }
+}
+
 int ompp_analysis_unify(ompp_profile_t *profile)
 {
     int rc = ompp_analysis_gather_locks(profile);
@@ -512,5 +524,6 @@ int ompp_analysis_unify(ompp_profile_t *profile)
         if (profile->coverage[i].kind == OMPP_COVERAGE_QUIET)
             mark_quiet(profile, ompp_profile_text(profile, profile->coverage[i].subject));
     if (rc == 0) rc = dissolve_unwanted(profile);
+    if (rc == 0) name_functions(profile);
     return rc == 0 ? fold(profile) : rc;
 }

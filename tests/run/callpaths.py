@@ -35,6 +35,8 @@ def chains(profile, kind, name):
 def check(verdict, title, outcome, kind, name, places):
     if not verdict.equal(outcome.status, 0, title + ": status; stderr: " + outcome.err[-300:]):
         return
+    profile = harness.ompp_profile.Profile(outcome.reports()[0])
+    verdict.equal({r.function for r in profile.regions if (r.type, r.name) == (kind, name)}, {"target"}, title + ": function of the region")
     expected = collections.Counter()
     for line in outcome.out.splitlines():
         count, text = re.fullmatch(r"(\d+) ?(.*)", line).groups()
@@ -43,7 +45,7 @@ def check(verdict, title, outcome, kind, name, places):
         expected[tuple(["step", *names, "target"])] += int(count)
     for place in places:
         found = {names[names.index("main") + 1:] if "main" in names else names: count
-                 for (where, names), count in chains(harness.ompp_profile.Profile(outcome.reports()[0]), kind, name).items() if where == place}
+                 for (where, names), count in chains(profile, kind, name).items() if where == place}
         verdict.equal(found, dict(expected), "%s: chains of thread %s" % (title, place))
 
 
