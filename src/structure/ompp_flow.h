@@ -2,9 +2,9 @@
  * \file
  * Control flow of one procedure from its decoded instructions (x86-64, Zydis). Called by ompp_scope.c.
  *
- * Calls do not end a block, those that do not return excepted. A jump by a table leads to its entries; what is found of a
- * table ends where an entry does not lead to an instruction of the procedure. What no jump leads to, as landing pads of
- * exceptions, is in blocks without an edge to them.
+ * Calls end a block only when they do not return. A jump by a table leads to the entries of the table, which ends where
+ * an entry does not lead to an instruction of the procedure. Landing pads of exceptions are in blocks without an edge to
+ * them.
  */
 #ifndef OMPP_FLOW_H
 #define OMPP_FLOW_H
