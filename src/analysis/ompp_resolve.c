@@ -3,6 +3,7 @@
 
 #include "analysis/ompp_calls.h"
 #include "analysis/ompp_directives.h"
+#include "analysis/ompp_parts.h"
 #include "base/ompp_clock.h"
 #include "base/ompp_debug_advice.h"
 #include "base/ompp_error.h"
@@ -231,7 +232,7 @@ static const char *time_limit(const limit_t *limit, char *text, size_t size)
 
 /* Code: all questions at once. */
 static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_structure_t *structure,
-                        const limit_t *limit)
+                        ompp_parts_t *parts, const limit_t *limit)
 {
     uint64_t late = 0, missing = 0;
     char why[300], over[80];
@@ -246,6 +247,10 @@ static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_s
         if (!queries[i].done) late++;
         else if (!apply(profile, &items[i], &queries[i])) missing += !is_path;
     }
+    for (size_t i = 0; i < n && rc == 0; i++)
+        if (profile->regions[items[i].region].construct == OMPP_CONSTRUCT_SOURCE_LINE &&
+            !ompp_parts_find(parts, profile, items[i].region, structure, limit->deadline))
+            rc = -OMPP_E_NOMEM;
     if (n)
         not_found(profile, items[0].module,
                   rc == -OMPP_E_NOMEM ? ompp_error_message(rc) : time_limit(limit, over, sizeof over), late);
@@ -256,7 +261,7 @@ static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_s
 }
 
 /* The regions of one module: code first, then locks. */
-static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, const limit_t *limit)
+static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, ompp_parts_t *parts, const limit_t *limit)
 {
     const ompp_module_t *module = &profile->modules[items[0].module];
     ompp_structure_t *structure = NULL;
@@ -273,7 +278,7 @@ static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, cons
         if (late) say_late(profile, "locks whose variables were not looked up", limit, n - ncode);
         return rc == -OMPP_E_NOMEM ? rc : 0;
     }
-    rc = resolve_code(profile, items, ncode, structure, limit);
+    rc = resolve_code(profile, items, ncode, structure, parts, limit);
     size_t i = ncode;
     for (; i < n && !is_over(limit); i++)
         name_lock(profile, &profile->regions[items[i].region], structure, limit->deadline);
@@ -437,6 +442,7 @@ int ompp_analysis_resolve(ompp_profile_t *profile, double deadline, const char *
     const limit_t limit = {deadline, who};
     size_t n = 0;
     int rc = 0;
+    ompp_parts_t parts = {0};
     item_t *items = calloc(profile->nregions + 1, sizeof *items);
 
     if (!items) return -OMPP_E_NOMEM;
@@ -445,11 +451,13 @@ int ompp_analysis_resolve(ompp_profile_t *profile, double deadline, const char *
     qsort(items, n, sizeof *items, compare_module);
     for (size_t i = 0, next; i < n; i = next) {
         for (next = i + 1; next < n && items[next].module == items[i].module;) next++;
-        int failed = resolve_module(profile, items + i, next - i, &limit);
+        int failed = resolve_module(profile, items + i, next - i, &parts, &limit);
         if (rc == 0) rc = failed;
     }
     say_late(profile, "regions whose lines were not compared with the source text", &limit,
              refine_all(profile, items, n, deadline));
     free(items);
+    if (!ompp_parts_insert(&parts, profile)) rc = -OMPP_E_NOMEM;
+    ompp_parts_fini(&parts);
     return rc == 0 && profile->failed ? -OMPP_E_NOMEM : rc;
 }

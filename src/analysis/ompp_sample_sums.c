@@ -38,12 +38,12 @@ static uint32_t entry_of(const ompp_profile_t *p, uint32_t node, ompp_code_owner
     *owner = OMPP_CODE_UNKNOWN;
     for (bool first = true; region && ompp_construct_is_path(region->construct); region = region_of(p, node)) {
         const ompp_code_owner_t next = ompp_code_owner(p, region);
-        const bool line = region->construct == OMPP_CONSTRUCT_SOURCE_LINE;
+        const bool part = ompp_construct_is_part(region->construct);
         if (next == OMPP_CODE_PROGRAM && !first) return entry;
         *owner = next;
         entry = node;
         node = p->nodes[node].parent;
-        if (line) continue;
+        if (part) continue;
         if (next == OMPP_CODE_PROGRAM || next == OMPP_CODE_OMPP) return entry;
         first = false;
     }
@@ -95,25 +95,46 @@ static bool is_within_itself(const ompp_profile_t *p, uint32_t node)
     return false;
 }
 
+static bool is_part(const ompp_profile_t *p, uint32_t node)
+{
+    const ompp_region_t *region = region_of(p, node);
+
+    return region && ompp_construct_is_part(region->construct);
+}
+
+/* Time of a line: its own, that of the loop that it is in, and of the function. */
+static void add_line(sums_t *s, uint32_t line)
+{
+    const ompp_profile_t *p = s->p;
+    const uint64_t own = s->own[line];
+    bool in_loop = false;
+    uint32_t n = line;
+
+    for (; is_part(p, n); n = p->nodes[n].parent) {
+        const uint32_t region = p->nodes[n].region;
+        const bool loop = p->regions[region].construct == OMPP_CONSTRUCT_SOURCE_LOOP;
+        if (n == line || (loop && !in_loop)) s->region[region].own_ns += own;
+        in_loop = in_loop || loop;
+    }
+    if (is_function(p, n)) s->region[p->nodes[n].region].own_ns += own;
+}
+
 static void sum_up(sums_t *s, ompp_samples_t *samples)
 {
     const ompp_profile_t *p = s->p;
 
     for (uint32_t n = 0; n < p->nnodes; n++) {
-        const uint32_t region = p->nodes[n].region, parent = n ? p->nodes[n].parent : 0;
-        if (is_function(p, n) && !is_within_itself(p, n)) s->region[region].all_ns += samples->inclusive_ns[n];
+        const ompp_region_t *region = region_of(p, n);
+        const bool loop = region && region->construct == OMPP_CONSTRUCT_SOURCE_LOOP;
+        if ((is_function(p, n) || loop) && !is_within_itself(p, n))
+            s->region[p->nodes[n].region].all_ns += samples->inclusive_ns[n];
         if (!s->own[n]) continue;
         ompp_code_owner_t owner;
         const uint32_t entry = entry_of(p, n, &owner);
         samples->owner_ns[owner] += s->own[n];
         s->node[entry].own_ns += s->own[n];
         s->node[entry].all_ns = samples->inclusive_ns[entry];
-        if (!n || !region_of(p, n)) continue;
-        const bool line = p->regions[region].construct == OMPP_CONSTRUCT_SOURCE_LINE;
-        const uint32_t function = line ? parent : n;
-        if (line) s->region[region].own_ns += s->own[n];
-        if (!is_function(p, function)) continue;
-        s->region[p->nodes[function].region].own_ns += s->own[n];
+        if (region) add_line(s, n);
     }
 }
 
@@ -158,8 +179,9 @@ int ompp_samples_init(ompp_samples_t *samples, const ompp_profile_t *p)
         sum_up(&s, samples);
         samples->functions = listed(p, s.region, p->nregions, OMPP_CONSTRUCT_FUNCTION, &samples->nfunctions);
         samples->lines = listed(p, s.region, p->nregions, OMPP_CONSTRUCT_SOURCE_LINE, &samples->nlines);
+        samples->loops = listed(p, s.region, p->nregions, OMPP_CONSTRUCT_SOURCE_LOOP, &samples->nloops);
         samples->paths = listed(p, s.node, p->nnodes, OMPP_CONSTRUCT_NUM, &samples->npaths);
-        ok = samples->functions && samples->lines && samples->paths;
+        ok = samples->functions && samples->lines && samples->loops && samples->paths;
     }
     free(s.own);
     free(s.region);
@@ -173,6 +195,7 @@ void ompp_samples_fini(ompp_samples_t *samples)
 {
     free(samples->functions);
     free(samples->lines);
+    free(samples->loops);
     free(samples->paths);
     free(samples->inclusive_ns);
     *samples = (ompp_samples_t){0};

@@ -11,15 +11,15 @@
 
 /** Processor time, ns, over all threads and ranks. own: in it alone; all: in what it calls, too. */
 typedef struct {
-    /* of the region (a FUNCTION, or a LINE); for paths, of the node: what the program has called, or its function */
+    /* of the region (a FUNCTION, a LINE, a SOURCE LOOP); for paths, of the node: what the program has called, or its function */
     uint32_t index;
     uint64_t own_ns, all_ns;
 } ompp_sampled_t;
 
 /** Each list: descending by own_ns; only what has samples. */
 typedef struct {
-    ompp_sampled_t *functions, *lines, *paths;
-    size_t nfunctions, nlines, npaths;
+    ompp_sampled_t *functions, *lines, *loops, *paths; /* of loops, own: not in a loop inside it */
+    size_t nfunctions, nlines, nloops, npaths;
     uint64_t total, total_ns; /* samples, and the time that they stand for */
     uint64_t owner_ns[OMPP_CODE_OWNERS];
     uint64_t *inclusive_ns; /* [nnodes] of each node and all below it */

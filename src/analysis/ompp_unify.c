@@ -478,7 +478,7 @@ static int dissolve_unwanted(ompp_profile_t *profile)
 
     for (uint32_t i = 1; rc == 0 && i < profile->nnodes; i++) {
         const ompp_region_t *region = &profile->regions[profile->nodes[i].region];
-        if (region->construct == OMPP_CONSTRUCT_SOURCE_LINE) continue;
+        if (ompp_construct_is_part(region->construct)) continue;
         const bool is_c = ompp_code_owner(profile, region) == OMPP_CODE_C_LIBRARY;
         below_t *b = &below[profile->nodes[i].parent];
         *b = is_c && *b != SOMETHING ? C_LIBRARY : SOMETHING;

@@ -249,4 +249,10 @@ static inline bool ompp_construct_is_path(unsigned construct)
     return ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_PATH;
 }
 
+/** \return true for a part of a function: a line, a loop, an inlined call. */
+static inline bool ompp_construct_is_part(unsigned construct)
+{
+    return ompp_construct_is_path(construct) && construct != OMPP_CONSTRUCT_FUNCTION;
+}
+
 #endif

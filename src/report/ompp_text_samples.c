@@ -56,12 +56,14 @@ static size_t put_fitting(const section_t *s, const char *text, size_t room)
     return used < room ? used : room;
 }
 
-/* "solve.c:42", "libm.so.6", or nothing. */
+/* "solve.c:42", of a loop "solve.c:42-50", "libm.so.6", or nothing. */
 static void place_of(const ompp_profile_t *p, const ompp_region_t *region, char *out, size_t size)
 {
     const char *file = ompp_path_last(ompp_profile_text(p, region->file));
 
-    if (*file) snprintf(out, size, "%s:%" PRIu32, file, region->begin);
+    if (*file && region->construct == OMPP_CONSTRUCT_SOURCE_LOOP)
+        snprintf(out, size, "%s:%" PRIu32 "-%" PRIu32, file, region->begin, region->end);
+    else if (*file) snprintf(out, size, "%s:%" PRIu32, file, region->begin);
     else if (region->module < p->nmodules)
         snprintf(out, size, "%s", ompp_path_last(ompp_profile_text(p, p->modules[region->module].path)));
     else *out = '\0';
@@ -146,17 +148,22 @@ static void put_path(const section_t *s, uint32_t node)
     putc('\n', s->out);
 }
 
-static void put_table(const section_t *s, const char *title, const ompp_sampled_t *rows, size_t n, size_t most,
-                      int kind)
+/* What a table is about: it begins with the place of lines and loops; a line calls nothing. */
+typedef enum { FUNCTIONS, LINES, LOOPS, PATHS } kind_t;
+
+static void put_table(const section_t *s, kind_t kind, const ompp_sampled_t *rows, size_t n, size_t most)
 {
+    static const char *const titles[] = {
+        [FUNCTIONS] = "function", [LINES] = "line", [LOOPS] = "loop", [PATHS] = "path, from the inside out"};
+
     if (n > most) n = most;
     while (n && !rows[n - 1].own_ns) n--;
     if (!n) return;
-    fprintf(s->out, "\n%9s %6s %6s  %s\n", "own sec", "own %", kind == 1 ? "" : "all %", title);
+    fprintf(s->out, "\n%9s %6s %6s  %s\n", "own sec", "own %", kind == LINES ? "" : "all %", titles[kind]);
     for (size_t i = 0; i < n; i++) {
-        put_numbers(s, rows[i].own_ns, kind == 1 ? 0 : rows[i].all_ns);
-        if (kind == 2) put_path(s, rows[i].index);
-        else put_place(s, &rows[i], kind == 1);
+        put_numbers(s, rows[i].own_ns, kind == LINES ? 0 : rows[i].all_ns);
+        if (kind == PATHS) put_path(s, rows[i].index);
+        else put_place(s, &rows[i], kind == LINES || kind == LOOPS);
     }
 }
 
@@ -185,6 +192,8 @@ static void put_branch(const section_t *s, uint64_t own, uint64_t all, unsigned 
     const size_t room = WIDTH - NUMBERS - indent, taken = ompp_utf8_width(place);
     name_of(s->p, r, room > taken + 20 ? room - taken : 20, name, sizeof name);
     if (r->construct == OMPP_CONSTRUCT_FUNCTION) snprintf(text, sizeof text, "%s %s", name, place);
+    else if (r->construct == OMPP_CONSTRUCT_INLINED) snprintf(text, sizeof text, "%s, inlined at %s", name, place);
+    else if (r->construct == OMPP_CONSTRUCT_SOURCE_LOOP) snprintf(text, sizeof text, "[loop %s]", place);
     else if (ompp_constructs[r->construct].place == OMPP_PLACE_CALL)
         snprintf(text, sizeof text, "[%s %s]", ompp_profile_text(s->p, r->name), place);
     else snprintf(text, sizeof text, "[%s %s]", ompp_constructs[r->construct].full, place);
@@ -366,9 +375,10 @@ int ompp_text_samples(const ompp_text_t *t, const ompp_profile_t *profile)
         ompp_layout_title(t->out, "ompp Samples");
         put_sum(&s);
         put_owners(&s);
-        put_table(&s, "function", samples.functions, samples.nfunctions, MOST, 0);
-        put_table(&s, "line", samples.lines, samples.nlines, MOST, 1);
-        put_table(&s, "path, from the inside out", samples.paths, samples.npaths, MOST, 2);
+        put_table(&s, FUNCTIONS, samples.functions, samples.nfunctions, MOST);
+        put_table(&s, LOOPS, samples.loops, samples.nloops, MOST);
+        put_table(&s, LINES, samples.lines, samples.nlines, MOST);
+        put_table(&s, PATHS, samples.paths, samples.npaths, MOST);
         putc('\n', t->out);
     }
     ompp_samples_fini(&samples);
@@ -414,6 +424,10 @@ int ompp_text_samples_csv(const ompp_text_t *t, const ompp_profile_t *profile)
             put_csv_row(&s, "function", &samples.functions[i], samples.functions[i].index);
             fputs(",\n", t->out);
         }
+        for (size_t i = 0; i < samples.nloops; i++) {
+            put_csv_row(&s, "loop", &samples.loops[i], samples.loops[i].index);
+            fputs(",\n", t->out);
+        }
         for (size_t i = 0; i < samples.nlines; i++) {
             put_csv_row(&s, "line", &samples.lines[i], samples.lines[i].index);
             fputs(",\n", t->out);
@@ -453,8 +467,9 @@ int ompp_report_samples(const ompp_profile_t *profile, ompp_by_t by, bool full, 
         if (by != OMPP_BY_FLAT) rc = put_tree(&s, by, full);
         else {
             put_owners(&s);
-            put_table(&s, "function", samples.functions, samples.nfunctions, most, 0);
-            put_table(&s, "line", samples.lines, samples.nlines, most, 1);
+            put_table(&s, FUNCTIONS, samples.functions, samples.nfunctions, most);
+            put_table(&s, LOOPS, samples.loops, samples.nloops, most);
+            put_table(&s, LINES, samples.lines, samples.nlines, most);
         }
     }
     ompp_samples_fini(&samples);

@@ -421,24 +421,31 @@ static bool is_of_gcc(ompp_dwarf_t *dwarf, Dwarf_Die unit)
     return found;
 }
 
+/* Files that no row is of, too: calls that were inlined stand in them. */
+static void name_files(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die)
+{
+    const size_t base = unit->version < 5, former = unit->nfiles;
+    char **paths = NULL;
+    Dwarf_Signed n = 0;
+
+    if (!ok(dwarf, dwarf_srcfiles(die, &paths, &n, &dwarf->error))) return;
+    const size_t all = (size_t)n + base;
+    if (n > 0 && n < MAX_FILES && ompp_vector_reserve(&unit->files, &unit->nfiles, all, sizeof *unit->files)) {
+        for (size_t i = former; i < unit->nfiles; i++) unit->files[i] = NULL;
+        for (size_t i = base; i < all; i++)
+            if (!unit->files[i]) unit->files[i] = normal_path(paths[i - base]);
+    }
+    for (Dwarf_Signed i = 0; i < n; i++) dwarf_dealloc(dwarf->debug, paths[i], DW_DLA_STRING);
+    dwarf_dealloc(dwarf->debug, paths, DW_DLA_LIST);
+}
+
 /* The rows that libdwarf 20210528 says to be of file 0 are of file 1, where that is another one: the first code is of a
  * header, say. */
 static void rename_first_file(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die)
 {
-    char **paths = NULL;
-    Dwarf_Signed n = 0;
-
-    if (unit->version < 5 || unit->nfiles == 0 || !unit->files[0] || !is_of_gcc(dwarf, die)) return;
-    if (!ok(dwarf, dwarf_srcfiles(die, &paths, &n, &dwarf->error))) return;
-    const size_t former = unit->nfiles;
-    if (n > 1 && ompp_vector_reserve(&unit->files, &unit->nfiles, 2, sizeof *unit->files)) {
-        for (size_t i = former; i < unit->nfiles; i++) unit->files[i] = NULL;
-        if (!unit->files[1]) unit->files[1] = normal_path(paths[1]);
-        for (size_t i = 0; i < unit->nrows && unit->files[1]; i++)
-            if (unit->rows[i].file == 0) unit->rows[i].file = 1;
-    }
-    for (Dwarf_Signed i = 0; i < n; i++) dwarf_dealloc(dwarf->debug, paths[i], DW_DLA_STRING);
-    dwarf_dealloc(dwarf->debug, paths, DW_DLA_LIST);
+    if (unit->version < 5 || unit->nfiles < 2 || !unit->files[1] || !is_of_gcc(dwarf, die)) return;
+    for (size_t i = 0; i < unit->nrows; i++)
+        if (unit->rows[i].file == 0) unit->rows[i].file = 1;
 }
 
 /*
@@ -521,6 +528,7 @@ const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t index)
     if (!ok(dwarf, dwarf_offdie_b(dwarf->debug, unit->die, 1, &die, &dwarf->error))) return unit;
     if (!ok(dwarf, dwarf_lowpc(die, &base, &dwarf->error))) base = 0;
     read_rows(dwarf, unit, die);
+    name_files(dwarf, unit, die);
     rename_first_file(dwarf, unit, die);
     join_source_file(unit);
     walk(dwarf, unit, die, (inside_t){base, 0, OMPP_NO_FUNCTION});

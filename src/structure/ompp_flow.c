@@ -126,15 +126,7 @@ static int decode(ompp_code_map_t *m, const ompp_code_part_t *part, double deadl
     return m->no_memory ? -OMPP_E_NOMEM : 0;
 }
 
-uint32_t ompp_code_map_place(const ompp_code_map_t *m, uint64_t address)
-{
-    for (size_t i = 0; i < m->nparts; i++)
-        if (address >= m->parts[i].low && address < m->parts[i].high)
-            return m->parts[i].at + (uint32_t)(address - m->parts[i].low);
-    return OMPP_NO_PLACE;
-}
-
-uint64_t ompp_code_map_address(const ompp_code_map_t *m, uint32_t at)
+static uint64_t address_of(const ompp_code_map_t *m, uint32_t at)
 {
     size_t i = m->nparts;
 
@@ -201,13 +193,13 @@ static void mark_leaders(ompp_code_map_t *m, ompp_flow_t *flow)
 
 static bool add_block(ompp_code_map_t *m, ompp_flow_t *flow, uint32_t low, uint32_t last, uint32_t high, bool padding)
 {
-    const uint64_t address = ompp_code_map_address(m, low);
-    ompp_block_t *block = push(m, &flow->blocks, &m->nblocks, &m->ablocks, sizeof *block);
+    const uint64_t address = address_of(m, low);
+    ompp_flow_block_t *block = push(m, &flow->blocks, &m->nblocks, &m->ablocks, sizeof *block);
     uint32_t *at = push(m, &m->at, &m->nat, &m->aat, sizeof *at);
     bool *is_padding = push(m, &flow->padding, &m->npadding, &m->apadding, sizeof *is_padding);
 
     if (!block || !at || !is_padding) return false;
-    *block = (ompp_block_t){address, address + (high - low), address + (last - low)};
+    *block = (ompp_flow_block_t){address, address + (high - low), address + (last - low)};
     *at = low;
     *is_padding = padding;
     return true;

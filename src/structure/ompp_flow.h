@@ -2,9 +2,9 @@
  * \file
  * Control flow of one procedure from its decoded instructions (x86-64, Zydis). Called by ompp_scope.c.
  *
- * Calls do not end a block, those that do not return excepted. A jump by a table leads to its entries; what is found of a
- * table ends where an entry does not lead to an instruction of the procedure. What no jump leads to, as landing pads of
- * exceptions, is in blocks without an edge to them.
+ * Calls end a block only when they do not return. A jump by a table leads to the entries of the table, which ends where
+ * an entry does not lead to an instruction of the procedure. Landing pads of exceptions are in blocks without an edge to
+ * them.
  */
 #ifndef OMPP_FLOW_H
 #define OMPP_FLOW_H
@@ -31,13 +31,13 @@ typedef struct {
 typedef struct {
     uint64_t low, high;
     uint64_t last; /* its last instruction */
-} ompp_block_t;
+} ompp_flow_block_t;
 
 typedef struct {
-    ompp_block_t *blocks; /* [graph.n], in the order of the parts */
-    bool *padding;        /* [graph.n] nothing but instructions without effect */
-    ompp_graph_t graph;   /* of the blocks */
-    uint64_t *outside;    /* where jumps out of the procedure lead */
+    ompp_flow_block_t *blocks; /* [graph.n], in the order of the parts */
+    bool *padding;             /* [graph.n] nothing but instructions without effect */
+    ompp_graph_t graph;        /* of the blocks */
+    uint64_t *outside;         /* where jumps out of the procedure lead */
     size_t noutside;
     uint32_t unknown; /* jumps by a register or memory whose table was not found: mostly calls made as jumps */
 } ompp_flow_t;

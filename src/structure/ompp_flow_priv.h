@@ -56,8 +56,13 @@ typedef struct {
 } ompp_code_map_t;
 
 /** \brief Place of an address, or OMPP_NO_PLACE. */
-uint32_t ompp_code_map_place(const ompp_code_map_t *m, uint64_t address);
-uint64_t ompp_code_map_address(const ompp_code_map_t *m, uint32_t at);
+static inline uint32_t ompp_code_map_place(const ompp_code_map_t *m, uint64_t address)
+{
+    for (size_t i = 0; i < m->nparts; i++)
+        if (address >= m->parts[i].low && address < m->parts[i].high)
+            return m->parts[i].at + (uint32_t)(address - m->parts[i].low);
+    return OMPP_NO_PLACE;
+}
 
 /** \brief Adds where a jump by a table leads. \return false: no table was found. */
 bool ompp_flow_table(ompp_code_map_t *m, ompp_branch_t *branch);

@@ -1,9 +1,9 @@
 /*
  * Source lines of loops, and the scopes of a procedure (PLDI 2009, section 3).
  *
- * A loop lies in the innermost inlined call that all of its statements are in. It begins on the first of the lines of its
- * branches, and of the statement at its begin: compilers move code out of loops, and what they move in are no branches
- * and begins no statement. Loops of one context that begin on one line are copies of one.
+ * A loop lies in the innermost inlined call that all of its statements are in. It begins on the first of the lines that
+ * its branches and the statement at its begin have: compilers move code out of loops, and what they move in is neither.
+ * Loops of one context that begin on one line are copies of one.
  */
 #include "structure/ompp_scope_priv.h"
 
@@ -19,7 +19,7 @@
 
 /* ---- Context ----------------------------------------------------------------------------------------------------- */
 
-/* What all code of a loop is in, but not that of loops inside it. other: loops where all code counts, not statements. */
+/* What all code of a loop is in, but for loops inside it. other: loops where all code counts, not statements. */
 static void find_contexts(const ompp_shape_t *s, ompp_source_loop_t *lines, const bool *other)
 {
     for (size_t i = 0; i < s->nstrips; i++) {
@@ -112,8 +112,7 @@ static void find_begins(const ompp_shape_t *s, ompp_source_loop_t *lines)
     }
 }
 
-/* A loop does not begin behind the begin of one inside it. Where the branches back say so, the code that it has by itself
- * tells better. */
+/* A loop does not begin behind the begin of one inside it. Where the branches back say so, its own code tells better. */
 static void find_earlier(const ompp_shape_t *s, ompp_source_loop_t *lines, bool *late, uint32_t *first, uint32_t *inner)
 {
     uint32_t file, line;

@@ -142,7 +142,7 @@ static int without_flow(ompp_shape_t *shape, const found_t *found)
         return -OMPP_E_NOMEM;
     shape->flow.graph.n = (uint32_t)found->n;
     for (size_t i = 0; i < found->n; i++) {
-        shape->flow.blocks[i] = (ompp_block_t){found->parts[i].low, found->parts[i].high, found->parts[i].low};
+        shape->flow.blocks[i] = (ompp_flow_block_t){found->parts[i].low, found->parts[i].high, found->parts[i].low};
         shape->loops.of[i] = OMPP_NO_LOOP;
     }
     return 0;

@@ -72,7 +72,10 @@ typedef struct {
     int loops_rc;     /* as in ompp_procedure_t */
 } ompp_spot_t;
 
-/** \brief What an address lies in. Of a return address, ask for the byte before it. \return as ompp_scope_procedure(). */
+/**
+ * \brief What an address lies in. Of a return address, ask for the byte before it.
+ * \return as ompp_scope_procedure().
+ */
 int ompp_scope_at(ompp_structure_t *structure, uint64_t address, double deadline, ompp_spot_t *spot);
 
 /**

@@ -51,7 +51,10 @@ void ompp_shape_free(ompp_shape_t *shape);
 /** \brief The innermost context that two are inside of. */
 uint32_t ompp_shape_common(const ompp_shape_t *shape, uint32_t a, uint32_t b);
 
-/** \brief The line that code has in a context that it is inside of: its own, or that of a call there. \return false: none. */
+/**
+ * \brief The line that code has in a context that it is inside of: its own, or that of a call there.
+ * \return false: none.
+ */
 bool ompp_shape_project(const ompp_shape_t *shape, const ompp_strip_t *strip, uint32_t context, uint32_t *file,
                         uint32_t *line);
 
@@ -62,7 +65,11 @@ typedef struct {
     uint32_t sure; /* first of the lines of branches back to its begin that are statements; 0 = none is */
 } ompp_source_loop_t;
 
-/** \brief Context and lines of each loop. \param[out] lines  the caller's, shape [shape->loops.n]. \return false: out of memory. */
+/**
+ * \brief Context and lines of each loop.
+ * \param[out] lines  the caller's, shape [shape->loops.n].
+ * \return false: out of memory.
+ */
 bool ompp_nest_lines(ompp_shape_t *shape, ompp_source_loop_t *lines);
 
 /** \brief Makes the scopes and pieces of a procedure, whose parts are there. \return 0, -OMPP_E_NOMEM. */

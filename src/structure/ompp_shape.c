@@ -152,7 +152,7 @@ static bool add_strip(ompp_shape_t *s, uint32_t block, uint64_t low, uint64_t hi
 /* Of rows at one address the last one counts for its code. */
 static int read_block(ompp_shape_t *s, uint32_t index)
 {
-    const ompp_block_t *block = &s->flow.blocks[index];
+    const ompp_flow_block_t *block = &s->flow.blocks[index];
     const ompp_unit_t *unit = s->unit;
     const ompp_row_t *row = NULL;
     uint64_t low = block->low;

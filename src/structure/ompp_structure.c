@@ -176,7 +176,8 @@ static void answer_symbol(ompp_structure_t *structure, ompp_query_t *query)
         return;
     }
     uint64_t low;
-    if (!symbol && query->extent == OMPP_EXTENT_FUNCTION && ompp_elf_procedure(&structure->elf, query->addr, &low, NULL))
+    if (!symbol && query->extent == OMPP_EXTENT_FUNCTION &&
+        ompp_elf_procedure(&structure->elf, query->addr, &low, NULL))
         query->offset = query->addr - low;
     if (!symbol) return;
     if (query->extent == OMPP_EXTENT_FUNCTION) query->symbol = symbol->name;

@@ -31,6 +31,8 @@ has plain.txt "$build/ompp-report" csv pl
 has plain.csv "$build/ompp-report" --digits = 3 pl
 hasnt show "$build/ompp-report" csv s
 has --list-env "$build/ompp-config" --l
+has --function= "$build/ompp-struct" --f
+has plain.txt "$build/ompp-struct" pl
 has --outdir= "$build/ompp" --o
 has -n "$build/ompp" -
 hasnt -finstrument-functions "$build/ompp" -
@@ -38,7 +40,7 @@ has bash "$build/ompp" bas
 has --with= "$build/kinst-ompp" --w
 has -nosrc "$build/kinst-ompp" -n
 # Every option that is offered is one that the command knows.
-for command in ompp-report ompp-config ompp kinst-ompp; do
+for command in ompp-report ompp-struct ompp-config ompp kinst-ompp; do
     offered "$build/$command" - | while read -r option; do
         "$build/$command" "${option%=}" </dev/null 2>&1 | grep -qi 'unknown option' && case $option in *=) ;; *) echo "$command refuses $option" ;; esac
     done

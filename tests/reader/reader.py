@@ -334,7 +334,9 @@ def part_pipe():
 
 def part_status():
     """0 good, 1 failed, 2 wrong usage: all commands alike. (kinst-ompp alone prints its usage and fails, as ompP's.)"""
-    for words, status in [(['ompp-config'], 2), (['ompp-config', '--nosuch'], 2), (['ompp-config', '--help'], 0), (['ompp'], 2),
+    for words, status in [(['ompp-config'], 2), (['ompp-config', '--nosuch'], 2), (['ompp-config', '--help'], 0),
+                          (['ompp-struct'], 2), (['ompp-struct', '--nosuch'], 2), (['ompp-struct', '--help'], 0),
+                          (['ompp-struct', '/nonexistent'], 1), (['ompp'], 2),
                           (['ompp', '--nosuch', 'true'], 2), (['ompp', '--help'], 0), (['ompp', '/nonexistent/program'], 127),
                           (['kinst-ompp', '--nosuch', 'gcc'], 2), (['kinst-ompp', '--help'], 0), (['kinst-ompp'], 1)]:
         p = subprocess.run([os.path.join(BUILD, words[0]), *words[1:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -33,7 +33,7 @@ COLUMNS = {
     "inV": ("metric", 0), "outV": ("metric", 1), "recvC": ("metric", 2), "sendC": ("metric", 3), "collC": ("metric", 4),
 }
 PARALLEL_TYPES = ("PARALLEL", "PARALLEL LOOP", "PARALLEL SECTIONS", "PARALLEL WORKSHARE")
-PATH_TYPES = ("FUNCTION", "LINE")
+PATH_TYPES = ("FUNCTION", "INLINED", "SOURCE LOOP", "LINE")
 TASK_TYPES = ("TASKEXEC", "UTASKEXEC")
 MPI_SET = 1
 

@@ -72,8 +72,41 @@ def compare(what, expected, found):
     return [counted, good, exact, len(found), len(set(found) & used)]
 
 
+def chain_of(binary, address):
+    """Lines of the calls from the outermost one to the address, which is the last."""
+    p = run(TOOL, "--address=0x%x" % address, binary)
+    lines = p.stdout.splitlines()
+    calls = [int(re.search(r":(\d+)", line).group(1)) for line in lines if re.match(r"\s*inlined .*:\d", line)]
+    last = re.match(r"\s*0x[0-9a-f]+  .*:(\d+)$", lines[-1]) if lines else None
+    return calls + [int(last.group(1)) if last else 0]
+
+
+def chains(binary):
+    """\return [addresses, those with the same inlined calls as addr2line says]"""
+    addresses = []
+    for line in run("nm", "-S", binary).stdout.splitlines():
+        words = line.split()
+        if len(words) == 4 and words[2] in "tT" and not words[3].startswith("_start"):
+            low, size = int(words[0], 16), int(words[1], 16)
+            addresses += range(low, low + size, max(size // 8, 1))
+    text = run("addr2line", "-a", "-i", "-e", binary, *map(hex, addresses)).stdout
+    asked = same = 0
+    for part in re.split(r"^0x", text, flags=re.M)[1:]:
+        head, *places = part.splitlines()
+        lines = [int(m.group(1)) if m else 0 for m in (re.search(r":(\d+)", place) for place in reversed(places))]
+        mine = chain_of(binary, int(head, 16))
+        if 0 in lines:
+            continue  # code that the compiler has added
+        asked += 1
+        same += lines == mine
+        if verbose and lines != mine:
+            print("  %s: addr2line %s, ompp-struct %s" % (head.lstrip("0"), lines, mine))
+    return [asked, same]
+
+
 def main():
     sums, failed = {}, False
+    places, ask = [0, 0], shutil.which("addr2line") and shutil.which("nm")
     have = [(["nests.c", "nests.h"], GCC), (["nests.c", "nests.h"], CLANG), (["nests.cc"], GCC.replace("gcc", "g++")),
             (["nests.cc"], CLANG.replace("clang", "clang++")), (["nests.f90"], "gfortran")]
     with tempfile.TemporaryDirectory() as work:
@@ -89,6 +122,8 @@ def main():
                     print("note: %s %s: %s" % (compiler, " ".join(flags), p.stderr.splitlines()[-1]))
                     continue
                 what = "%s %s" % (compiler, " ".join(flags))
+                if flags == ["-O2"] and ask:
+                    places = [a + b for a, b in zip(places, chains(binary))]
                 one = compare(what, tags(names), loops(binary, names))
                 key = compiler
                 sums[key] = [a + b for a, b in zip(sums.get(key, [0] * 5), one)]
@@ -97,6 +132,9 @@ def main():
         recall, precision, lines = good / n, right / printed, exact / good
         print("%-12s recall %.3f, precision %.3f, first line exact %.3f" % (key, recall, precision, lines))
         failed |= min(recall, precision, lines) < LEAST
+    if places[0]:
+        print("inlined calls of an address: %d of %d as addr2line says" % (places[1], places[0]))
+        failed |= places[1] < LEAST * places[0]
     if not sums:
         print("SKIP: no compilers")
         return 77

@@ -1,4 +1,4 @@
-# Completion of ompp-report, ompp, ompp-config and kinst-ompp for bash. Options come from each command's own help, so there is no
+# Completion of ompp-report, ompp-struct, ompp, ompp-config and kinst-ompp for bash. Options come from each command's own help, so there is no
 # second list of them; files are offered by what the command reads.
 
 # The options that its help names, those with a value ending in "=". Each line: two blanks, options with commas, blanks, words.
@@ -79,7 +79,21 @@ _ompp_config()
     _ompp_complete_option "$1"
 }
 
+# A program or library.
+_ompp_struct()
+{
+    local cur=${COMP_WORDS[COMP_CWORD]}
+    COMPREPLY=()
+    if [[ $cur == -* ]]; then
+        _ompp_complete_option "$1"
+    elif [[ $cur != = && ${COMP_WORDS[COMP_CWORD - 1]} != = ]]; then
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+    fi
+}
+
 shopt -q extglob || shopt -s extglob
 complete -F _ompp_report ompp-report
 complete -F _ompp_config ompp-config
+complete -F _ompp_struct ompp-struct
 complete -F _ompp_before ompp kinst-ompp kinst-ompp-papi

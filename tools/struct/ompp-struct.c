@@ -1,6 +1,6 @@
 /**
  * \file
- * ompp-struct: prints the procedures of a program or library with the calls that were inlined into them and their loops.
+ * ompp-struct: prints the procedures of a program or library, with their loops and the calls that were inlined there.
  */
 #include "base/ompp_clock.h"
 #include "base/ompp_error.h"
