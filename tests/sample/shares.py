@@ -53,7 +53,7 @@ def check(verdict, title, outcome, threads):
     samples = sum(v[index] for n in profile.tree for (_, s), v in n.values.items() if s == which)
     below, pairs = sums(profile)
     total = sum(v[profile.metrics["sampled_time"][1]] for n in profile.tree for (_, s), v in n.values.items() if s == which)
-    used = sum(int(r["user-ns"]) + int(r["system-ns"]) for r in profile.ranks)
+    used = sum(int(r.get("user-ns", 0)) + int(r.get("system-ns", 0)) for r in profile.ranks)
     verdict.check(total >= 0.9 * used - 2e7 * threads, "%s: %d ms of %d ms" % (title, total // 10**6, used // 10**6))
     verdict.check(total <= 1.05 * used + 2e7 * threads, "%s: %d ms of %d ms" % (title, total // 10**6, used // 10**6))
     verdict.check(samples >= 50 * SECONDS * threads, "%s: %d samples" % (title, samples))
