@@ -215,7 +215,7 @@ static int by_all(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* What a tree is made of. first, next: [nnodes], lists of children that are no lines; own: [nnodes] with that of lines. */
+/* What a tree is made of. first, next: [nnodes], lists of children that are no lines; own: [nnodes], with lines. */
 typedef struct {
     const section_t *s;
     uint32_t *first, *next;
