@@ -216,8 +216,7 @@ static int by_all(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* What a tree is made of. first, next: [nnodes], lists of children that are no lines; own: [nnodes], with that of
- * lines. */
+/* What a tree is made of. first, next: [nnodes], lists of children that are no lines; own: [nnodes], with lines. */
 typedef struct {
     const section_t *s;
     uint32_t *first, *next;
@@ -357,11 +356,16 @@ static int put_tree(const section_t *s, ompp_by_t by, bool full)
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
+#define LITTLE 0.9 /* of the processor time: then the report says that there is more */
+
 static void put_sum(const section_t *s)
 {
+    const uint64_t sampled = s->samples->total_ns, used = ompp_samples_cpu_ns(s->p);
+
     fprintf(s->out, "%" PRIu64 " samples stand for %s of %s sec of processor time. Waiting has none.\n",
-            s->samples->total, ompp_text_seconds_digits(s->samples->total_ns, 2).text,
-            ompp_text_seconds_digits(ompp_samples_cpu_ns(s->p), 2).text);
+            s->samples->total, ompp_text_seconds_digits(sampled, 2).text, ompp_text_seconds_digits(used, 2).text);
+    if ((double)sampled < LITTLE * (double)used)
+        fputs("The percentages are of these samples. For the rest see Samples and ompp Coverage above.\n", s->out);
     fputs("own: in the function, line or path itself; all: in what it calls, too.\n", s->out);
 }
 

@@ -21,18 +21,22 @@ typedef struct {
     const void *context;
 } taken_t;
 
+static uint64_t clock_time(void) { return ompp_clock_now(); }
+
 static void take(void *argument)
 {
     const taken_t *taken = argument;
     ompp_sampler_t *self = taken->self;
     const int overrun = taken->info->si_code == SI_TIMER ? taken->info->si_overrun : 0;
     const uint64_t ns = self->period_ns * (1 + (unsigned)overrun);
-    const ompp_time_t begin = ompp_clock_now();
+    /* after one that was slow by the clock: the thread may have had to leave its processor, often just now */
+    uint64_t (*const now)(void) = self->slow ? ompp_sample_processor_time : clock_time;
+    const uint64_t begin = now();
 
     ompp_callpath_sample(taken->context, ns);
     self->samples++;
     self->ns += ns;
-    if ((ompp_clock_now() - begin) * SLOW_PART <= self->period_ns) self->slow = 0;
+    if ((now() - begin) * SLOW_PART <= self->period_ns) self->slow = 0;
     else if (++self->slow >= SLOW_ROW) ompp_sample_way_slow_down(self);
 }
 

@@ -65,8 +65,7 @@ static struct timespec span(uint64_t ns)
 
 static uint64_t ns_of(struct timespec t) { return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec; }
 
-/* Of the calling thread. */
-static uint64_t processor_time(void)
+uint64_t ompp_sample_processor_time(void)
 {
     struct timespec used = {0, 0};
 
@@ -137,7 +136,7 @@ int ompp_sample_way_open(ompp_sampler_t *sampler, ompp_sample_way_t way, uint64_
 {
     sampler->way = way;
     sampler->period_ns = period_ns;
-    sampler->next_ns = processor_time() + period_ns;
+    sampler->next_ns = ompp_sample_processor_time() + period_ns;
     sampler->tid = (pid_t)syscall(SYS_gettid);
     sampler->is_armed = false;
     sampler->fd = -1;
@@ -167,7 +166,7 @@ void ompp_sample_way_arm(ompp_sampler_t *sampler)
 void ompp_sample_way_disarm(ompp_sampler_t *sampler)
 {
     sampler->is_armed = false;
-    if (sampler->way == OMPP_SAMPLE_TIMER) sampler->next_ns = processor_time() + set_timer(sampler, 0, 0);
+    if (sampler->way == OMPP_SAMPLE_TIMER) sampler->next_ns = ompp_sample_processor_time() + set_timer(sampler, 0, 0);
     else if (is_own(sampler)) ioctl(sampler->fd, PERF_EVENT_IOC_DISABLE, 0);
 }
 
@@ -177,6 +176,6 @@ void ompp_sample_way_slow_down(ompp_sampler_t *sampler)
     sampler->is_slowed = true;
     sampler->period_ns *= 2;
     if (sampler->way == OMPP_SAMPLE_TIMER)
-        set_timer(sampler, processor_time() + sampler->period_ns, sampler->period_ns);
+        set_timer(sampler, ompp_sample_processor_time() + sampler->period_ns, sampler->period_ns);
     else if (is_own(sampler)) ioctl(sampler->fd, PERF_EVENT_IOC_PERIOD, &sampler->period_ns);
 }

@@ -46,6 +46,9 @@ void ompp_sample_way_disarm(ompp_sampler_t *sampler);
 /** \brief Twice the period. Async-signal-safe, on the sampler's thread. */
 void ompp_sample_way_slow_down(ompp_sampler_t *sampler);
 
+/** \return of the calling thread, ns. Async-signal-safe. */
+uint64_t ompp_sample_processor_time(void);
+
 /** \return whether timers interrupt no system call of this kernel: they expire on the way back to the program. */
 bool ompp_sample_timers_are_safe(void);
 

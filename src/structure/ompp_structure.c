@@ -202,8 +202,8 @@ static uint32_t first_line(ompp_structure_t *structure, const ompp_unit_t *unit,
     return combined ? combined : row->line;
 }
 
-/* A function of assembly, or of debug information that libdwarf cannot read: the line of its first instruction, so that
- * all its addresses are one function. */
+/* A function of assembly, one that the compiler has made (gcc: of a construct), or one whose debug information libdwarf
+ * cannot read: the line of its first instruction, so that all its addresses are one function. */
 static bool answer_entry(const ompp_unit_t *unit, uint64_t entry, ompp_query_t *query)
 {
     const ompp_row_t *row = ompp_unit_row(unit, entry);
@@ -225,7 +225,8 @@ static bool answer_function(ompp_structure_t *structure, const ompp_unit_t *unit
     if (index == OMPP_NO_FUNCTION) return symbol && answer_entry(unit, symbol->low, query);
     const ompp_function_t *function = &unit->functions[index];
     uint32_t file = ompp_unit_file(unit, function->decl_file);
-    if (file == UINT32_MAX || function->decl_line == 0) return false;
+    if (file == UINT32_MAX || function->decl_line == 0)
+        return answer_entry(unit, symbol ? symbol->low : unit->ranges.items[function->first_range].low, query);
     query->function = function->name;
     query->file = unit->files[file];
     query->line = function->decl_line;

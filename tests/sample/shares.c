@@ -1,6 +1,7 @@
 /*
  * Work in known parts: heavy() does three times what light() does, each is called by first() twice as often as by
- * second(). Arguments: seconds; threads (also POSIX threads that do nothing else, with -DTHREADS).
+ * second(). Arguments: seconds; threads (POSIX threads with POSIX=1 in the environment). With a third one the work is
+ * in the parallel region itself, at several lines.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -68,6 +69,21 @@ __attribute__((noinline)) static void work(double seconds)
     }
 }
 
+static void direct(double seconds, int n)
+{
+#pragma omp parallel num_threads(n)
+    {
+        double x = 1, y = 1;
+        for (double end = cpu() + seconds; cpu() < end;) {
+            for (int i = 0; i < 20000; i++) x = x * 1.0000001 + 1e-9;
+            BARRIER;
+            for (int i = 0; i < 20000; i++) y = y * 1.0000002 + 1e-9;
+            BARRIER;
+        }
+        if (x == y) printf("equal\n");
+    }
+}
+
 static void *begins(void *seconds)
 {
     work(*(double *)seconds);
@@ -80,7 +96,9 @@ int main(int argc, char **argv)
     int n = argc > 2 ? atoi(argv[2]) : 1;
     pthread_t threads[16];
 
-    if (getenv("POSIX")) {
+    if (argc > 3) {
+        direct(seconds, n);
+    } else if (getenv("POSIX")) {
         for (int i = 0; i < n; i++) pthread_create(&threads[i], NULL, begins, &seconds);
         for (int i = 0; i < n; i++) pthread_join(threads[i], NULL);
     } else {

@@ -80,6 +80,18 @@ def check(verdict, title, outcome, threads):
         verdict.check(re.search(wanted, shown), "%s: --by=%s: %s" % (title, view, shown[:600]))
 
 
+def direct(verdict, title, outcome):
+    """Work in the body of a parallel region, at several lines: one function, also where the compiler has made it."""
+    if not verdict.equal((outcome.status, outcome.out), (0, "done\n"), title + ": result; stderr: " + outcome.err[-300:]):
+        return
+    text = open(outcome.reports("txt")[0]).read()
+    section = text[text.index("ompp Samples"):]
+    table = section[section.index("all %  function"):section.index("own %         line")]
+    rows = re.findall(r"^ *\d+\.\d+ +(\d+\.\d+) +\d+\.\d+  (\S+) shares\.c:\d+$", table, re.M)
+    verdict.equal(len([name for _, name in rows if "direct" in name]), 1, title + ": rows of one function: %s" % rows)
+    verdict.check(max([float(share) for share, _ in rows] or [0]) > 80, title + ": its share: %s" % rows)
+
+
 def main():
     verdict, scratch = harness.Verdict("shares"), harness.Scratch("shares")
     for how in harness.sources():
@@ -90,6 +102,7 @@ def main():
             for threads in (1, 2):
                 title = "%s, %d threads" % (name, threads)
                 check(verdict, title, harness.run(program, scratch.file(name, str(threads), "x")[:-2], threads, args=(str(SECONDS), str(threads))), threads)
+        direct(verdict, how + ", direct", harness.run(program, scratch.file(how + "-direct", "x")[:-2], 2, args=(str(SECONDS), "2", "direct")))
         plain = scratch.file(how + "-plain", "shares")
         harness.build(SOURCE, plain, how, flags=("-O2", "-g"), instrument=False)
         for posix in ({}, {"POSIX": "1"}):
