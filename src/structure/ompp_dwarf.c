@@ -157,6 +157,7 @@ static void ranges_from_5(ompp_dwarf_t *dwarf, Dwarf_Attribute attribute, Dwarf_
     Dwarf_Rnglists_Head head = NULL;
     Dwarf_Unsigned n = 0, offset = 0;
 
+    if (form != DW_FORM_rnglistx && where >= dwarf->lists_size) return; /* libdwarf would read there */
     if (!ok(dwarf, dwarf_rnglists_get_rle_head(attribute, form, where, &head, &n, &offset, &dwarf->error))) return;
     for (Dwarf_Unsigned i = 0; i < n; i++) {
         unsigned length = 0, kind = 0;
@@ -244,6 +245,16 @@ static bool read_units(ompp_dwarf_t *dwarf)
     return true;
 }
 
+/* Of .debug_rnglists. */
+static Dwarf_Unsigned size_of_lists(Dwarf_Debug debug)
+{
+    Dwarf_Unsigned s[20] = {0};
+
+    dwarf_get_section_max_offsets_d(debug, &s[0], &s[1], &s[2], &s[3], &s[4], &s[5], &s[6], &s[7], &s[8], &s[9], &s[10],
+                                    &s[11], &s[12], &s[13], &s[14], &s[15], &s[16], &s[17], &s[18], &s[19]);
+    return s[19];
+}
+
 int ompp_dwarf_open(ompp_dwarf_t *dwarf, const char *path)
 {
     memset(dwarf, 0, sizeof *dwarf);
@@ -254,6 +265,7 @@ int ompp_dwarf_open(ompp_dwarf_t *dwarf, const char *path)
                              &dwarf->error);
 #endif
     if (!ok(dwarf, rc)) return -OMPP_E_FORMAT;
+    dwarf->lists_size = size_of_lists(dwarf->debug);
     if (read_units(dwarf)) return 0;
     ompp_dwarf_close(dwarf);
     return -OMPP_E_NOMEM;

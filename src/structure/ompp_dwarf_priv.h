@@ -90,6 +90,7 @@ typedef struct {
 typedef struct {
     Dwarf_Debug debug;
     Dwarf_Error error;
+    Dwarf_Unsigned lists_size; /* bytes of .debug_rnglists */
     size_t nunits, aunits;
     ompp_unit_t *units;
     ompp_ranges_t ranges; /* of all units, ascending by low */

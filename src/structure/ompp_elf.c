@@ -160,6 +160,23 @@ typedef struct {
     uint32_t noffsets;
 } list_header_t;
 
+/* Offsets of lists, from where the offsets begin, lead into the table. */
+static bool offsets_sound(const ompp_elf_t *elf, uint64_t at, uint32_t n, unsigned size, uint64_t left)
+{
+    unsigned char piece[4096];
+    uint32_t in = 0;
+
+    for (uint32_t i = 0; i < n; i++, in = (in + 1) % (sizeof piece / size)) {
+        const uint64_t rest = (uint64_t)(n - i) * size;
+        uint64_t offset = 0;
+        if (in == 0 && !read_at(elf, at + (uint64_t)i * size, piece, rest < sizeof piece ? rest : sizeof piece))
+            return false;
+        memcpy(&offset, piece + (size_t)in * size, size); /* little-endian, as this machine */
+        if (offset >= left) return false;
+    }
+    return true;
+}
+
 /* Tables follow each other to the end of the section: length, header, offsets, lists. */
 static bool lists_sound(const ompp_elf_t *elf, const Elf64_Shdr *section)
 {
@@ -183,7 +200,9 @@ static bool lists_sound(const ompp_elf_t *elf, const Elf64_Shdr *section)
         left = long_length;
         if (left > end - at || left < sizeof header || !read_at(elf, at, &header, sizeof header)) return false;
         if (header.version != 5 || header.address_size != sizeof(Elf64_Addr) || header.segment_size != 0) return false;
-        if (header.noffsets > (left - sizeof header) / offset_size) return false;
+        if (header.noffsets > (left - sizeof header) / offset_size ||
+            !offsets_sound(elf, at + sizeof header, header.noffsets, offset_size, left - sizeof header))
+            return false;
         at += left;
     }
     return true;

@@ -83,7 +83,7 @@ static void take_instruction(ompp_code_map_t *m, const ZydisDecodedInstruction *
         add_branch(m, at, at + i->length, target ? OMPP_BRANCH_JUMP : OMPP_BRANCH_TABLE, target);
         mark |= OMPP_MARK_REAL;
         break;
-    case ZYDIS_MNEMONIC_RET:
+    case ZYDIS_MNEMONIC_RET: m->nreturns++; /* fall through */
     case ZYDIS_MNEMONIC_UD2:
     case ZYDIS_MNEMONIC_HLT:
         add_branch(m, at, at + i->length, OMPP_BRANCH_STOP, 0);
@@ -288,6 +288,7 @@ int ompp_flow_build(const ompp_part_t *parts, size_t n, const ompp_flow_file_t *
     ZydisDecoderEnableMode(&m.quick, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
     for (size_t i = 0; i < m.nparts && rc == 0; i++) rc = decode(&m, &m.parts[i], deadline);
     if (rc == 0) {
+        flow->returns = m.nreturns;
         mark_leaders(&m, flow);
         if (!make_blocks(&m, flow) || !make_edges(&m, flow) || m.no_memory) rc = -OMPP_E_NOMEM;
     }

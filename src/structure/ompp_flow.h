@@ -39,6 +39,7 @@ typedef struct {
     ompp_graph_t graph;        /* of the blocks */
     uint64_t *outside;         /* where jumps out of the procedure lead */
     size_t noutside;
+    uint32_t returns; /* instructions that return */
     uint32_t unknown; /* jumps by a register or memory whose table was not found: mostly calls made as jumps */
 } ompp_flow_t;
 

@@ -47,6 +47,7 @@ typedef struct {
     uint8_t *marks; /* [size + 1] */
     ZydisDecoder quick, full;
     bool no_memory;
+    uint32_t nreturns;
     ompp_branch_t *branches; /* ascending */
     ompp_lea_t *leas;        /* ascending */
     uint32_t *cases;         /* places where tables lead */

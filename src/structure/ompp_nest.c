@@ -360,6 +360,24 @@ static int compare_pieces(const void *a, const void *b)
     return x->low < y->low ? -1 : x->low > y->low;
 }
 
+/* Pieces that follow each other and are of one scope and line are one. */
+static void join_pieces(ompp_procedure_t *to)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < to->npieces; i++) {
+        const ompp_piece_t *piece = &to->pieces[i];
+        ompp_piece_t *before = kept ? &to->pieces[kept - 1] : NULL;
+        if (before && before->high == piece->low && before->scope == piece->scope && before->line == piece->line &&
+            before->file == piece->file)
+            before->high = piece->high;
+        else to->pieces[kept++] = *piece;
+    }
+    to->npieces = kept;
+    ompp_piece_t *less = kept ? reallocarray(to->pieces, kept, sizeof *less) : NULL;
+    if (less) to->pieces = less;
+}
+
 static bool make_pieces(nest_t *n)
 {
     ompp_procedure_t *to = n->to;
@@ -377,6 +395,7 @@ static bool make_pieces(nest_t *n)
     for (size_t i = 1; i < to->npieces; i++) /* code that the compiler has added belongs to what is before it */
         if (!to->pieces[i].line)
             to->pieces[i].line = to->pieces[i - 1].line, to->pieces[i].file = to->pieces[i - 1].file;
+    join_pieces(to);
     return !n->no_memory;
 }
 

@@ -10,12 +10,15 @@
 #include <string.h>
 
 #define PROCEDURE_SECONDS 2.0 /* that one may take */
+#define CALLEE_BYTES 1024u    /* of code of a function that may never return */
+#define CALLEE_DEPTH 8u       /* of calls between such functions */
 
 /* All procedures that have been asked for. */
 typedef struct ompp_scopes {
     size_t n, allocated;
     ompp_procedure_t **items;
     ompp_table_t by_low, returns; /* by entries: index + 1; 1 = it returns, 2 = it does not */
+    unsigned depth;               /* of callees that are looked at */
 } ompp_scopes_t;
 
 static void free_procedure(ompp_procedure_t *procedure)
@@ -49,17 +52,40 @@ static bool read_code(void *context, uint64_t address, void *buffer, size_t size
     return ompp_elf_read(&((ompp_structure_t *)context)->elf, address, buffer, size);
 }
 
+static bool never_returns(void *context, uint64_t callee);
+
+/* A small function that has no return, and no jump that leads out of it. Its callees are asked for in turn; those that
+ * are asked for already count as returning. */
+static bool has_no_return(ompp_structure_t *structure, uint64_t callee)
+{
+    const ompp_flow_file_t file = {structure, read_code, never_returns};
+    ompp_part_t part = {callee, 0};
+    ompp_flow_t flow;
+    uint64_t low;
+
+    if (structure->scopes->depth >= CALLEE_DEPTH || !ompp_elf_procedure(&structure->elf, callee, &low, &part.high) ||
+        low != callee || part.high - callee > CALLEE_BYTES)
+        return false;
+    structure->scopes->depth++;
+    const int rc = ompp_flow_build(&part, 1, &file, ompp_clock_seconds() + PROCEDURE_SECONDS / 10, &flow);
+    structure->scopes->depth--;
+    const bool ends = rc == 0 && flow.returns == 0 && flow.noutside == 0 && flow.unknown == 0;
+    ompp_flow_free(&flow);
+    return ends;
+}
+
 static bool never_returns(void *context, uint64_t callee)
 {
     ompp_structure_t *structure = context;
-    uint64_t known = ompp_table_get(&structure->scopes->returns, callee);
+    ompp_table_t *returns = &structure->scopes->returns;
+    const uint64_t known = ompp_table_get(returns, callee);
 
-    if (!known) {
-        const char *name = ompp_callee_name(&structure->elf, callee);
-        known = name && ompp_callee_never_returns(name) ? 2 : 1;
-        ompp_table_set(&structure->scopes->returns, callee, known);
-    }
-    return known == 2;
+    if (known) return known == 2;
+    const char *name = ompp_callee_name(&structure->elf, callee);
+    if (!ompp_table_set(returns, callee, 1)) return false;
+    const bool never = (name && ompp_callee_never_returns(name)) || has_no_return(structure, callee);
+    if (never) ompp_table_set(returns, callee, 2);
+    return never;
 }
 
 /* ---- Where a procedure is ---------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "base/ompp_clock.h"
 #include "base/ompp_error.h"
 #include "structure/ompp_name.h"
+#include "structure/ompp_scope.h"
 #include "structure/ompp_structure.h"
 
 #include <link.h>
@@ -53,6 +54,45 @@ static void finds_own_line(void **state)
     ompp_structure_close(structure);
 }
 
+static inline __attribute__((always_inline)) uint64_t inlined_here(void) { return here() + (uint64_t)(getppid() < 0); }
+
+/* From the procedure to the innermost: the loop, and the call that is inlined into it. */
+static void finds_own_loop(void **state)
+{
+    ompp_structure_t *structure = NULL;
+    ompp_spot_t spot;
+    uint64_t address = 0;
+    const uint32_t line = __LINE__ + 1;
+    for (int i = 0; i < 3 + (getppid() < 0); i++) {
+        address = inlined_here();
+    }
+
+    (void)state;
+    assert_int_equal(ompp_structure_open("/proc/self/exe", NULL, &structure), 0);
+    assert_int_equal(ompp_scope_at(structure, address, 0, &spot), -OMPP_E_TIMEOUT);
+    assert_int_equal(ompp_scope_at(structure, address, ompp_clock_seconds() + 60, &spot), 0);
+    if (!ompp_structure_has_lines(structure) || spot.loops_rc == -OMPP_E_UNSUPPORTED) {
+        ompp_structure_close(structure);
+        skip(); /* built without -g, or without Zydis */
+    }
+    assert_int_equal(spot.loops_rc, 0);
+    assert_int_equal(spot.scope->kind, OMPP_SCOPE_INLINED);
+    assert_string_equal(spot.scope->function, "inlined_here");
+    assert_int_equal(spot.scope->line, line + 1);
+    const ompp_scope_t *loop = spot.scope->outer;
+    assert_int_equal(loop->kind, OMPP_SCOPE_LOOP);
+    assert_int_equal(loop->line, line);
+    assert_in_range(loop->line_end, line, line + 2);
+    assert_int_equal(loop->outer->kind, OMPP_SCOPE_PROCEDURE);
+    assert_string_equal(loop->outer->function, "finds_own_loop");
+    assert_null(loop->outer->outer);
+    const ompp_scope_t *again = spot.scope; /* kept */
+    assert_int_equal(ompp_scope_at(structure, address, 0, &spot), 0);
+    assert_ptr_equal(spot.scope, again);
+    assert_int_equal(ompp_scope_at(structure, 1, ompp_clock_seconds() + 60, &spot), -OMPP_E_NOTFOUND);
+    ompp_structure_close(structure);
+}
+
 static void refuses_others(void **state)
 {
     ompp_structure_t *structure = NULL;
@@ -86,6 +126,7 @@ static void survives_truncation(void **state)
     for (long i = 0; i <= COPIES; i++) {
         ompp_structure_t *structure = NULL;
         ompp_query_t query = {.addr = address};
+        ompp_spot_t spot;
         /* Cut, but with the section table in its place: contents read as zeroes. */
         assert_int_equal(pwrite(fd, contents, (size_t)(size * i / COPIES), 0), size * i / COPIES);
         assert_int_equal(ftruncate(fd, i % 2 ? size * i / COPIES : size), 0);
@@ -93,6 +134,8 @@ static void survives_truncation(void **state)
         if (ompp_structure_open(path, NULL, &structure) != 0) continue;
         opened++;
         assert_int_equal(ompp_structure_lookup(structure, &query, 1, ompp_clock_seconds() + 60), 0);
+        const int rc = ompp_scope_at(structure, address, ompp_clock_seconds() + 60, &spot);
+        assert_true(rc == 0 || rc == -OMPP_E_NOTFOUND);
         ompp_structure_close(structure);
     }
     assert_true(opened > 0);
@@ -135,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shortens_names),
         cmocka_unit_test(finds_own_line),
+        cmocka_unit_test(finds_own_loop),
         cmocka_unit_test(refuses_others),
         cmocka_unit_test(survives_truncation),
     };
