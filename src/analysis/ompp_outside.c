@@ -3,7 +3,11 @@
  * Coverage section that says how far the rest of the report reaches.
  */
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_properties.h"
 #include "analysis/ompp_values.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* execT of all threads. */
 static uint64_t exec_of(const ompp_profile_t *profile, const ompp_node_t *node)
@@ -84,4 +88,45 @@ void ompp_analysis_outside(ompp_profile_t *profile)
     if (outside < 0) outside = 0;
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_OUTSIDE, NULL, NULL, (uint64_t)(1000 * outside / all + 0.5));
     if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run, not by ranks */
+}
+
+/* ---- Ranks ------------------------------------------------------------------------------------------------------- */
+
+/* The threads that the ranks began with: locations, [nranks_kept], owned. */
+static uint32_t *first_threads(const ompp_profile_t *p)
+{
+    uint32_t *first = malloc((p->nranks_kept + 1) * sizeof *first);
+
+    for (size_t r = 0; first && r < p->nranks_kept; r++) first[r] = OMPP_NONE;
+    for (uint32_t l = 0; first && l < p->nlocations; l++) {
+        size_t r = ompp_analysis_rank_index(p, p->locations[l].rank);
+        if (r == p->nranks_kept) continue;
+        const ompp_location_t *before = first[r] == OMPP_NONE ? NULL : &p->locations[first[r]], *now = &p->locations[l];
+        if (before && before->kind == OMPP_THREAD_INITIAL) continue;
+        if (!before || now->kind == OMPP_THREAD_INITIAL || now->tid < before->tid) first[r] = l;
+    }
+    return first;
+}
+
+void ompp_analysis_rank_times(const ompp_profile_t *p, const ompp_paths_t *paths, ompp_rank_time_t *times)
+{
+    uint32_t *first = first_threads(p);
+
+    memset(times, 0, p->nranks_kept * sizeof *times);
+    for (uint32_t n = 1; first && n < p->nnodes; n++) {
+        const ompp_node_t *node = &p->nodes[n];
+        unsigned construct = p->regions[node->region].construct;
+        bool forks = ompp_construct_forks(construct);
+        if ((!forks && construct != OMPP_CONSTRUCT_MPI) || paths->fork[node->parent] != 0) continue;
+        for (uint32_t b = 0; b < node->nblocks; b++) {
+            const ompp_block_t *block = &node->blocks[b];
+            const size_t r = ompp_analysis_rank_index(p, p->locations[block->location].rank);
+            if (!ompp_block_is_phases(block) || r == p->nranks_kept || first[r] != block->location) continue;
+            *(forks ? &times[r].parallel_ns : &times[r].mpi_ns) +=
+                ompp_analysis_value(p, n, block->location, OMPP_COLUMN_EXEC_T);
+        }
+    }
+    for (size_t r = 0; r < p->nranks_kept; r++)
+        times[r].serial_ns = ompp_less(p->ranks[r].duration_ns, times[r].parallel_ns + times[r].mpi_ns);
+    free(first);
 }

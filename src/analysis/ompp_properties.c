@@ -5,7 +5,12 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "analysis/ompp_properties.h"
 
+#include "analysis/ompp_alone.h"
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_chunks.h"
+#include "analysis/ompp_meets.h"
+#include "analysis/ompp_own.h"
+#include "analysis/ompp_tasks.h"
 #include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
 
@@ -18,19 +23,26 @@
 /* work in an execution of a loop: each chunk costs an atomic operation that all threads want */
 #define TINY_NS 100000.0
 #define SHORT_NS 1000000.0 /* work in a parallel region: starting and ending its threads takes some 10 us */
+#define ONE_RANK 0.75      /* of all lateness: it is that rank, and no other */
+#define LITTLE_BYTES 1024  /* of a collective call: it takes as long without them */
+#define STARTED_NS 10e9    /* of a rank: MPI starts so slowly that it is worth a look */
+#define BRIEF_NS 1000.0    /* in a lock: handing it over takes as long */
 #define COSTLY 0.05        /* share of a region's thread time */
 
 /* What one call works on, for one region after the other. */
 typedef struct {
     const ompp_profile_t *profile;
     const ompp_paths_t *paths;
-    uint64_t *pieces, *visits; /* [nlocations] */
+    const ompp_task_team_t *teams; /* [nnodes] */
+    uint64_t *pieces, *visits;     /* [nlocations] */
     double basis;
     /* MPI: thread time in the call, of it waiting for the last rank, that rank, and messages. */
     double busy, waiting;
     uint32_t late_rank;
     uint64_t colls, recvs, sends, bytes_in, bytes_out;
     double call_ns; /* time in these calls */
+    bool compared;  /* call by call */
+    ompp_meet_sum_t meet;
 } find_t;
 
 double ompp_analysis_basis(const ompp_profile_t *profile)
@@ -46,45 +58,6 @@ static const uint32_t *end(const find_t *f, uint32_t region) { return ompp_paths
 static uint64_t to_ns(double ns) { return ns > 0 && ns < 1.8e19 ? (uint64_t)(ns + 0.5) : 0; }
 
 /* ---- Ranks ------------------------------------------------------------------------------------------------------- */
-
-/* The threads that the ranks began with: locations, [nranks_kept], owned. */
-static uint32_t *first_threads(const ompp_profile_t *p)
-{
-    uint32_t *first = malloc((p->nranks_kept + 1) * sizeof *first);
-
-    for (size_t r = 0; first && r < p->nranks_kept; r++) first[r] = OMPP_NONE;
-    for (uint32_t l = 0; first && l < p->nlocations; l++) {
-        size_t r = ompp_analysis_rank_index(p, p->locations[l].rank);
-        if (r == p->nranks_kept) continue;
-        const ompp_location_t *before = first[r] == OMPP_NONE ? NULL : &p->locations[first[r]], *now = &p->locations[l];
-        if (before && before->kind == OMPP_THREAD_INITIAL) continue;
-        if (!before || now->kind == OMPP_THREAD_INITIAL || now->tid < before->tid) first[r] = l;
-    }
-    return first;
-}
-
-void ompp_analysis_rank_times(const ompp_profile_t *p, const ompp_paths_t *paths, ompp_rank_time_t *times)
-{
-    uint32_t *first = first_threads(p);
-
-    memset(times, 0, p->nranks_kept * sizeof *times);
-    for (uint32_t n = 1; first && n < p->nnodes; n++) {
-        const ompp_node_t *node = &p->nodes[n];
-        unsigned construct = p->regions[node->region].construct;
-        bool forks = ompp_construct_forks(construct);
-        if ((!forks && construct != OMPP_CONSTRUCT_MPI) || paths->fork[node->parent] != 0) continue;
-        for (uint32_t b = 0; b < node->nblocks; b++) {
-            const ompp_block_t *block = &node->blocks[b];
-            const size_t r = ompp_analysis_rank_index(p, p->locations[block->location].rank);
-            if (!ompp_block_is_phases(block) || r == p->nranks_kept || first[r] != block->location) continue;
-            *(forks ? &times[r].parallel_ns : &times[r].mpi_ns) +=
-                ompp_analysis_value(p, n, block->location, OMPP_COLUMN_EXEC_T);
-        }
-    }
-    for (size_t r = 0; r < p->nranks_kept; r++)
-        times[r].serial_ns = ompp_less(p->ranks[r].duration_ns, times[r].parallel_ns + times[r].mpi_ns);
-    free(first);
-}
 
 static double rest_threads(const ompp_profile_t *p)
 {
@@ -129,7 +102,8 @@ static void add_call(find_t *f, uint32_t n, uint64_t *rank_ns)
         const ompp_block_t *block = &node->blocks[b];
         size_t r = ompp_analysis_rank_index(p, p->locations[block->location].rank);
         if (block->set == OMPP_SET_PHASES && r < p->nranks_kept)
-            rank_ns[r] += ompp_analysis_value(p, n, block->location, OMPP_COLUMN_EXEC_T);
+            rank_ns[r] += ompp_less(ompp_analysis_value(p, n, block->location, OMPP_COLUMN_EXEC_T),
+                                    ompp_own_in_phase(p, n, block, 0));
         if (block->set != OMPP_SET_MPI || block->object != 0) continue;
         f->colls += block->values[OMPP_METRIC_COLLS];
         f->recvs += block->values[OMPP_METRIC_RECVS];
@@ -163,6 +137,8 @@ static bool add_calls(find_t *f, uint32_t region)
     f->late_rank = OMPP_NONE;
     for (const uint32_t *n = begin(f, region); rank_ns && n < end(f, region); n++) add_call(f, *n, rank_ns);
     free(rank_ns);
+    f->compared = ompp_analysis_meets(f->profile, f->paths, region, &f->meet);
+    if (f->compared) f->late_rank = f->meet.rank, f->waiting = f->meet.waiting * f->busy;
     return rank_ns != NULL;
 }
 
@@ -216,12 +192,42 @@ static bool is_uneven(find_t *f, uint32_t region, ompp_column_t column)
     return most > least && least != UINT64_MAX;
 }
 
+/* Threads that wait for it wait for any other of the process, not for their team alone. */
+static bool is_shared(unsigned construct)
+{
+    return construct == OMPP_CONSTRUCT_CRITICAL || construct == OMPP_CONSTRUCT_LOCK ||
+           construct == OMPP_CONSTRUCT_ATOMIC;
+}
+
+/* What threads lose in a phase of a node, without tasks: those that are alone lose nothing to others. */
+static uint64_t lost_in_phase(const find_t *f, uint32_t n, unsigned phase)
+{
+    const ompp_profile_t *p = f->profile;
+    const unsigned construct = p->regions[p->nodes[n].region].construct, slot = ompp_phase_slot(construct, phase);
+    bool (*const alone)(const ompp_profile_t *, const ompp_paths_t *, uint32_t, uint32_t) =
+        is_shared(construct) ? ompp_analysis_unrivalled : ompp_analysis_alone;
+    uint64_t sum = 0;
+
+    for (uint32_t b = 0; slot != OMPP_NO_SLOT && b < p->nodes[n].nblocks; b++) {
+        const ompp_block_t *block = &p->nodes[n].blocks[b];
+        if (!ompp_block_is_phases(block)) continue;
+        const uint64_t lost =
+            ompp_less(block->values[ompp_value_index(slot, OMPP_SLOT_TIME)],
+                      block->values[ompp_value_index(slot, OMPP_SLOT_TASK)] + ompp_own_in_phase(p, n, block, slot));
+        if (lost && !alone(p, f->paths, n, block->location)) sum += lost;
+    }
+    return sum;
+}
+
+/* Waits that the size of tasks explains are told of these (find_tasks). */
 static uint64_t phase_of_region(const find_t *f, uint32_t region, unsigned phase)
 {
     uint64_t sum = 0;
 
     for (const uint32_t *n = begin(f, region); n < end(f, region); n++)
-        sum += ompp_analysis_phase(f->profile, *n, phase);
+        if (f->teams[f->paths->fork[*n]].size == OMPP_TASKS_FIT ||
+            !ompp_analysis_waits_for_tasks(f->profile, *n, phase))
+            sum += lost_in_phase(f, *n, phase);
     return sum;
 }
 
@@ -245,6 +251,22 @@ static bool works_less(const find_t *f, uint32_t region, double ns)
     return work < ns * (double)column_sum(f, region, OMPP_COLUMN_EXEC_C);
 }
 
+/* Time of the threads in the body, without own cost. */
+static double inside_of(const find_t *f, uint32_t region)
+{
+    const unsigned slot = ompp_phase_slot(f->profile->regions[region].construct, OMPP_PHASE_BODY);
+    double sum = 0;
+
+    for (const uint32_t *n = begin(f, region); slot != OMPP_NO_SLOT && n < end(f, region); n++)
+        for (uint32_t b = 0; b < f->profile->nodes[*n].nblocks; b++) {
+            const ompp_block_t *block = &f->profile->nodes[*n].blocks[b];
+            if (!ompp_block_is_phases(block)) continue;
+            sum += (double)ompp_less(block->values[ompp_value_index(slot, OMPP_SLOT_TIME)],
+                                     ompp_own_in_phase(f->profile, *n, block, slot));
+        }
+    return sum;
+}
+
 static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_when_t when)
 {
     ompp_column_t piece = piece_column(construct);
@@ -259,15 +281,33 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
         visits = column_sum(f, region, OMPP_COLUMN_EXEC_C);
         return when == OMPP_WHEN_FEW ? pieces < visits : pieces > visits && is_uneven(f, region, piece);
     case OMPP_WHEN_OFTEN: return 1e9 * (double)column_sum(f, region, OMPP_COLUMN_EXEC_C) > OFTEN_PER_SECOND * f->basis;
-    case OMPP_WHEN_LATE: return f->colls && f->late_rank != OMPP_NONE && f->waiting >= 0.5 * f->busy;
+    case OMPP_WHEN_LATE:
+    case OMPP_WHEN_IN_TURN:
+        if (!f->colls || f->late_rank == OMPP_NONE || f->waiting < 0.5 * f->busy) return false;
+        return when == OMPP_WHEN_LATE ? !f->compared || f->meet.share >= ONE_RANK : f->compared;
+    case OMPP_WHEN_LITTLE:
+        return f->colls && f->bytes_in + f->bytes_out > 0 && f->bytes_in + f->bytes_out < LITTLE_BYTES * f->colls;
     case OMPP_WHEN_RECEIVES: return f->recvs;
     case OMPP_WHEN_DELAYED:
         return f->sends && !f->recvs && !f->colls &&
                f->call_ns > MESSAGE_NS * (double)f->sends + BYTE_NS * (double)f->bytes_out;
     case OMPP_WHEN_MOVES: return f->recvs || f->sends || f->bytes_in || f->bytes_out;
+    case OMPP_WHEN_BRIEFLY: return inside_of(f, region) < BRIEF_NS * (double)column_sum(f, region, OMPP_COLUMN_EXEC_C);
+    case OMPP_WHEN_MAINLY: return inside_of(f, region) > (double)column_sum(f, region, OMPP_COLUMN_ENTER_T);
     case OMPP_WHEN_TINY: return works_less(f, region, TINY_NS);
     case OMPP_WHEN_SHORT: return works_less(f, region, SHORT_NS);
     }
+    return false;
+}
+
+/* MPI's start: in short runs it would stand above all that a program can mend. */
+static bool is_short_start(const find_t *f, uint32_t region)
+{
+    static const char *const names[] = {"MPI_Init", "MPI_Init_thread", "MPI_Session_init"};
+    const char *name = ompp_profile_text(f->profile, f->profile->regions[region].name);
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0) return f->call_ns < STARTED_NS * (double)f->profile->nranks;
     return false;
 }
 
@@ -281,13 +321,16 @@ static ompp_finding_t find_one(find_t *f, uint32_t region)
     bool mpi = construct == OMPP_CONSTRUCT_MPI;
     ompp_finding_t none = {.region = region, .rank = OMPP_NONE};
 
-    if (mpi && !add_calls(f, region)) return none;
+    if (mpi && (!add_calls(f, region) || is_short_start(f, region))) return none;
     for (size_t i = 0; i < ompp_nproperty_rules; i++) {
         const ompp_property_rule_t *rule = &ompp_property_rules[i];
         if (rule->construct != construct || !holds(f, region, construct, rule->when)) continue;
-        bool late = rule->when == OMPP_WHEN_LATE;
-        uint64_t lost = mpi ? to_ns(late ? f->waiting : f->busy) : phase_of_region(f, region, rule->phase);
-        return (ompp_finding_t){rule->property, region, late ? f->late_rank : OMPP_NONE, lost};
+        const bool late = rule->when == OMPP_WHEN_LATE, waits = late || rule->when == OMPP_WHEN_IN_TURN;
+        uint64_t lost = mpi ? to_ns(waits ? f->waiting : f->busy) : phase_of_region(f, region, rule->phase);
+        ompp_finding_t found = {.property = rule->property, region, late ? f->late_rank : OMPP_NONE, .lost_ns = lost};
+        if (waits && f->compared) found.count = f->meet.calls, found.each_ns = f->meet.late_ns;
+        if (late) found.where = ompp_analysis_longer(p, f->paths, f->late_rank, &found.more_ns);
+        return found;
     }
     return none;
 }
@@ -307,9 +350,31 @@ static ompp_finding_t find_management(find_t *f, uint32_t region)
             if (ompp_rules[k].construct == construct && ompp_rules[k].class == OMPP_CLASS_MGMT)
                 lost += phase_of_region(f, region, ompp_rules[k].phase);
         if ((double)lost < COSTLY * (double)column_sum(f, region, OMPP_COLUMN_EXEC_T)) return none;
-        return (ompp_finding_t){rule->property, region, OMPP_NONE, lost};
+        return (ompp_finding_t){.property = rule->property, region, OMPP_NONE, .lost_ns = lost};
     }
     return none;
+}
+
+/* The property of a task construct whose tasks are too small or too large, of all teams in which it was run most. */
+static ompp_finding_t find_tasks(const find_t *f, uint32_t region)
+{
+    ompp_finding_t finding = {.region = region, .rank = OMPP_NONE};
+    uint64_t fine = 0, work = 0, longest = 0;
+
+    for (const uint32_t *n = begin(f, region); n < end(f, region); n++) {
+        const uint32_t fork = f->paths->fork[*n];
+        const ompp_task_team_t *team = &f->teams[fork];
+        if (team->region != region || team->size == OMPP_TASKS_FIT || f->profile->nodes[*n].parent != fork) continue;
+        finding.lost_ns += team->lost_ns;
+        finding.count += team->ended;
+        work += team->work_ns;
+        if (team->size == OMPP_TASKS_FINE) fine += team->lost_ns;
+        if (team->max_ns > longest) longest = team->max_ns;
+    }
+    const bool are_fine = 2 * fine >= finding.lost_ns;
+    finding.property = ompp_property_tasks[are_fine ? OMPP_TASKS_FINE : OMPP_TASKS_LARGE];
+    finding.each_ns = are_fine && finding.count ? work / finding.count : longest;
+    return finding;
 }
 
 /* The same of the ranks that are not kept: thread time less that of parallel regions and MPI calls outside them. */
@@ -350,7 +415,7 @@ static ompp_finding_t find_serial(const find_t *f)
     const ompp_profile_t *p = f->profile;
     ompp_rank_time_t *times = calloc(p->nranks_kept + 1, sizeof *times);
     uint64_t *own = calloc(p->nranks_kept + 1, sizeof *own);
-    ompp_finding_t finding = {OMPP_PROPERTY_SERIAL_PROGRAM, OMPP_NONE, OMPP_NONE, 0};
+    ompp_finding_t finding = {.property = OMPP_PROPERTY_SERIAL_PROGRAM, OMPP_NONE, OMPP_NONE};
 
     if (times && own) {
         ompp_analysis_rank_times(p, f->paths, times);
@@ -363,6 +428,25 @@ static ompp_finding_t find_serial(const find_t *f)
     free(times);
     free(own);
     return finding;
+}
+
+/* Loops that lose much to handing out iterations. */
+static int find_chunks(const find_t *f, ompp_finding_t *all, size_t *found)
+{
+    ompp_chunk_sum_t *sums;
+    size_t n;
+    const int rc = ompp_analysis_chunks(f->profile, f->paths, &sums, &n);
+
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        if ((double)sums[i].handing_ns >= COSTLY * (double)sums[i].body_ns && sums[i].handing_ns)
+            all[(*found)++] = (ompp_finding_t){.property = OMPP_PROPERTY_CHUNKS,
+                                               sums[i].region,
+                                               OMPP_NONE,
+                                               sums[i].handing_ns,
+                                               sums[i].chunks,
+                                               sums[i].each_ns};
+    free(sums);
+    return rc;
 }
 
 static int by_severity(const void *a, const void *b, void *profile)
@@ -381,30 +465,40 @@ static int by_severity(const void *a, const void *b, void *profile)
 int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths, ompp_finding_t **findings, size_t *n)
 {
     find_t f = {.profile = p, .paths = paths, .basis = ompp_analysis_basis(p)};
-    ompp_finding_t *all = calloc(2 * p->nregions + 1, sizeof *all);
+    ompp_finding_t *all = calloc(3 * p->nregions + 1, sizeof *all);
+    ompp_task_team_t *teams = ompp_analysis_task_teams(p, paths);
     size_t found = 0;
     int rc = -OMPP_E_NOMEM;
+
+    double *below = ompp_own_below(p);
 
     *findings = NULL;
     *n = 0;
     f.pieces = calloc(p->nlocations + 1, sizeof *f.pieces);
     f.visits = calloc(p->nlocations + 1, sizeof *f.visits);
-    if (all && f.pieces && f.visits) {
+    f.teams = teams;
+    if (all && teams && below && f.pieces && f.visits) {
         all[0] = find_serial(&f);
         found = all[0].lost_ns > 0;
         for (uint32_t r = 0; r < p->nregions; r++) {
             all[found] = find_one(&f, r);
             found += all[found].lost_ns > 0;
-            all[found] = find_management(&f, r);
+            const bool runs = ompp_constructs[p->regions[r].construct].flags & OMPP_CONSTRUCT_F_TASK;
+            all[found] = runs ? find_tasks(&f, r) : find_management(&f, r);
             found += all[found].lost_ns > 0;
         }
+        rc = find_chunks(&f, all, &found);
+        for (size_t i = 0; i < found; i++)
+            if (all[i].region != OMPP_NONE)
+                all[i].own_permille = (uint32_t)(1000 * ompp_own_share(p, paths, below, all[i].region) + 0.5);
         qsort_r(all, found, sizeof *all, by_severity, (void *)p);
         *findings = all;
         *n = found;
         all = NULL;
-        rc = 0;
     }
     free(all);
+    free(teams);
+    free(below);
     free(f.pieces);
     free(f.visits);
     return rc;

@@ -16,6 +16,11 @@ typedef struct {
     uint32_t region;   /* index; OMPP_NONE = the whole program */
     uint32_t rank;     /* that is meant; OMPP_NONE = none */
     uint64_t lost_ns;  /* thread time, over threads and ranks */
+    uint64_t count;    /* of what the advice speaks of, such as tasks; 0 = it names none */
+    uint64_t each_ns;  /* what one of them takes in the mean, or the longest, as the advice says */
+    uint32_t where;    /* region in which the rank that is meant works longer than others; OMPP_NONE = outside of all */
+    uint64_t more_ns;  /* by how much; 0 = not known */
+    uint32_t own_permille; /* of the region's time, that measuring took (ompp_own.h) */
 } ompp_finding_t;
 
 /** Where the wallclock of a rank goes, seen by its first thread. */

@@ -1,27 +1,13 @@
 #include "analysis/ompp_tasks.h"
 
+#include "analysis/ompp_alone.h"
+#include "analysis/ompp_own.h"
 #include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
 #include "base/ompp_table.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* The set whose metrics have the names of rows; 0 = the profile has none. */
-static uint32_t find_set(const ompp_profile_t *p, const ompp_metric_row_t *rows, unsigned n)
-{
-    for (size_t first = 0; first < p->nmetrics; first++) {
-        unsigned same = 0;
-        for (size_t i = 0; i < p->nmetrics; i++) {
-            const ompp_metric_t *m = &p->metrics[i];
-            if (m->set == p->metrics[first].set && m->index < n &&
-                strcmp(ompp_profile_text(p, m->name), rows[m->index].name) == 0)
-                same++;
-        }
-        if (same == n) return p->metrics[first].set;
-    }
-    return 0;
-}
 
 static bool is_run(const ompp_profile_t *p, uint32_t region)
 {
@@ -98,8 +84,8 @@ static bool find_creators(const ompp_profile_t *p, ompp_table_t *creators, uint3
 
 int ompp_analysis_tasks(const ompp_profile_t *p, const ompp_paths_t *paths, ompp_task_sum_t **sums, size_t *n)
 {
-    uint32_t starts = find_set(p, ompp_start_metrics, OMPP_METRIC_TASK_START_NUM);
-    uint32_t ends = find_set(p, ompp_end_metrics, OMPP_METRIC_TASK_END_NUM);
+    uint32_t starts = ompp_analysis_find_set(p, ompp_start_metrics, OMPP_METRIC_TASK_START_NUM);
+    uint32_t ends = ompp_analysis_find_set(p, ompp_end_metrics, OMPP_METRIC_TASK_END_NUM);
     ompp_task_sum_t *all = calloc(p->nregions + 1, sizeof *all);
     uint32_t *seen = calloc(p->nlocations + 1, sizeof *seen), *next = calloc(p->nregions + 1, sizeof *next);
     ompp_table_t creators = {0};
@@ -126,4 +112,113 @@ int ompp_analysis_tasks(const ompp_profile_t *p, const ompp_paths_t *paths, ompp
     }
     *sums = all;
     return memory ? 0 : -OMPP_E_NOMEM;
+}
+
+/* ---- Sizes ------------------------------------------------------------------------------------------------------- */
+
+#define FINE_NS 2000.0   /* work of a task: making, queueing and fetching one takes as long with many threads */
+#define LOST_NS 10000.0  /* for each such task: what is lost is lost with them */
+#define MANY 100         /* tasks for each thread of the team, that are enough to spread them evenly */
+#define LARGE_NS 10000.0 /* work of a task that can be divided */
+
+bool ompp_analysis_waits_for_tasks(const ompp_profile_t *p, uint32_t n, unsigned phase)
+{
+    const ompp_node_t *node = &p->nodes[n];
+    const unsigned construct = p->regions[node->region].construct, slot = ompp_phase_slot(construct, phase);
+
+    if (construct == OMPP_CONSTRUCT_TASKWAIT) return true;
+    if (phase != OMPP_PHASE_EXITBAR && construct != OMPP_CONSTRUCT_BARRIER) return false;
+    for (uint32_t b = 0; slot != OMPP_NO_SLOT && b < node->nblocks; b++)
+        if (ompp_block_is_phases(&node->blocks[b]) && node->blocks[b].values[ompp_value_index(slot, OMPP_SLOT_TASK)])
+            return true;
+    return false;
+}
+
+static bool makes_tasks(unsigned construct)
+{
+    return construct == OMPP_CONSTRUCT_TASK || construct == OMPP_CONSTRUCT_UTASK;
+}
+
+static uint64_t item_sum(unsigned construct, const uint64_t *values, unsigned item)
+{
+    uint64_t sum = 0;
+
+    for (unsigned s = 0; s < ompp_constructs[construct].nphases; s++) sum += values[ompp_value_index(s, item)];
+    return sum;
+}
+
+/* What a thread of the team waited at a node, or took to make tasks. */
+static uint64_t lost_at(const ompp_profile_t *p, const ompp_paths_t *paths, uint32_t n, const ompp_block_t *block)
+{
+    const unsigned construct = p->regions[p->nodes[n].region].construct;
+    const ompp_construct_row_t *c = &ompp_constructs[construct];
+    const bool alone = ompp_analysis_alone(p, paths, n, block->location);
+    uint64_t lost = 0;
+
+    for (unsigned s = 0; s < c->nphases; s++) {
+        const bool waits = ompp_analysis_waits_for_tasks(p, n, c->phases[s]) && !alone;
+        if (!waits && !makes_tasks(construct)) continue;
+        lost += ompp_less(block->values[ompp_value_index(s, OMPP_SLOT_TIME)],
+                          block->values[ompp_value_index(s, OMPP_SLOT_TASK)] + ompp_own_in_phase(p, n, block, s));
+    }
+    return lost;
+}
+
+static void add_to_team(const ompp_profile_t *p, const ompp_paths_t *paths, uint32_t n, uint32_t ends,
+                        ompp_task_team_t *teams)
+{
+    const ompp_node_t *node = &p->nodes[n];
+    const unsigned construct = p->regions[node->region].construct;
+    ompp_task_team_t *team = &teams[paths->fork[n]];
+    uint64_t ended = 0;
+
+    for (uint32_t b = 0; b < node->nblocks; b++) {
+        const ompp_block_t *block = &node->blocks[b];
+        if (ends && block->set == ends && block->nvalues == OMPP_METRIC_TASK_END_NUM &&
+            block->values[OMPP_METRIC_TASK_RUN_MAX] > team->max_ns)
+            team->max_ns = block->values[OMPP_METRIC_TASK_RUN_MAX];
+        if (!ompp_block_is_phases(block)) continue;
+        const uint64_t lost = lost_at(p, paths, n, block), visits = block->values[0];
+        team->lost_ns += lost;
+        if (visits && lost / visits > team->wait_ns) team->wait_ns = lost / visits;
+        if (paths->fork[n] == n) team->visits += visits;
+        if (!(ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_TASK)) continue;
+        ended += block->values[0];
+        team->own_ns += (uint64_t)ompp_own_ns(p, n, block) - ompp_own_in_phase(p, n, block, 0);
+        team->work_ns +=
+            ompp_less(item_sum(construct, block->values, OMPP_SLOT_TIME),
+                      item_sum(construct, block->values, OMPP_SLOT_CHILD) +
+                          item_sum(construct, block->values, OMPP_SLOT_TASK) + ompp_own_in_phase(p, n, block, 0));
+    }
+    team->ended += ended;
+    if (ended <= team->most) return;
+    team->most = ended;
+    team->region = node->region;
+}
+
+/* Fine: so many that what is lost is little for each. Large: one of them takes as long as a thread
+ * waits each time. */
+static ompp_task_size_t size_of(const ompp_task_team_t *team)
+{
+    const double ended = (double)team->ended, lost = (double)team->lost_ns;
+
+    if (!team->ended) return OMPP_TASKS_FIT;
+    if ((double)team->work_ns < FINE_NS * ended) return lost <= LOST_NS * ended ? OMPP_TASKS_FINE : OMPP_TASKS_FIT;
+    if ((double)team->work_ns < LARGE_NS * ended || team->ended > MANY * team->visits) return OMPP_TASKS_FIT;
+    return 2 * team->max_ns >= team->wait_ns ? OMPP_TASKS_LARGE : OMPP_TASKS_FIT;
+}
+
+ompp_task_team_t *ompp_analysis_task_teams(const ompp_profile_t *p, const ompp_paths_t *paths)
+{
+    const uint32_t ends = ompp_analysis_find_set(p, ompp_end_metrics, OMPP_METRIC_TASK_END_NUM);
+    ompp_task_team_t *teams = calloc(p->nnodes + 1, sizeof *teams);
+
+    for (uint32_t n = 0; teams && n < p->nnodes; n++) teams[n].region = OMPP_NONE;
+    for (uint32_t n = 1; teams && n < p->nnodes; n++) add_to_team(p, paths, n, ends, teams);
+    for (uint32_t n = 0; teams && n < p->nnodes; n++) {
+        /* what beginning and ending tasks took us lies where threads waited meanwhile */
+        teams[n].lost_ns = ompp_less(teams[n].lost_ns, teams[n].own_ns);
+        teams[n].size = size_of(&teams[n]);
+    }
+    return teams;
 }

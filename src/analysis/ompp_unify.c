@@ -408,15 +408,22 @@ static bool is_unwanted(const ompp_profile_t *profile, uint32_t node)
     return region < profile->nregions && profile->regions[region].flags & UNWANTED;
 }
 
-/* What calls main(), or a thread's first function: every path begins with it. Not where it calls nothing that is known,
- * nor where samples have met it. has_child: [nnodes] a function below it. */
-static bool is_start(const ompp_profile_t *profile, uint32_t node, const bool *skip, const bool *has_child)
-{
-    const uint32_t region = profile->nodes[node].region, parent = profile->nodes[node].parent;
+/* What is below a node. */
+typedef enum { NOTHING, SOMETHING, C_LIBRARY } below_t;
 
-    return (parent == 0 || skip[parent]) && has_child[node] &&
-           profile->regions[region].construct == OMPP_CONSTRUCT_FUNCTION &&
-           ompp_code_is_start(profile, &profile->regions[region]);
+/*
+ * What calls main(), or a thread's first function: every path begins with it. Not where it calls nothing that is known,
+ * nor where samples have met it. The entry of a stripped program has no name, but calls the C library, as no other
+ * function does that begins a path.
+ */
+static bool is_start(const ompp_profile_t *profile, uint32_t node, const bool *skip, below_t below)
+{
+    const uint32_t parent = profile->nodes[node].parent;
+    const ompp_region_t *region = &profile->regions[profile->nodes[node].region];
+
+    return (parent == 0 || skip[parent]) && below != NOTHING && region->construct == OMPP_CONSTRUCT_FUNCTION &&
+           (ompp_code_is_start(profile, region) ||
+            (parent == 0 && below == C_LIBRARY && !region->name && region->module < profile->nmodules));
 }
 
 /* Slot of a node's phase that the time of a child was spent in: that of its work, if it has had so much for its
@@ -464,18 +471,23 @@ static void give_to_parent(ompp_profile_t *profile, uint32_t parent, const ompp_
 static int dissolve_unwanted(ompp_profile_t *profile)
 {
     uint32_t *map = malloc((profile->nregions + 1) * sizeof *map), *parent = malloc(profile->nnodes * sizeof *parent);
-    bool *skip = calloc(profile->nnodes, sizeof *skip), *has_child = calloc(profile->nnodes, sizeof *has_child);
+    bool *skip = calloc(profile->nnodes, sizeof *skip);
+    below_t *below = calloc(profile->nnodes, sizeof *below);
     bool any = false;
-    int rc = map && parent && skip && has_child ? 0 : -OMPP_E_NOMEM;
+    int rc = map && parent && skip && below ? 0 : -OMPP_E_NOMEM;
 
-    for (uint32_t i = 1; rc == 0 && i < profile->nnodes; i++)
-        if (profile->regions[profile->nodes[i].region].construct != OMPP_CONSTRUCT_SOURCE_LINE)
-            has_child[profile->nodes[i].parent] = true;
+    for (uint32_t i = 1; rc == 0 && i < profile->nnodes; i++) {
+        const ompp_region_t *region = &profile->regions[profile->nodes[i].region];
+        if (region->construct == OMPP_CONSTRUCT_SOURCE_LINE) continue;
+        const bool is_c = ompp_code_owner(profile, region) == OMPP_CODE_C_LIBRARY;
+        below_t *b = &below[profile->nodes[i].parent];
+        *b = is_c && *b != SOMETHING ? C_LIBRARY : SOMETHING;
+    }
 
     for (uint32_t i = 1; rc == 0 && i < profile->nnodes; i++) {
         parent[i] = profile->nodes[i].parent;
         if (skip[parent[i]]) parent[i] = parent[parent[i]];
-        skip[i] = is_unwanted(profile, i) || is_start(profile, i, skip, has_child);
+        skip[i] = is_unwanted(profile, i) || is_start(profile, i, skip, below[i]);
         any = any || skip[i];
         if (skip[i]) give_to_parent(profile, parent[i], &profile->nodes[i]);
     }
@@ -486,7 +498,7 @@ static int dissolve_unwanted(ompp_profile_t *profile)
     free(map);
     free(parent);
     free(skip);
-    free(has_child);
+    free(below);
     return rc;
 }
 

@@ -627,3 +627,18 @@ int ompp_analysis_overheads(const ompp_profile_t *profile, const ompp_paths_t *p
     *overheads = all;
     return memory ? 0 : -OMPP_E_NOMEM;
 }
+
+uint32_t ompp_analysis_find_set(const ompp_profile_t *p, const ompp_metric_row_t *rows, unsigned n)
+{
+    for (size_t first = 0; first < p->nmetrics; first++) {
+        unsigned same = 0;
+        for (size_t i = 0; i < p->nmetrics; i++) {
+            const ompp_metric_t *m = &p->metrics[i];
+            if (m->set == p->metrics[first].set && m->index < n &&
+                strcmp(ompp_profile_text(p, m->name), rows[m->index].name) == 0)
+                same++;
+        }
+        if (same == n) return p->metrics[first].set;
+    }
+    return 0;
+}

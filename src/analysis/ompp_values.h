@@ -84,6 +84,9 @@ uint64_t ompp_analysis_duration(const ompp_profile_t *profile);
 /** \brief Largest number of threads of a rank that is kept. */
 uint32_t ompp_analysis_max_threads(const ompp_profile_t *profile);
 
+/** \return the set whose metrics have the names of these rows; 0 = the profile has none. */
+uint32_t ompp_analysis_find_set(const ompp_profile_t *profile, const ompp_metric_row_t *rows, unsigned n);
+
 /** \return a - b, not below 0. */
 static inline uint64_t ompp_less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 

@@ -154,17 +154,17 @@ static inline void ompp_gomp_go_on(void)
 /** \brief What is waited for before real(), which is inside of region (0 = not measured), and had after it. */
 static inline void ompp_gomp_wait(ompp_region_ref_t region, ompp_sync_object_t kind, const void *object)
 {
-    if (region) ompp_sync_wait(kind, (uint64_t)(uintptr_t)object, ompp_event_now());
+    if (region && ompp_sync_follower()) ompp_sync_wait(kind, (uint64_t)(uintptr_t)object, ompp_event_now());
 }
 
 static inline void ompp_gomp_have(ompp_region_ref_t region, ompp_sync_object_t kind, const void *object)
 {
-    if (region) ompp_sync_resume(kind, (uint64_t)(uintptr_t)object, ompp_event_now());
+    if (region && ompp_sync_follower()) ompp_sync_resume(kind, (uint64_t)(uintptr_t)object, ompp_event_now());
 }
 
 static inline void ompp_gomp_give(ompp_region_ref_t region, ompp_sync_object_t kind, const void *object)
 {
-    if (region) ompp_sync_publish(kind, (uint64_t)(uintptr_t)object, ompp_event_now());
+    if (region && ompp_sync_follower()) ompp_sync_publish(kind, (uint64_t)(uintptr_t)object, ompp_event_now());
 }
 
 /**

@@ -140,10 +140,10 @@ static inline void taskloop(taskloop_t *real, ompp_gomp_body_t body, void *data,
     char *block = PLACE(header.offset + (copy ? 0 : size), align);
     fill_block(block, &header, size);
     ompp_event_enter(region, t);
-    if (group) ompp_sync_task(OMPP_SYNC_TASK_GROUP_WAIT, 0, 0, ompp_event_now());
+    if (group && ompp_sync_follower()) ompp_sync_task(OMPP_SYNC_TASK_GROUP_WAIT, 0, 0, ompp_event_now());
     real(run_task, block, copy ? copy_block : NULL, header.offset + size, align, flags, ntasks, priority, start, end,
          step);
-    if (group) ompp_sync_task(OMPP_SYNC_TASK_GROUP_END, 0, 0, ompp_event_now());
+    if (group && ompp_sync_follower()) ompp_sync_task(OMPP_SYNC_TASK_GROUP_END, 0, 0, ompp_event_now());
     ompp_event_exit(region, ompp_event_now());
 }
 
@@ -174,7 +174,7 @@ static ompp_region_ref_t enter(ompp_construct_t construct, const void *code)
 
 static void tell(ompp_region_ref_t region, ompp_sync_task_t what)
 {
-    if (region) ompp_sync_task(what, 0, 0, ompp_event_now());
+    if (region && ompp_sync_follower()) ompp_sync_task(what, 0, 0, ompp_event_now());
 }
 
 OMPP_EXPORT void GOMP_taskwait(void)

@@ -121,8 +121,15 @@ static inline bool handed_out(bool more)
         return handed_out(real(OMPP_A##n));                                      \
     }
 
-#define OMPP_GOMP_NEXT(name) \
-    OMPP_EXPORT bool GOMP_##name(OMPP_P2) { return handed_out(OMPP_REAL(bool (*)(OMPP_P2), "GOMP_" #name)(OMPP_A2)); }
+#define OMPP_GOMP_NEXT(name)                                                    \
+    OMPP_EXPORT bool GOMP_##name(OMPP_P2)                                       \
+    {                                                                           \
+        const ompp_time_t begin = ompp_event_chunk_begin();                     \
+        const bool more = OMPP_REAL(bool (*)(OMPP_P2), "GOMP_" #name)(OMPP_A2); \
+                                                                                \
+        if (ompp_gomp_on()) ompp_event_chunk(begin, more, 1);                   \
+        return handed_out(more);                                                \
+    }
 #include "gomp/ompp_gomp.def"
 
 /* ---- Sections ---------------------------------------------------------------------------------------------------- */

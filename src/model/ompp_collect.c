@@ -255,6 +255,8 @@ static bool copy_all(ompp_collecting_t *c, const ompp_a_header_t *header, ompp_e
                      .begin_epoch_ns = header->origin_epoch + header->begin_ns,
                      .duration_ns = c->t > header->begin_ns ? c->t - header->begin_ns : 0};
 
+    memcpy(r.cost_ps, header->cost_ps, sizeof r.cost_ps);
+    memcpy(r.inside_ps, header->inside_ps, sizeof r.inside_ps);
     p->app = ompp_collect_string(c, header->app);
     p->source = ompp_collect_string(c, header->source);
     p->version = ompp_collect_string(c, header->version);

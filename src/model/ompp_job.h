@@ -9,7 +9,7 @@
 
 #include "model/ompp_profile.h"
 
-#define OMPP_JOB_VERSION 6
+#define OMPP_JOB_VERSION 7
 #define OMPP_JOB_FUNCTION "ompp_job_run"
 
 /** Formats of the report, a set. The XML file is always made. */
@@ -23,6 +23,7 @@ typedef struct {
     const char *tmpdir; /* where they go when neither dir nor the working directory will do; NULL or "" = none */
     const char *file;   /* OMPP_REPORTFILE, or "" */
     bool overwrite, usepid;
+    bool wants_summary;
     bool redact;            /* without directories, names of hosts and values of the environment */
     int local_rank;         /* -1: report of the whole run; else the report of this rank alone (ompP's A:r.T-n names) */
     int time_digits;        /* after the point, in the text */
@@ -34,6 +35,7 @@ typedef struct {
     char path[1024];     /* of the report: text, else CSV, else XML; "" = there is none */
     char xml_path[1024]; /* of the XML file; "" = there is none */
     char message[1024];  /* what went wrong, one line; "" when nothing did */
+    char summary[2048];  /* where the time went, in lines; "" = it is not wanted, or there was no report */
     char notice[1024];   /* what the user should know besides, one line, of a report that is written; "" = nothing */
 } ompp_job_t;
 

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 18u
+#define OMPP_LAYOUT_VERSION 19u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -52,8 +52,9 @@ typedef struct {
     _Atomic uint32_t noff; /* times measurement was switched off */
     uint32_t unnoted;      /* coverage notes that found no room */
     ompp_link_t modules, regions, threads, coverage, metrics, objects, settings;
-    ompp_link_t whatif;       /* causal profile; 0 = none */
-    ompp_link_t pending;      /* counts that are not handed over */
+    uint32_t cost_ps[OMPP_COST_NUM], inside_ps[OMPP_COST_NUM]; /* of one event, and of that in the region itself */
+    ompp_link_t whatif;                                        /* causal profile; 0 = none */
+    ompp_link_t pending;                                       /* counts that are not handed over */
     _Atomic uint64_t metered; /* sets whose values are handed over when a thread's place changes: bit n for set n */
 } ompp_a_header_t;
 

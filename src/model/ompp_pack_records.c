@@ -21,10 +21,17 @@ RECORD(profile, NUMBER(app), NUMBER(version), NUMBER(build_date), NUMBER(source)
        NUMBER(rest_system_ns), INDEX(rest_first_rank))
 #undef T
 #define T ompp_rank_t
-RECORD(rank, NUMBER(rank), NUMBER(pid), NUMBER(nthreads), NUMBER(end), NUMBER(host), NUMBER(clock), NUMBER(processors),
-       NUMBER(numa_nodes), NUMBER(cores), NUMBER(bound), NUMBER(job), NUMBER(launch), INDEX(launcher_rank),
-       NUMBER(start_ticks), NUMBER(pid_space), NUMBER(begin_epoch_ns), NUMBER(duration_ns), NUMBER(user_ns),
-       NUMBER(system_ns))
+static const ompp_packed_field_t rank[] = {
+    NUMBER(rank),         NUMBER(pid),         NUMBER(nthreads),   NUMBER(end),
+    NUMBER(host),         NUMBER(clock),       NUMBER(processors), NUMBER(numa_nodes),
+    NUMBER(cores),        NUMBER(bound),       NUMBER(job),        NUMBER(launch),
+    INDEX(launcher_rank), NUMBER(start_ticks), NUMBER(pid_space),  NUMBER(begin_epoch_ns),
+    NUMBER(duration_ns),  NUMBER(user_ns),     NUMBER(system_ns),
+#define OMPP_COST(id, name, meaning) NUMBER(cost_ps[OMPP_COST_##id]), NUMBER(inside_ps[OMPP_COST_##id]),
+#include "model/ompp_cost.def"
+#undef OMPP_COST
+};
+const ompp_packed_t ompp_packed_rank = {rank, sizeof rank / sizeof rank[0], sizeof(T)};
 #undef T
 #define T ompp_location_t
 RECORD(location, INDEX(rank), INDEX(tid), NUMBER(kind), NUMBER(begin_ns), NUMBER(end_ns))

@@ -67,6 +67,8 @@ typedef struct {
     uint64_t begin_epoch_ns;         /* start of measurement, ns since 1970 */
     uint64_t duration_ns;            /* until MPI_Finalize or the end of the program */
     uint64_t user_ns, system_ns;     /* CPU time of the process since the start of measurement */
+    /* picoseconds that an event of a kind takes, and of that in the region itself (ompp_cost.def); 0 = not known */
+    uint32_t cost_ps[OMPP_COST_NUM], inside_ps[OMPP_COST_NUM];
 } ompp_rank_t;
 
 typedef struct {

@@ -26,6 +26,12 @@ const ompp_property_management_t ompp_property_managements[] = {
 };
 const size_t ompp_nproperty_managements = sizeof ompp_property_managements / sizeof ompp_property_managements[0];
 
+const uint8_t ompp_property_tasks[OMPP_TASKS_NUM] = {
+#define OMPP_PROPERTY_TASKS(size, property) [OMPP_TASKS_##size] = OMPP_PROPERTY_##property,
+#include "model/ompp_property.def"
+#undef OMPP_PROPERTY_TASKS
+};
+
 const ompp_property_call_t ompp_property_calls[] = {
 #define OMPP_PROPERTY_CALL(property, calls, advice) {OMPP_PROPERTY_##property, calls, advice},
 #include "model/ompp_property.def"

@@ -22,12 +22,19 @@ typedef enum {
     OMPP_WHEN_FEW,
     OMPP_WHEN_OFTEN,
     OMPP_WHEN_LATE,
+    OMPP_WHEN_IN_TURN,
+    OMPP_WHEN_LITTLE,
+    OMPP_WHEN_BRIEFLY,
+    OMPP_WHEN_MAINLY,
     OMPP_WHEN_RECEIVES,
     OMPP_WHEN_DELAYED,
     OMPP_WHEN_MOVES,
     OMPP_WHEN_TINY,
     OMPP_WHEN_SHORT
 } ompp_property_when_t;
+
+/** Whether the size of the tasks of a team explains what its threads wait. */
+typedef enum { OMPP_TASKS_FIT, OMPP_TASKS_FINE, OMPP_TASKS_LARGE, OMPP_TASKS_NUM } ompp_task_size_t;
 
 typedef struct {
     const char *name, *advice;
@@ -53,6 +60,7 @@ extern const ompp_property_rule_t ompp_property_rules[];
 extern const size_t ompp_nproperty_rules;
 extern const ompp_property_management_t ompp_property_managements[];
 extern const size_t ompp_nproperty_managements;
+extern const uint8_t ompp_property_tasks[OMPP_TASKS_NUM]; /* by size; of OMPP_TASKS_FIT nothing */
 extern const ompp_property_call_t ompp_property_calls[];
 extern const size_t ompp_nproperty_calls;
 

@@ -51,6 +51,25 @@ const ompp_metric_row_t ompp_sample_metrics[OMPP_METRIC_SAMPLES_NUM] = {
                                 OMPP_USE_VALUE},
 };
 #undef OF_SAMPLES
+#define OF_CHUNKS(quality) OMPP_QUALITY_##quality, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, "loops"
+const ompp_metric_row_t ompp_chunk_metrics[OMPP_METRIC_CHUNK_NUM] = {
+    [OMPP_METRIC_CHUNKS] = {"chunks", OMPP_UNIT_COUNT, OF_CHUNKS(EXACT),
+                            "parts of the iterations that were handed out"},
+    [OMPP_METRIC_CHUNK_ASKS] = {"chunk_asks", OMPP_UNIT_COUNT, OF_CHUNKS(EXACT), "times that threads came for one"},
+    [OMPP_METRIC_CHUNK_TIMED] = {"chunk_timed", OMPP_UNIT_COUNT, OF_CHUNKS(EXACT), "of these, those that were timed"},
+    [OMPP_METRIC_CHUNK_TIME] = {"chunk_time", OMPP_UNIT_NS, OF_CHUNKS(SAMPLED), "what these took"},
+};
+#undef OF_CHUNKS
+
+#define OF_MEETS OMPP_QUALITY_SAMPLED, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, "PMPI"
+const ompp_metric_row_t ompp_meet_metrics[OMPP_METRIC_MEET_NUM] = {
+    [OMPP_METRIC_MEETS] = {"meets", OMPP_UNIT_COUNT, OF_MEETS, "collective calls that were compared"},
+    [OMPP_METRIC_MEET_LAST] = {"meet_last", OMPP_UNIT_COUNT, OF_MEETS, "of these, to which this rank came last"},
+    [OMPP_METRIC_MEET_LATE] = {"meet_late", OMPP_UNIT_NS, OF_MEETS, "by how much, later than the others on average"},
+    [OMPP_METRIC_MEET_WAIT] = {"meet_wait", OMPP_UNIT_NS, OF_MEETS, "in these, until the last rank came"},
+    [OMPP_METRIC_MEET_REST] = {"meet_rest", OMPP_UNIT_NS, OF_MEETS, "in these, after that"},
+};
+#undef OF_MEETS
 
 const ompp_column_row_t ompp_columns[OMPP_COLUMN_NUM] = {
 #define OMPP_COLUMN(id, title, unit, source, arg, meaning) \

@@ -80,6 +80,26 @@ typedef enum {
     OMPP_METRIC_TASK_RUN_MAX,
     OMPP_METRIC_TASK_END_NUM
 } ompp_end_metric_t;
+/** Metrics of loops whose iterations are handed out, registered as a set at the end of the first one. */
+typedef enum {
+    OMPP_METRIC_CHUNKS,
+    OMPP_METRIC_CHUNK_ASKS,
+    OMPP_METRIC_CHUNK_TIMED,
+    OMPP_METRIC_CHUNK_TIME,
+    OMPP_METRIC_CHUNK_NUM
+} ompp_chunk_metric_t;
+/**
+ * Metrics of collective calls, of a sample that all ranks of a communicator have kept, booked at the end of the run;
+ * of MPI nodes. Registered as a set then.
+ */
+typedef enum {
+    OMPP_METRIC_MEETS,
+    OMPP_METRIC_MEET_LAST,
+    OMPP_METRIC_MEET_LATE,
+    OMPP_METRIC_MEET_WAIT,
+    OMPP_METRIC_MEET_REST,
+    OMPP_METRIC_MEET_NUM
+} ompp_meet_metric_t;
 
 /** Metrics of samples, registered as one set when they are taken; of the node where each found its thread. */
 typedef enum { OMPP_METRIC_SAMPLES, OMPP_METRIC_SAMPLED_NS, OMPP_METRIC_SAMPLES_NUM } ompp_sample_metric_t;
@@ -99,6 +119,9 @@ extern const ompp_metric_row_t ompp_mpi_metrics[OMPP_METRIC_MPI_NUM];
 extern const ompp_metric_row_t ompp_start_metrics[OMPP_METRIC_TASK_START_NUM],
     ompp_end_metrics[OMPP_METRIC_TASK_END_NUM];
 extern const ompp_metric_row_t ompp_sample_metrics[OMPP_METRIC_SAMPLES_NUM];
+extern const ompp_metric_row_t ompp_chunk_metrics[OMPP_METRIC_CHUNK_NUM];
+extern const ompp_metric_row_t ompp_meet_metrics[OMPP_METRIC_MEET_NUM]
+    __attribute__((visibility("default")));             /* for libompp-mpi */
 extern const char *const ompp_unit_name[OMPP_UNIT_NUM]; /* "ns", "count", "bytes" */
 
 typedef enum {
@@ -162,6 +185,14 @@ typedef struct {
     uint8_t columns[OMPP_MAX_COLUMNS]; /* ompp_column_t in print order; OMPP_COLUMN_SPLIT set: has /I and /E values */
     const char *env;                   /* variable that disables it; NULL = cannot be disabled */
 } ompp_construct_row_t;
+
+/** Kinds of events, by what they cost. */
+typedef enum {
+#define OMPP_COST(id, name, meaning) OMPP_COST_##id,
+#include "model/ompp_cost.def"
+#undef OMPP_COST
+    OMPP_COST_NUM
+} ompp_cost_t;
 
 typedef enum {
 #define OMPP_CLASS(id, title, meaning) OMPP_CLASS_##id,

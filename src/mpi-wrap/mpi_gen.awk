@@ -231,6 +231,7 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     for (i = 1; i <= k; i++) code = code ", " expression(list[i])
     code = code ")"
     if (rule == "none") body = without_lines(body, "@rule@")
+    if (class != "coll" || !("comm" in role_param)) body = without_lines(body, "@meet@")
     if (!("message" in role_param)) body = without_lines(body, "@message@")
     piggyback = class_stamp[class]
     if (piggyback == "" || piggyback == "none") body = without_lines(body, "ompp_piggyback")
@@ -255,6 +256,7 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     gsub(/@more@/, decl == "" ? "" : ", " decl, body)
     gsub(/@more_args@/, args == "" ? "" : ", " args, body)
     gsub(/@rule@/, code, body)
+    gsub(/@meet@/, "ompp_mpi_meet(" value_or("comm") ", ompp_end)", body)
     gsub(/@message@/, role_or("message"), body)
     gsub(/@request@/, role_or("request"), body)
     gsub(/@number@/, value_or("number", "1"), body)

@@ -575,6 +575,21 @@ typedef struct {
 /** \brief Makes it: finds out which ranks are measured. Collective over those; bounded. In MPI_Init. */
 void ompp_mpi_own_make(ompp_mpi_own_t *own);
 
+/**
+ * As MPI_Allreduce on our own communicator, with a limit: false when a rank did not come. Then MPI may still read and
+ * write the arrays.
+ */
+typedef bool ompp_mpi_reduce_all_fn(const void *mine, void *all, int n, MPI_Datatype type, MPI_Op op);
+
+/** \brief A blocking collective call of this thread has succeeded, whose region is still open. */
+void ompp_mpi_meet(MPI_Comm comm, ompp_time_t leave);
+
+/**
+ * \brief Compares when ranks came to their calls. Collective over all ranks of MPI_COMM_WORLD, which are known to be
+ *        there.
+ */
+void ompp_mpi_meet_finish(MPI_Comm own, ompp_mpi_reduce_all_fn *all);
+
 /** \brief Before MPI's own MPI_Init: this rank says that it is measured. */
 void ompp_mpi_starting(void);
 

@@ -167,6 +167,8 @@ static void copy(char *to, size_t size, ompp_span_t from)
     to[length] = '\0';
 }
 
+bool ompp_pomp2_off[OMPP_CONSTRUCT_NUM];
+
 /* Asks the runtime for the region; leaves ref 0 when there is none now. */
 static void define(ompp_pomp2_region_t *region, const ompp_ctc_t *ctc, unsigned flags)
 {
@@ -180,6 +182,9 @@ static void define(ompp_pomp2_region_t *region, const ompp_ctc_t *ctc, unsigned 
     def.file = *file ? file : NULL;
     def.name = *name ? name : NULL;
     __atomic_store_n(&region->ref, ompp_region_define(&def), __ATOMIC_RELEASE);
+    region->off = !ompp_region_wanted(ctc->construct);
+    /* who follows waiting wants to know of it all the same */
+    if (region->off && !ompp_sync_wanted()) __atomic_store_n(&ompp_pomp2_off[ctc->construct], true, __ATOMIC_RELAXED);
 }
 
 /* All critical constructs of one name, and all without, exclude one another. */
@@ -297,13 +302,15 @@ OMPP_EXPORT void POMP2_Off(void) { ompp_event_switch(false, "inst off"); }
 /**
  * \brief Called by constructors that kinst-ompp puts into objects, mostly before measurement starts.
  * \param[in] kind  0 = file compiled without instrumentation, 1 = pragma ignored, 2 = construct that is not
- *                  instrumented, 3 = part of a file ("path:first:last") that is not to be.
+ *                  instrumented, 3 = part of a file ("path:first:last") that is not to be, 4 = construct that the user
+ *                  has left out.
  * \note Where files are not instrumented there may be no event at all: measurement starts here, so that there is a
  *       report.
  */
 OMPP_EXPORT void ompp_build_note(int kind, const char *subject, const char *reason)
 {
-    static const unsigned kinds[] = {OMPP_COVERAGE_UNINSTRUMENTED, OMPP_COVERAGE_NOTE, 0, OMPP_COVERAGE_QUIET};
+    static const unsigned kinds[] = {OMPP_COVERAGE_UNINSTRUMENTED, OMPP_COVERAGE_NOTE, 0, OMPP_COVERAGE_QUIET,
+                                     OMPP_COVERAGE_DISABLED};
     int saved = errno;
     char text[1024];
 
@@ -311,7 +318,7 @@ OMPP_EXPORT void ompp_build_note(int kind, const char *subject, const char *reas
         snprintf(text, sizeof text, "%s (%s)", subject, reason);
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "OPARI2", text);
     } else {
-        ompp_event_coverage(kinds[kind == 0 || kind == 3 ? kind : 1], subject, reason);
+        ompp_event_coverage(kinds[kind == 0 || kind == 3 || kind == 4 ? kind : 1], subject, reason);
     }
     if (kind == 0) ompp_runtime_start();
     errno = saved;

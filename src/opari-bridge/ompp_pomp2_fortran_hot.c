@@ -11,7 +11,7 @@ static inline bool has_region(POMP2_Region_handle *handle)
 {
     const ompp_pomp2_region_t *region = __atomic_load_n(handle, __ATOMIC_ACQUIRE);
 
-    return __builtin_expect(region && __atomic_load_n(&region->ref, __ATOMIC_RELAXED) != 0, 1);
+    return __builtin_expect(ompp_pomp2_is_known(region), 1);
 }
 
 #define OMPP_FORTRAN_ENTER(lower, upper, function)                                                          \

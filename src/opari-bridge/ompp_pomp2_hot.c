@@ -20,7 +20,7 @@ static inline ompp_pomp2_region_t *first(POMP2_Region_handle *handle, const char
 {
     ompp_pomp2_region_t *region = __atomic_load_n(handle, __ATOMIC_ACQUIRE);
 
-    if (__builtin_expect(region && __atomic_load_n(&region->ref, __ATOMIC_RELAXED) != 0, 1)) return region;
+    if (__builtin_expect(ompp_pomp2_is_known(region), 1)) return region;
     return ompp_pomp2_region_slow(handle, ctc);
 }
 
@@ -36,14 +36,14 @@ static inline void enter(POMP2_Region_handle *handle, const char *ctc)
 {
     ompp_pomp2_region_t *region = first(handle, ctc);
 
-    if (!region->forks) ompp_event_enter(region->ref, ompp_event_now());
+    if (!region->forks && region->ref) ompp_event_enter(region->ref, ompp_event_now());
 }
 
 static inline void leave(POMP2_Region_handle *handle)
 {
     ompp_pomp2_region_t *region = known(handle);
 
-    if (!region->forks) ompp_event_exit(region->ref, ompp_event_now());
+    if (!region->forks && region->ref) ompp_event_exit(region->ref, ompp_event_now());
 }
 
 /* All threads of the team wait for one another. */
@@ -60,7 +60,9 @@ static inline void go_on(void)
 
 static inline void phase(POMP2_Region_handle *handle, ompp_phase_t next)
 {
-    ompp_event_phase(known(handle)->ref, next, ompp_event_now());
+    const ompp_region_ref_t ref = known(handle)->ref;
+
+    if (ref) ompp_event_phase(ref, next, ompp_event_now());
 }
 
 OMPP_EXPORT void POMP2_Assign_handle(POMP2_Region_handle *handle, const char ctc[])
@@ -126,65 +128,109 @@ OMPP_EXPORT void POMP2_Section_end(POMP2_Region_handle *handle)
 
 OMPP_EXPORT void POMP2_Single_enter(POMP2_Region_handle *handle, const char ctc[])
 {
+    if (ompp_pomp2_is_off(OMPP_CONSTRUCT_SINGLE)) return;
     enter(handle, ctc);
     come_for_one();
 }
 
-OMPP_EXPORT void POMP2_Single_begin(POMP2_Region_handle *handle) { phase(handle, OMPP_PHASE_SINGLE); }
+OMPP_EXPORT void POMP2_Single_begin(POMP2_Region_handle *handle)
+{
+    if (ompp_pomp2_is_off(OMPP_CONSTRUCT_SINGLE)) return;
+    phase(handle, OMPP_PHASE_SINGLE);
+}
 
-OMPP_EXPORT void POMP2_Single_end(POMP2_Region_handle *handle) { phase(handle, OMPP_PHASE_MGMT); }
+OMPP_EXPORT void POMP2_Single_end(POMP2_Region_handle *handle)
+{
+    if (ompp_pomp2_is_off(OMPP_CONSTRUCT_SINGLE)) return;
+    phase(handle, OMPP_PHASE_MGMT);
+}
 
-OMPP_EXPORT void POMP2_Single_exit(POMP2_Region_handle *handle) { leave(handle); }
+OMPP_EXPORT void POMP2_Single_exit(POMP2_Region_handle *handle)
+{
+    if (ompp_pomp2_is_off(OMPP_CONSTRUCT_SINGLE)) return;
+    leave(handle);
+}
 
-OMPP_EXPORT void POMP2_Master_begin(POMP2_Region_handle *handle, const char ctc[]) { enter(handle, ctc); }
+OMPP_EXPORT void POMP2_Master_begin(POMP2_Region_handle *handle, const char ctc[])
+{
+    if (ompp_pomp2_is_off(OMPP_CONSTRUCT_MASTER)) return;
+    enter(handle, ctc);
+}
 
-OMPP_EXPORT void POMP2_Master_end(POMP2_Region_handle *handle) { leave(handle); }
+OMPP_EXPORT void POMP2_Master_end(POMP2_Region_handle *handle)
+{
+    if (ompp_pomp2_is_off(OMPP_CONSTRUCT_MASTER)) return;
+    leave(handle);
+}
 
 /* ---- Synchronisation --------------------------------------------------------------------------------------------- */
 
-OMPP_EXPORT void POMP2_Atomic_enter(POMP2_Region_handle *handle, const char ctc[]) { enter(handle, ctc); }
+OMPP_EXPORT void POMP2_Atomic_enter(POMP2_Region_handle *handle, const char ctc[])
+{
+    if (ompp_pomp2_is_off(OMPP_CONSTRUCT_ATOMIC)) return;
+    enter(handle, ctc);
+}
 
-OMPP_EXPORT void POMP2_Atomic_exit(POMP2_Region_handle *handle) { leave(handle); }
+OMPP_EXPORT void POMP2_Atomic_exit(POMP2_Region_handle *handle)
+{
+    if (ompp_pomp2_is_off(OMPP_CONSTRUCT_ATOMIC)) return;
+    leave(handle);
+}
 
-OMPP_EXPORT void POMP2_Flush_enter(POMP2_Region_handle *handle, const char ctc[]) { enter(handle, ctc); }
+OMPP_EXPORT void POMP2_Flush_enter(POMP2_Region_handle *handle, const char ctc[])
+{
+    if (ompp_pomp2_is_off(OMPP_CONSTRUCT_FLUSH)) return;
+    enter(handle, ctc);
+}
 
-OMPP_EXPORT void POMP2_Flush_exit(POMP2_Region_handle *handle) { leave(handle); }
+OMPP_EXPORT void POMP2_Flush_exit(POMP2_Region_handle *handle)
+{
+    if (ompp_pomp2_is_off(OMPP_CONSTRUCT_FLUSH)) return;
+    leave(handle);
+}
 
 OMPP_EXPORT void POMP2_Critical_enter(POMP2_Region_handle *handle, const char ctc[])
 {
+    if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
     enter(handle, ctc);
-    ompp_sync_wait(OMPP_SYNC_MUTEX, known(handle)->mutex, ompp_event_now());
+    ompp_pomp2_wait(OMPP_SYNC_MUTEX, known(handle)->mutex);
 }
 
 OMPP_EXPORT void POMP2_Critical_begin(POMP2_Region_handle *handle)
 {
-    ompp_sync_resume(OMPP_SYNC_MUTEX, known(handle)->mutex, ompp_event_now());
+    if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
+    ompp_pomp2_resume(OMPP_SYNC_MUTEX, known(handle)->mutex);
     phase(handle, OMPP_PHASE_BODY);
 }
 
 OMPP_EXPORT void POMP2_Critical_end(POMP2_Region_handle *handle)
 {
-    ompp_sync_publish(OMPP_SYNC_MUTEX, known(handle)->mutex, ompp_event_now());
+    if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
+    ompp_pomp2_publish(OMPP_SYNC_MUTEX, known(handle)->mutex);
     phase(handle, OMPP_PHASE_EXIT);
 }
 
-OMPP_EXPORT void POMP2_Critical_exit(POMP2_Region_handle *handle) { leave(handle); }
+OMPP_EXPORT void POMP2_Critical_exit(POMP2_Region_handle *handle)
+{
+    if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
+    leave(handle);
+}
 
 OMPP_EXPORT void POMP2_Ordered_enter(POMP2_Region_handle *handle, const char ctc[])
 {
     enter(handle, ctc);
-    ompp_sync_wait(OMPP_SYNC_ORDERED, known(handle)->mutex, ompp_event_now());
+    ompp_pomp2_wait(OMPP_SYNC_ORDERED, known(handle)->mutex);
 }
 
 OMPP_EXPORT void POMP2_Ordered_begin(POMP2_Region_handle *handle)
 {
-    ompp_sync_resume(OMPP_SYNC_ORDERED, known(handle)->mutex, ompp_event_now());
+    ompp_pomp2_resume(OMPP_SYNC_ORDERED, known(handle)->mutex);
     phase(handle, OMPP_PHASE_BODY);
 }
 
 OMPP_EXPORT void POMP2_Ordered_end(POMP2_Region_handle *handle)
 {
-    ompp_sync_publish(OMPP_SYNC_ORDERED, known(handle)->mutex, ompp_event_now());
+    ompp_pomp2_publish(OMPP_SYNC_ORDERED, known(handle)->mutex);
     phase(handle, OMPP_PHASE_EXIT);
 }
 
@@ -193,12 +239,14 @@ OMPP_EXPORT void POMP2_Ordered_exit(POMP2_Region_handle *handle) { leave(handle)
 OMPP_EXPORT void POMP2_Barrier_enter(POMP2_Region_handle *handle, POMP2_Task_handle *old_task, const char ctc[])
 {
     *old_task = 0;
+    if (ompp_pomp2_is_off(OMPP_CONSTRUCT_BARRIER)) return;
     enter(handle, ctc);
     arrive();
 }
 
 OMPP_EXPORT void POMP2_Barrier_exit(POMP2_Region_handle *handle, POMP2_Task_handle old_task)
 {
+    if (ompp_pomp2_is_off(OMPP_CONSTRUCT_BARRIER)) return;
     (void)old_task;
     go_on();
     leave(handle);
@@ -208,13 +256,13 @@ OMPP_EXPORT void POMP2_Taskwait_begin(POMP2_Region_handle *handle, POMP2_Task_ha
 {
     *old_task = 0;
     enter(handle, ctc);
-    ompp_sync_task(OMPP_SYNC_TASK_WAIT, 0, 0, ompp_event_now());
+    ompp_pomp2_task(OMPP_SYNC_TASK_WAIT);
 }
 
 OMPP_EXPORT void POMP2_Taskwait_end(POMP2_Region_handle *handle, POMP2_Task_handle old_task)
 {
     (void)old_task;
-    ompp_sync_task(OMPP_SYNC_TASK_WAITED, 0, 0, ompp_event_now());
+    ompp_pomp2_task(OMPP_SYNC_TASK_WAITED);
     leave(handle);
 }
 

@@ -23,15 +23,22 @@ static inline void destroy_lock(const ompp_pomp2_locks_t *omp, void *lock)
 
 static inline uint64_t number_of(const void *lock) { return (uint64_t)(uintptr_t)lock; }
 
+/* Nobody wants to know of locks. */
+static inline bool is_unwanted(ompp_region_ref_t ref) { return !ref && !ompp_sync_follower(); }
+
 static inline void set_lock(const ompp_pomp2_locks_t *omp, void *lock)
 {
     ompp_region_ref_t ref = ompp_region_lock(lock);
 
     ompp_pomp2_omp_find();
+    if (is_unwanted(ref)) {
+        omp->set_lock(lock);
+        return;
+    }
     ompp_event_enter(ref, ompp_event_now());
-    ompp_sync_wait(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
+    ompp_pomp2_wait(OMPP_SYNC_MUTEX, number_of(lock));
     omp->set_lock(lock);
-    ompp_sync_resume(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
+    ompp_pomp2_resume(OMPP_SYNC_MUTEX, number_of(lock));
     ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
 }
 
@@ -41,7 +48,11 @@ static inline void unset_lock(const ompp_pomp2_locks_t *omp, void *lock)
     ompp_region_ref_t ref = ompp_region_lock(lock);
 
     ompp_pomp2_omp_find();
-    ompp_sync_publish(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
+    if (is_unwanted(ref)) {
+        omp->unset_lock(lock);
+        return;
+    }
+    ompp_pomp2_publish(OMPP_SYNC_MUTEX, number_of(lock));
     ompp_event_phase(ref, OMPP_PHASE_EXIT, ompp_event_now());
     omp->unset_lock(lock);
     ompp_event_release(ref, ompp_event_now());
@@ -53,9 +64,10 @@ static inline int test_lock(const ompp_pomp2_locks_t *omp, void *lock)
     int taken;
 
     ompp_pomp2_omp_find();
+    if (is_unwanted(ref)) return omp->test_lock(lock);
     ompp_event_enter(ref, ompp_event_now());
     taken = omp->test_lock(lock);
-    if (taken) ompp_sync_resume(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
+    if (taken) ompp_pomp2_resume(OMPP_SYNC_MUTEX, number_of(lock));
     ompp_sync_flag(OMPP_WHATIF_F_POLLING, !taken);
     if (taken) ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
     else ompp_event_exit(ref, ompp_event_now());
@@ -92,7 +104,7 @@ static inline void set_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
         ompp_sync_wait(OMPP_SYNC_MUTEX, number_of(lock), t);
         omp->set_nest_lock(lock);
     }
-    ompp_sync_resume(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
+    ompp_pomp2_resume(OMPP_SYNC_MUTEX, number_of(lock));
     ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
 }
 
@@ -106,7 +118,7 @@ static inline void unset_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
     if (depth >= 0) omp->unset_nest_lock(lock);
     if (depth == 1) {
         ref = ompp_region_lock(lock);
-        ompp_sync_publish(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
+        ompp_pomp2_publish(OMPP_SYNC_MUTEX, number_of(lock));
     }
     ompp_event_phase(ref, OMPP_PHASE_EXIT, ompp_event_now());
     omp->unset_nest_lock(lock);
@@ -124,7 +136,7 @@ static inline int test_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
     if (depth > 1) return depth;
     ref = ompp_region_lock(lock);
     ompp_event_enter(ref, t);
-    if (depth == 1) ompp_sync_resume(OMPP_SYNC_MUTEX, number_of(lock), ompp_event_now());
+    if (depth == 1) ompp_pomp2_resume(OMPP_SYNC_MUTEX, number_of(lock));
     ompp_sync_flag(OMPP_WHATIF_F_POLLING, depth == 0);
     if (depth == 1) ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
     else ompp_event_exit(ref, ompp_event_now());

@@ -28,11 +28,48 @@ typedef struct {
     ompp_region_ref_t ref; /* 0 while the runtime gives none */
     ompp_construct_t construct;
     bool forks;
+    bool off;                                              /* the user has switched its construct off: ref stays 0 */
     bool dynamic;                                          /* iterations are handed out as it goes */
     uint64_t mutex;                                        /* critical: equal for those of one name. ordered: its own */
     ompp_time_t retry_at;                                  /* next attempt to define it, when ref is 0 */
     ompp_pomp2_slot_t *slots __attribute__((aligned(64))); /* written by other threads */
 } ompp_pomp2_region_t;
+
+/** \return whether what a handle points to needs no second look. */
+static inline bool ompp_pomp2_is_known(const ompp_pomp2_region_t *region)
+{
+    return region && (__atomic_load_n(&region->ref, __ATOMIC_RELAXED) || region->off);
+}
+
+/** [construct] the user has switched it off, and OPARI2's functions return at once; known from its first event on. */
+extern bool ompp_pomp2_off[OMPP_CONSTRUCT_NUM];
+
+/** \return whether nobody wants to know of this construct. */
+static inline bool ompp_pomp2_is_off(ompp_construct_t construct)
+{
+    return __builtin_expect(__atomic_load_n(&ompp_pomp2_off[construct], __ATOMIC_RELAXED), 0);
+}
+
+/* As ompp_sync_wait() and its like, now: the clock is read only for somebody who follows. */
+static inline void ompp_pomp2_wait(ompp_sync_object_t kind, uint64_t object)
+{
+    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) ompp_sync_wait(kind, object, ompp_event_now());
+}
+
+static inline void ompp_pomp2_resume(ompp_sync_object_t kind, uint64_t object)
+{
+    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) ompp_sync_resume(kind, object, ompp_event_now());
+}
+
+static inline void ompp_pomp2_publish(ompp_sync_object_t kind, uint64_t object)
+{
+    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) ompp_sync_publish(kind, object, ompp_event_now());
+}
+
+static inline void ompp_pomp2_task(ompp_sync_task_t what)
+{
+    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) ompp_sync_task(what, 0, 0, ompp_event_now());
+}
 
 /** OpenMP's lock functions. Those for C and for Fortran differ in what a lock variable holds. Never NULL. */
 typedef struct {

@@ -45,6 +45,7 @@ void ompp_runtime_absent(const ompp_reduce_t *reduce)
     bool done = false;
 
     if (reduce->size < 2 || ompp_finish_meet(reduce)) return;
+    if (reduce->compare) reduce->compare();
     if (reduce->rank == 0) ompp_finish_begin();
     ompp_profile_t *profile = reduce->rank == 0 ? ompp_profile_new() : NULL;
     if (profile) {
@@ -216,8 +217,18 @@ static bool report_of_run(ompp_time_t t, const ompp_reduce_t *reduce)
     return done;
 }
 
+/* What comes of it belongs to the thread that ends measurement. */
+static void compare(const ompp_reduce_t *reduce, ompp_thread_t *self)
+{
+    if (!reduce->compare) return;
+    ompp_thread_self = self;
+    reduce->compare();
+    ompp_thread_self = &ompp_thread_none;
+}
+
 static void finalize(const ompp_reduce_t *reduce)
 {
+    ompp_thread_t *self = ompp_thread_self;
     ompp_time_t t;
     bool done = true;
     int error = 0, untold = 0;
@@ -231,6 +242,7 @@ static void finalize(const ompp_reduce_t *reduce)
     if (reduce && wants_reports_of("ranks")) done = report_of_rank(t, ompp_process.header->rank);
     if (!reduce || wants_reports_of("merged")) {
         error = reduce && reduce->size > 1 ? ompp_finish_meet(reduce) : 0;
+        if (!error && reduce && reduce->size > 1) compare(reduce, self);
         if (!error) done = report_of_run(t, reduce);
         if (!error && reduce && reduce->size > 1) untold = ompp_finish_tell(reduce, &done);
     }

@@ -114,6 +114,12 @@ static double begun; /* ompp_clock_seconds() */
 
 void ompp_finish_begin(void) { begun = ompp_clock_seconds(); }
 
+static bool wants_summary(void)
+{
+    if (ompp_env.quiet || strcmp(ompp_env.summary, "off") == 0) return false;
+    return strcmp(ompp_env.summary, "on") == 0 || isatty(STDERR_FILENO);
+}
+
 /* \return whether there is a report now, or the compact profile. */
 static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
 {
@@ -128,6 +134,7 @@ static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
                       .file = ompp_env.reportfile,
                       .overwrite = ompp_env.overwrite,
                       .usepid = ompp_env.usepid,
+                      .wants_summary = !incremental && wants_summary(),
                       .redact = ompp_env.redact,
                       .local_rank = local_rank,
                       .time_digits = (int)ompp_env.time_digits,
@@ -153,6 +160,7 @@ static bool write_here(ompp_profile_t *profile, int local_rank, const char *why)
     else if (error) ompp_finish_warn(incremental, "no report: ", ompp_error_message(error));
     else if (why) ompp_warn("%s; report of this process: %s%s", why, job.path, advice());
     else ompp_log_at(incremental ? OMPP_LOG_INFO : OMPP_LOG_WARN, !incremental, "report: %s", job.path);
+    if (job.summary[0]) ompp_write_stderr(job.summary, strlen(job.summary));
     if (job.notice[0] && !incremental) ompp_warn("%s", job.notice);
     if (!incremental) warn_of_losses(profile);
     return job.path[0] != '\0';

@@ -26,6 +26,7 @@
 #include "process/ompp_finish_priv.h"
 #include "process/ompp_plugin.h"
 #include "process/ompp_unmeasured_priv.h"
+#include "runtime/ompp_calibrate.h"
 #include "runtime/ompp_callpath.h"
 #include "runtime/ompp_coverage.h"
 #include "runtime/ompp_pending.h"
@@ -278,6 +279,7 @@ static void start_now(void)
     }
     pthread_atfork(before_fork, in_parent, in_child);
     atomic_store(&ompp_process.state, OMPP_STATE_RUNNING);
+    ompp_calibrate(ompp_process.header->cost_ps, ompp_process.header->inside_ps);
     ompp_coverage_start();
     note_misread();
     ompp_callpath_start();

@@ -27,6 +27,7 @@ typedef struct {
     int (*send)(int to, const void *data, uint64_t bytes);
     int (*receive_size)(int from, uint64_t *bytes);
     int (*receive)(int from, void *data, uint64_t bytes);
+    void (*compare)(void); /* all ranks are here: what they settle together before profiles are made; NULL = nothing */
 } ompp_reduce_t;
 
 /** What ompp_runtime_own_begin() has seen. */

@@ -14,8 +14,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* The real function is one of ours already, which tells. */
-static bool is_reported(const void *real)
+bool ompp_libgomp_is_reported(const void *real)
 {
     static _Atomic int reported; /* 0 = not known yet, 1 = no, 2 = yes */
     Dl_info info;
@@ -26,34 +25,7 @@ static bool is_reported(const void *real)
 
 static uint64_t team(void) { return (uint64_t)(uintptr_t)ompp_event_team(); }
 
-/* ---- Loops ------------------------------------------------------------------------------------------------------- */
-
-/* Loops with a dynamic or guided schedule: which thread comes for iterations next. Bounds of those; false = there are
- * none. */
-#define CHUNK(name, type)                                                                             \
-    static bool (*real_##name)(type *, type *);                                                       \
-    static bool name(type *first, type *last)                                                         \
-    {                                                                                                 \
-        const bool more = real_##name(first, last);                                                   \
-        if (!is_reported((void *)real_##name))                                                        \
-            (more ? ompp_sync_resume : ompp_sync_publish)(OMPP_SYNC_CHUNK, team(), ompp_event_now()); \
-        return more;                                                                                  \
-    }
-
-CHUNK(loop_dynamic_next, long)
-CHUNK(loop_guided_next, long)
-CHUNK(loop_maybe_nonmonotonic_runtime_next, long)
-CHUNK(loop_nonmonotonic_dynamic_next, long)
-CHUNK(loop_nonmonotonic_guided_next, long)
-CHUNK(loop_nonmonotonic_runtime_next, long)
-CHUNK(loop_runtime_next, long)
-CHUNK(loop_ull_dynamic_next, unsigned long long)
-CHUNK(loop_ull_guided_next, unsigned long long)
-CHUNK(loop_ull_maybe_nonmonotonic_runtime_next, unsigned long long)
-CHUNK(loop_ull_nonmonotonic_dynamic_next, unsigned long long)
-CHUNK(loop_ull_nonmonotonic_guided_next, unsigned long long)
-CHUNK(loop_ull_nonmonotonic_runtime_next, unsigned long long)
-CHUNK(loop_ull_runtime_next, unsigned long long)
+/* ---- Loops, beside ompp_loop_calls.c ----------------------------------------------------------------------------- */
 
 /* Iterations that wait for others of the same loop (doacross). */
 #define POST(name, type)                          \
@@ -94,7 +66,7 @@ static void *(*real_single_copy_start)(void);
 
 static void *single_copy_start(void)
 {
-    const bool follows = team() && !is_reported((void *)real_single_copy_start);
+    const bool follows = team() && !ompp_libgomp_is_reported((void *)real_single_copy_start);
     void *copy;
 
     if (!follows) return real_single_copy_start();
@@ -114,7 +86,7 @@ static void (*real_single_copy_end)(void *);
 
 static void single_copy_end(void *copy)
 {
-    const bool follows = team() && !is_reported((void *)real_single_copy_end);
+    const bool follows = team() && !ompp_libgomp_is_reported((void *)real_single_copy_end);
 
     if (follows) {
         ompp_sync_publish(OMPP_SYNC_EVENT, team() + COPY_GIVEN, ompp_event_now());
@@ -135,7 +107,7 @@ static task_t *real_task;
 static void task(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align, bool deferred,
                  unsigned flags, void **depend, int priority, void *detach)
 {
-    if ((flags & DEPEND) && !is_reported((void *)real_task))
+    if ((flags & DEPEND) && !ompp_libgomp_is_reported((void *)real_task))
         ompp_sync_flag(OMPP_WHATIF_F_TASK | OMPP_WHATIF_F_LOST, true);
     real_task(body, data, copy, size, align, deferred, flags, depend, priority, detach);
 }
@@ -146,7 +118,7 @@ static void task(void (*body)(void *), void *data, void (*copy)(void *, void *),
     static void name(void (*body)(void *), void *data, void (*copy)(void *, void *), long size, long align, \
                      unsigned flags, unsigned long tasks, int priority, type start, type end, type step)    \
     {                                                                                                       \
-        if (!is_reported((void *)real_##name)) ompp_sync_flag(OMPP_WHATIF_F_TASK, true);                    \
+        if (!ompp_libgomp_is_reported((void *)real_##name)) ompp_sync_flag(OMPP_WHATIF_F_TASK, true);       \
         real_##name(body, data, copy, size, align, flags, tasks, priority, start, end, step);               \
     }
 
@@ -161,28 +133,8 @@ TASKLOOP(taskloop_ull, unsigned long long)
     }
 
 const ompp_intercept_t ompp_libgomp_functions[] = {
-    ROW(cancel),
-    ROW(doacross_post),
-    ROW(doacross_ull_post),
-    ROW(loop_dynamic_next),
-    ROW(loop_guided_next),
-    ROW(loop_maybe_nonmonotonic_runtime_next),
-    ROW(loop_nonmonotonic_dynamic_next),
-    ROW(loop_nonmonotonic_guided_next),
-    ROW(loop_nonmonotonic_runtime_next),
-    ROW(loop_runtime_next),
-    ROW(loop_ull_dynamic_next),
-    ROW(loop_ull_guided_next),
-    ROW(loop_ull_maybe_nonmonotonic_runtime_next),
-    ROW(loop_ull_nonmonotonic_dynamic_next),
-    ROW(loop_ull_nonmonotonic_guided_next),
-    ROW(loop_ull_nonmonotonic_runtime_next),
-    ROW(loop_ull_runtime_next),
-    ROW(single_copy_end),
-    ROW(single_copy_start),
-    ROW(task),
-    ROW(taskloop),
-    ROW(taskloop_ull),
+    ROW(cancel), ROW(doacross_post), ROW(doacross_ull_post), ROW(single_copy_end), ROW(single_copy_start),
+    ROW(task),   ROW(taskloop),      ROW(taskloop_ull),
     /* End of functions; ascending */
 };
 const size_t ompp_nlibgomp_functions = sizeof ompp_libgomp_functions / sizeof ompp_libgomp_functions[0];

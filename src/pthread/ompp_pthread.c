@@ -182,6 +182,7 @@ static void follow(void)
 /* All at once, so that a thread that runs on finds lock and unlock replaced together. */
 __attribute__((constructor)) static void at_load(void)
 {
+    ompp_intercept(ompp_loop_functions, ompp_nloop_functions);
     causal = wanted();
     if (causal) follow();
     else if (ompp_sample_is_wanted()) follow_creation(ompp_c11_is_known());

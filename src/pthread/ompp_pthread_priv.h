@@ -24,6 +24,13 @@ extern const size_t ompp_npthread_functions;
 extern const ompp_intercept_t ompp_libgomp_functions[];
 extern const size_t ompp_nlibgomp_functions;
 
+/** Functions by which threads come for iterations, of libgomp and of LLVM's library: the same. */
+extern const ompp_intercept_t ompp_loop_functions[];
+extern const size_t ompp_nloop_functions;
+
+/** \return whether the real function of libgomp is one of ours already, which tells. */
+bool ompp_libgomp_is_reported(const void *real);
+
 /** The call of the system by which others wait, the same. */
 extern const ompp_intercept_t ompp_futex_functions[];
 extern const size_t ompp_nfutex_functions;

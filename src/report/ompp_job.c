@@ -7,6 +7,7 @@
 #include "report/ompp_text_priv.h"
 
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_own.h"
 #include "analysis/ompp_sample_sums.h"
 #include "analysis/ompp_values.h"
 #include "analysis/ompp_whatif.h"
@@ -196,6 +197,7 @@ static int analyse(ompp_profile_t *profile, const ompp_job_t *job)
     next = ompp_analysis_number(profile);
     if (rc == 0) rc = next;
     ompp_analysis_outside(profile);
+    ompp_analysis_own(profile);
     ompp_analysis_counted(profile);
     ompp_samples_check(profile);
     next = shorten(profile, job);
@@ -206,7 +208,7 @@ __attribute__((visibility("default"))) int ompp_job_run(ompp_profile_t *profile,
 {
     int analysed, written;
 
-    job->path[0] = job->xml_path[0] = job->message[0] = 0;
+    job->path[0] = job->xml_path[0] = job->message[0] = job->summary[0] = 0;
     if (job->version != OMPP_JOB_VERSION) {
         snprintf(job->message, sizeof job->message, "libompp-report.so is of another version than libompp.so");
         return -OMPP_E_VERSION;
@@ -217,6 +219,7 @@ __attribute__((visibility("default"))) int ompp_job_run(ompp_profile_t *profile,
     written = write_unharmed(profile, job);
     if (written) return written;
     ompp_whatif_notice(profile, job->notice, sizeof job->notice);
+    if (job->wants_summary) ompp_report_summary(profile, job->summary, sizeof job->summary);
     if (analysed && !job->message[0])
         snprintf(job->message, sizeof job->message, "addresses in the report: %s", ompp_error_message(analysed));
     return analysed;

@@ -24,6 +24,14 @@
  */
 int ompp_report_text(const ompp_profile_t *profile, int digits, bool full, FILE *out);
 
+/**
+ * \brief The lines of the section ompp Summary.
+ * \param[in]  profile  borrowed; numbered.
+ * \param[out] text     shape [size], cut where that is too little.
+ * \return 0 or -OMPP_E_NOMEM.
+ */
+int ompp_report_summary(const ompp_profile_t *profile, char *text, size_t size);
+
 /** Views of samples. */
 typedef enum { OMPP_BY_FLAT, OMPP_BY_CALLER, OMPP_BY_CALLEE, OMPP_BY_NUM } ompp_by_t;
 

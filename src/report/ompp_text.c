@@ -268,16 +268,18 @@ int ompp_report_text(const ompp_profile_t *profile, int digits, bool full, FILE 
     if (rc == 0 && !full) rc = ompp_text_fold(&t, false);
     if (rc == 0) {
         ompp_text_general(&t);
+        rc = ompp_text_summary(&t, profile);
         ompp_text_coverage(&t);
         ompp_text_overview(&t);
         ompp_text_callgraph(&t);
         ompp_text_flat(&t);
         ompp_text_callgraph_profiles(&t);
         ompp_text_caution_section(&t);
-        rc = ompp_text_overheads(&t);
+        if (rc == 0) rc = ompp_text_overheads(&t);
         if (rc == 0) rc = ompp_text_properties(&t);
         if (rc == 0) rc = ompp_text_outside(&t);
         if (rc == 0) rc = ompp_text_tasks(&t);
+        if (rc == 0) rc = ompp_text_loops(&t);
         if (rc == 0) rc = ompp_text_never(&t);
         if (rc == 0) rc = ompp_text_data(&t);
         if (rc == 0) rc = ompp_text_samples(&t, profile);

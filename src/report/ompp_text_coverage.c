@@ -45,10 +45,13 @@ static bool is_caution(const ompp_text_t *t, size_t line)
     return true;
 }
 
+/* Our own part of the blame comes first. */
 void ompp_text_cautions(ompp_text_t *t)
 {
-    for (size_t i = 0; i < t->profile->ncoverage; i++) {
-        if (!is_caution(t, i)) continue;
+    for (size_t k = 0; k < 2 * t->profile->ncoverage; k++) {
+        const size_t i = k % t->profile->ncoverage;
+        const bool own = t->profile->coverage[i].kind == OMPP_COVERAGE_OWN_MUCH;
+        if (!is_caution(t, i) || own != (k < t->profile->ncoverage)) continue;
         fputs("Caution: ", t->out);
         coverage_words(t, &t->profile->coverage[i]);
         fputs(" (more in ompp Coverage, and in docs/report.md)\n", t->out);

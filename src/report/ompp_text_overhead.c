@@ -149,8 +149,6 @@ int ompp_text_overheads(ompp_text_t *t)
     print_each(t, &o);
     ompp_text_overhead_by_sum(&o);
     print_whole(t, &o);
-    if (o.nregions == 0 && t->profile->mpi)
-        fprintf(t->out, "%s\n%s\n\n", ompp_layout_no_parallel[0], ompp_layout_no_parallel[1]);
     free(o.lines);
     return 0;
 }

@@ -112,6 +112,9 @@ typedef struct {
 int ompp_text_never(ompp_text_t *t);
 int ompp_text_data(ompp_text_t *t);
 
+/** \param[in] profile  with samples, which t->profile does not have. */
+int ompp_text_summary(ompp_text_t *t, const ompp_profile_t *profile);
+
 /** \param[in] profile  with all functions and lines, of which t->profile has some. */
 int ompp_text_samples(const ompp_text_t *t, const ompp_profile_t *profile);
 int ompp_text_samples_csv(const ompp_text_t *t, const ompp_profile_t *profile);
@@ -301,6 +304,7 @@ int ompp_text_overheads(ompp_text_t *t);
 int ompp_text_properties(ompp_text_t *t);
 int ompp_text_outside(ompp_text_t *t);
 int ompp_text_tasks(ompp_text_t *t);
+int ompp_text_loops(ompp_text_t *t);
 int ompp_text_whatif(ompp_text_t *t);
 
 /** \brief Orders regions, nodes and locations and sums nodes up, once per report. \return 0 or -OMPP_E_NOMEM. */

@@ -7,6 +7,7 @@
 
 #include "report/ompp_text_priv.h"
 
+#include "analysis/ompp_own.h"
 #include "analysis/ompp_properties.h"
 #include "base/ompp_error.h"
 
@@ -29,17 +30,46 @@ char *ompp_text_subject(const ompp_text_t *t, uint32_t region)
     return n < 0 ? NULL : text;
 }
 
-/* The advice, with the rank in place of %r. */
+/* A short time, as "0.05 us" or "12.3 ms". */
+static void put_short_time(const ompp_text_t *t, uint64_t ns)
+{
+    static const struct {
+        double below_ns, unit_ns;
+        const char *unit;
+    } units[] = {{1e6, 1e3, "us"}, {1e9, 1e6, "ms"}, {1e30, 1e9, "s"}};
+    size_t u = 0;
+
+    while ((double)ns >= units[u].below_ns) u++;
+    const double value = (double)ns / units[u].unit_ns;
+    fprintf(t->out, "%.*f %s", value < 0.1 ? 3 : value < 10 ? 2 : value < 100 ? 1 : 0, value, units[u].unit);
+}
+
+/* The advice, with what was found in place of %r, %n and %t (ompp_property.def). */
 static void print_advice(ompp_text_t *t, const ompp_finding_t *f)
 {
     const ompp_region_t *region = f->region == OMPP_NONE ? NULL : &t->profile->regions[f->region];
     const bool mpi = region && region->construct == OMPP_CONSTRUCT_MPI;
-    const char *advice = ompp_property_advice(f->property, mpi ? ompp_profile_text(t->profile, region->name) : NULL);
-    const char *rank = strstr(advice, "%r");
+    const char *c = ompp_property_advice(f->property, mpi ? ompp_profile_text(t->profile, region->name) : NULL);
 
-    if (rank && f->rank != OMPP_NONE)
-        fprintf(t->out, "     %.*s%" PRIu32 "%s\n\n", (int)(rank - advice), advice, f->rank, rank + 2);
-    else fprintf(t->out, "     %s\n\n", advice);
+    fputs("     ", t->out);
+    for (; *c; c++) {
+        if (*c != '%') putc(*c, t->out);
+        else if (*++c == 'r') fprintf(t->out, "%" PRIu32, f->rank);
+        else if (*c == 'n') fprintf(t->out, "%" PRIu64, f->count);
+        else if (*c == 't') put_short_time(t, f->each_ns);
+        else fprintf(t->out, "%%%c", *c);
+    }
+    if (f->rank != OMPP_NONE && f->more_ns) {
+        char *where = f->where == OMPP_NONE ? NULL : ompp_text_subject(t, f->where);
+        fputs(" It works ", t->out);
+        put_short_time(t, f->more_ns);
+        fprintf(t->out, " longer than the others, most of it in %s.", where ? where : "what is outside of regions");
+        free(where);
+    }
+    if (f->own_permille >= 1000 * OMPP_OWN_WORTH)
+        fprintf(t->out, " * Measuring took %.1f %% of this region's time: the severity is without that.",
+                (double)f->own_permille / 10);
+    fputs("\n\n", t->out);
 }
 
 int ompp_text_properties(ompp_text_t *t)

@@ -11,6 +11,7 @@
 #include "analysis/ompp_sample_sums.h"
 #include "base/ompp_error.h"
 #include "base/ompp_path.h"
+#include "structure/ompp_name.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -66,14 +67,29 @@ static void place_of(const ompp_profile_t *p, const ompp_region_t *region, char 
     else *out = '\0';
 }
 
-/* A function without a name is its address in its file. */
-static void name_of(const ompp_profile_t *p, const ompp_region_t *region, char *out, size_t size)
+/*
+ * A function without a name is its address in its file. A name that is too long loses the arguments of templates, then
+ * its first scopes: what is wanted most is at its end.
+ */
+static void name_of(const ompp_profile_t *p, const ompp_region_t *region, size_t room, char *out, size_t size)
 {
     const char *name = ompp_profile_text(p, region->name);
+    char *shorter = NULL;
 
     if (!*name) name = ompp_profile_text(p, region->function);
-    if (*name) snprintf(out, size, "%s", name);
-    else snprintf(out, size, "0x%" PRIx64, region->addr);
+    if (!*name) {
+        snprintf(out, size, "0x%" PRIx64, region->addr);
+        return;
+    }
+    if (strlen(name) > room) shorter = strdup(name);
+    if (shorter) {
+        ompp_name_shorten(shorter);
+        name = shorter;
+    }
+    const char *rest = name;
+    for (const char *next; strlen(rest) + (rest > name ? 3 : 0) > room && (next = strstr(rest, "::"));) rest = next + 2;
+    snprintf(out, size, "%s%s", rest > name ? "..." : "", rest);
+    free(shorter);
 }
 
 static void put_place(const section_t *s, const ompp_sampled_t *row, bool line)
@@ -82,11 +98,11 @@ static void put_place(const section_t *s, const ompp_sampled_t *row, bool line)
     char name[400], place[300];
     size_t room = WIDTH - NUMBERS + 1;
 
-    name_of(s->p, region, name, sizeof name);
     place_of(s->p, region, place, sizeof place);
-    const size_t least = ompp_utf8_width(place) + 1;
+    const size_t least = ompp_utf8_width(place) + 1, wide = room < least + 20 ? room : room - least;
+    name_of(s->p, region, wide, name, sizeof name);
     const char *first = line ? place : name, *second = line ? name : place;
-    room -= put_fitting(s, first, line || room < least + 20 ? room : room - least);
+    room -= put_fitting(s, first, line ? room : wide);
     if (room > 4 && *second) {
         putc(' ', s->out);
         put_fitting(s, second, room - 1);
@@ -94,21 +110,26 @@ static void put_place(const section_t *s, const ompp_sampled_t *row, bool line)
     putc('\n', s->out);
 }
 
-/* From the innermost function outwards: that fits best what is wanted of a path when it is cut. */
+/* From the innermost function outwards: that fits best what is wanted of a path when it is cut. An address is followed
+ * by its file, where that is another one than before. */
 static void put_path(const section_t *s, uint32_t node)
 {
     size_t room = WIDTH - NUMBERS + 1, rows = 0;
+    uint32_t module = OMPP_NONE;
     const char *between = "";
 
     for (uint32_t n = node; n && rows < 4; n = s->p->nodes[n].parent) {
         const ompp_region_t *region = &s->p->regions[s->p->nodes[n].region];
-        char name[400], text[440];
+        char name[400], text[760];
+        char place[300];
+        place_of(s->p, region, place, sizeof place);
         if (region->construct == OMPP_CONSTRUCT_FUNCTION) {
-            name_of(s->p, region, name, sizeof name);
-            snprintf(text, sizeof text, "%s%s", between, name);
+            const bool is_named = region->name || region->function, is_told = is_named || region->module == module;
+            name_of(s->p, region, WIDTH - NUMBERS - 6, name, sizeof name);
+            if (is_told) snprintf(text, sizeof text, "%s%s", between, name);
+            else snprintf(text, sizeof text, "%s%s (%s)", between, name, place);
+            if (!is_named) module = region->module;
         } else {
-            char place[300];
-            place_of(s->p, region, place, sizeof place);
             const char *what = ompp_constructs[region->construct].place == OMPP_PLACE_CALL
                                    ? ompp_profile_text(s->p, region->name)
                                    : ompp_constructs[region->construct].full;
@@ -160,8 +181,9 @@ static void put_branch(const section_t *s, uint64_t own, uint64_t all, unsigned 
     const unsigned indent = depth < 20 ? 2 * depth : 40;
     char name[400], place[300], text[760];
 
-    name_of(s->p, r, name, sizeof name);
     place_of(s->p, r, place, sizeof place);
+    const size_t room = WIDTH - NUMBERS - indent, taken = ompp_utf8_width(place);
+    name_of(s->p, r, room > taken + 20 ? room - taken : 20, name, sizeof name);
     if (r->construct == OMPP_CONSTRUCT_FUNCTION) snprintf(text, sizeof text, "%s %s", name, place);
     else if (ompp_constructs[r->construct].place == OMPP_PLACE_CALL)
         snprintf(text, sizeof text, "[%s %s]", ompp_profile_text(s->p, r->name), place);
@@ -367,7 +389,7 @@ static void put_csv_row(const section_t *s, const char *what, const ompp_sampled
 {
     char name[400], place[300];
 
-    name_of(s->p, &s->p->regions[region], name, sizeof name);
+    name_of(s->p, &s->p->regions[region], sizeof name, name, sizeof name);
     place_of(s->p, &s->p->regions[region], place, sizeof place);
     fprintf(s->out, "%s,%s,%s,", what, ompp_text_seconds_digits(row->own_ns, 6).text,
             row->all_ns ? ompp_text_seconds_digits(row->all_ns, 6).text : "");
@@ -403,7 +425,7 @@ int ompp_text_samples_csv(const ompp_text_t *t, const ompp_profile_t *profile)
             for (uint32_t n = profile->nodes[samples.paths[i].index].parent; n; n = profile->nodes[n].parent) {
                 char name[400];
                 const ompp_region_t *r = &profile->regions[profile->nodes[n].region];
-                name_of(profile, r, name, sizeof name);
+                name_of(profile, r, sizeof name, name, sizeof name);
                 put_word(t->out, r->construct == OMPP_CONSTRUCT_FUNCTION || ompp_profile_text(profile, r->name)[0]
                                      ? name
                                      : ompp_constructs[r->construct].full);

@@ -93,14 +93,28 @@ RECORD(setting, "setting", FIELD("name", TEXT, MUST, ompp_setting_t, name),
 RECORD(module, "module", FIELD("path", TEXT, MUST, ompp_module_t, path), FIELD("build", TEXT, MAY, ompp_module_t, id),
        FIELD("base", HEX, MAY, ompp_module_t, base));
 
-RECORD(rank, "rank", FIELD("rank", U32, MUST, ompp_rank_t, rank), FIELD("pid", U32, MAY, ompp_rank_t, pid),
-       FIELD("threads", U32, MUST, ompp_rank_t, nthreads), NAMED("end", ends, MUST, ompp_rank_t, end),
-       FIELD("host", TEXT, MAY, ompp_rank_t, host), FIELD("clock", TEXT, MAY, ompp_rank_t, clock),
-       FIELD("processors", TEXT, MAY, ompp_rank_t, processors), FIELD("cores", U32, MAY, ompp_rank_t, cores),
-       FIELD("numa-nodes", TEXT, MAY, ompp_rank_t, numa_nodes), FIELD("bound", U32, MAY, ompp_rank_t, bound),
-       FIELD("begin-epoch-ns", U64, MUST, ompp_rank_t, begin_epoch_ns),
-       FIELD("duration-ns", U64, MUST, ompp_rank_t, duration_ns), FIELD("user-ns", U64, MAY, ompp_rank_t, user_ns),
-       FIELD("system-ns", U64, MAY, ompp_rank_t, system_ns));
+static const ompp_xml_field_t rank_fields[] = {
+    FIELD("rank", U32, MUST, ompp_rank_t, rank),
+    FIELD("pid", U32, MAY, ompp_rank_t, pid),
+    FIELD("threads", U32, MUST, ompp_rank_t, nthreads),
+    NAMED("end", ends, MUST, ompp_rank_t, end),
+    FIELD("host", TEXT, MAY, ompp_rank_t, host),
+    FIELD("clock", TEXT, MAY, ompp_rank_t, clock),
+    FIELD("processors", TEXT, MAY, ompp_rank_t, processors),
+    FIELD("cores", U32, MAY, ompp_rank_t, cores),
+    FIELD("numa-nodes", TEXT, MAY, ompp_rank_t, numa_nodes),
+    FIELD("bound", U32, MAY, ompp_rank_t, bound),
+    FIELD("begin-epoch-ns", U64, MUST, ompp_rank_t, begin_epoch_ns),
+    FIELD("duration-ns", U64, MUST, ompp_rank_t, duration_ns),
+    FIELD("user-ns", U64, MAY, ompp_rank_t, user_ns),
+    FIELD("system-ns", U64, MAY, ompp_rank_t, system_ns),
+#define OMPP_COST(id, name, meaning)                                           \
+    FIELD("cost-" name "-ps", U32, MAY, ompp_rank_t, cost_ps[OMPP_COST_##id]), \
+        FIELD("inside-" name "-ps", U32, MAY, ompp_rank_t, inside_ps[OMPP_COST_##id]),
+#include "model/ompp_cost.def"
+#undef OMPP_COST
+};
+const ompp_xml_record_t ompp_xml_rank = {"rank", sizeof rank_fields / sizeof rank_fields[0], rank_fields};
 
 RECORD(location, "location", FIELD("rank", INDEX, MAY, ompp_location_t, rank),
        FIELD("tid", U32, MAY, ompp_location_t, tid), NAMED("kind", kinds, MUST, ompp_location_t, kind),
@@ -132,7 +146,7 @@ RECORD(node, "node", FIELD("parent", INDEX, MAY, ompp_node_t, parent), FIELD("re
        FIELD("first-ns", U64, MAY, ompp_node_t, first_ns), FIELD("first-rank", U32, MAY, ompp_node_t, first_rank));
 
 RECORD(times, "times", FIELD("location", U32, MUST, ompp_xml_times_t, location),
-       FIELD("visits", U64, MUST, ompp_xml_times_t, visits));
+       FIELD("visits", U64, MUST, ompp_xml_times_t, visits), FIELD("own-ns", U64, MAY, ompp_xml_times_t, own_ns));
 
 RECORD(phase, "phase", NAMED("name", phases, MUST, ompp_xml_phase_t, phase),
        FIELD("time-ns", U64, MAY, ompp_xml_phase_t, item[OMPP_SLOT_TIME]),
@@ -161,7 +175,8 @@ RECORD(coverage, "line", NAMED("kind", coverages, MUST, ompp_coverage_t, kind),
 
 RECORD(property, "property", NAMED("name", properties, MUST, ompp_finding_t, property),
        FIELD("region", INDEX, MAY, ompp_finding_t, region), FIELD("rank", INDEX, MAY, ompp_finding_t, rank),
-       FIELD("lost-ns", U64, MUST, ompp_finding_t, lost_ns));
+       FIELD("lost-ns", U64, MUST, ompp_finding_t, lost_ns),
+       FIELD("own-permille", U32, MAY, ompp_finding_t, own_permille));
 
 RECORD(whatif, "whatif", NAMED("mode", modes, MUST, ompp_whatif_t, mode), FIELD("why", TEXT, MAY, ompp_whatif_t, why),
        FIELD("time-ns", U64, MUST, ompp_whatif_t, time_ns), FIELD("paid-ns", U64, MAY, ompp_whatif_t, paid_ns),

@@ -47,7 +47,7 @@ typedef struct {
 /** <times> and <phase>, <values>: parts of a block as they stand in the file. */
 typedef struct {
     uint32_t location;
-    uint64_t visits;
+    uint64_t visits, own_ns; /* own_ns: follows from the rest */
 } ompp_xml_times_t;
 
 typedef struct {

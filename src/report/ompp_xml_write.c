@@ -5,6 +5,7 @@
 #include "report/ompp_report.h"
 #include "report/ompp_xml_priv.h"
 
+#include "analysis/ompp_own.h"
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_whatif.h"
 #include "base/ompp_error.h"
@@ -211,10 +212,11 @@ static void put_objects(xml_out_t *x)
 
 /* ---- Call tree --------------------------------------------------------------------------------------------------- */
 
-static void put_times(xml_out_t *x, unsigned construct, const ompp_block_t *block)
+static void put_times(xml_out_t *x, uint32_t node, const ompp_block_t *block)
 {
-    const ompp_construct_row_t *row = &ompp_constructs[construct];
-    ompp_xml_times_t times = {block->location, block->values[0]};
+    const ompp_profile_t *p = x->profile;
+    const ompp_construct_row_t *row = &ompp_constructs[p->regions[p->nodes[node].region].construct];
+    ompp_xml_times_t times = {block->location, block->values[0], (uint64_t)ompp_own_ns(p, node, block)};
 
     open_record(x, &ompp_xml_times, &times);
     for (unsigned s = 0; s < row->nphases; s++) {
@@ -252,8 +254,7 @@ static void put_node(xml_out_t *x, uint32_t id)
     for (size_t f = 0; f < ompp_xml_node.nfields; f++) put_field(x, &ompp_xml_node.fields[f], node);
     for (uint32_t b = 0; b < node->nblocks; b++) {
         const ompp_block_t *block = &node->blocks[b];
-        if (block->set == OMPP_SET_PHASES && block->object == 0 && node->region != OMPP_NONE)
-            put_times(x, x->profile->regions[node->region].construct, block);
+        if (block->set == OMPP_SET_PHASES && block->object == 0 && node->region != OMPP_NONE) put_times(x, id, block);
         else put_values(x, block);
     }
     if (threads.spread.count) put_record(x, &ompp_xml_spread, &threads);

@@ -46,19 +46,22 @@ typedef struct {
 
 /*
  * Cut off are functions of OpenMP's library that called back the program's code: what led to these is the parallel
- * region, or the task, whose node is in the tree. And what led to the innermost open region.
+ * region, or the task, whose node is in the tree. And what led to the innermost open region. And the start of threads
+ * that OpenMP's library has made: outside the code of the region there is no more of it on the stack.
  */
 static part_t cut(const ompp_thread_t *thread, size_t first, size_t n)
 {
     const ompp_callpaths_t *paths = thread->callpaths;
     const uint64_t limit = limit_of(thread);
     part_t part = {paths->frames, first, first, true};
-    bool in_program = false;
+    bool in_program = false, in_openmp = false;
 
     for (; part.end < n; part.end++) {
         const ompp_unwind_frame_t *frame = &paths->frames[part.end];
         const ompp_unwind_owner_t owner = ompp_unwind_owner(frame->address);
         if (owner == OMPP_OWNER_OPENMP && in_program) return part;
+        if (owner == OMPP_OWNER_SYSTEM && in_openmp) return part;
+        in_openmp = owner == OMPP_OWNER_OPENMP;
         if (limit && (part.end + 1 < n ? frame[1].cfa > limit : paths->unwind.end == OMPP_UNWIND_ROOT)) return part;
         in_program |= owner == OMPP_OWNER_PROGRAM;
     }

@@ -167,6 +167,18 @@ void ompp_event_unwind(ompp_region_ref_t region, ompp_time_t t);
  */
 ompp_region_ref_t ompp_event_innermost(ompp_construct_t construct);
 
+/**
+ * \brief The thread is about to ask for iterations of the loop that it is in.
+ * \return when, to be passed on; 0 = this time it is not timed.
+ */
+ompp_time_t ompp_event_chunk_begin(void);
+
+/**
+ * \brief It has got some, or there are no more.
+ * \param[in] chunks  0 or 1: chunks of iterations that this tells of; one that is done, or one that has come.
+ */
+void ompp_event_chunk(ompp_time_t begin, bool more, unsigned chunks);
+
 /** \brief One execution that is counted but not timed (local MPI inquiry calls). */
 void ompp_event_count(ompp_region_ref_t region);
 

@@ -30,13 +30,18 @@ static void register_sets(void)
 
 static void register_once(void *once) { pthread_once(once, register_sets); }
 
+ompp_task_t ompp_task_created(ompp_region_ref_t exec, ompp_time_t t)
+{
+    return (t / TICK & TICKS_MASK) << TIME_SHIFT | (ompp_task_t)(exec >> 4) << 1 | 1;
+}
+
 ompp_task_t ompp_event_task_create(ompp_region_ref_t exec, ompp_time_t t)
 {
     if (exec <= OMPP_REGION_SKIPPED) return 0;
     if (exec == OMPP_REGION_LOST) return LOST_TASK;
     if (__builtin_expect(!atomic_load_explicit(&end_set, memory_order_relaxed), 0))
         ompp_caller_run(register_once, &sets_once);
-    ompp_task_t task = (t / TICK & TICKS_MASK) << TIME_SHIFT | (ompp_task_t)(exec >> 4) << 1 | 1;
+    ompp_task_t task = ompp_task_created(exec, t);
     ompp_sync_task(OMPP_SYNC_TASK_CREATE, task, 0, t);
     return task;
 }

@@ -65,14 +65,9 @@ static void search_rows(lines_t *l, const ompp_unit_t *unit)
 
 static bool is_called_there(lines_t *l, ompp_dwarf_t *dwarf, const ompp_unit_t *unit, const ompp_function_t *function)
 {
-    Dwarf_Unsigned line = 0, file = 0;
-    Dwarf_Die die = NULL;
+    uint32_t file, line;
 
-    if (!ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, function->die, 1, &die, &dwarf->error))) return false;
-    bool known =
-        ompp_die_number(dwarf, die, DW_AT_call_line, &line) && ompp_die_number(dwarf, die, DW_AT_call_file, &file);
-    dwarf_dealloc_die(die);
-    return known && is_wanted(l, (uint32_t)line) && is_file(l, unit, ompp_unit_file(unit, (uint32_t)file));
+    return ompp_dwarf_call_site(dwarf, unit, function, &file, &line) && is_wanted(l, line) && is_file(l, unit, file);
 }
 
 static void search_inlined(lines_t *l, ompp_dwarf_t *dwarf, const ompp_unit_t *unit)

@@ -363,15 +363,17 @@ static bool read_row(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Line line, om
 {
     Dwarf_Addr address = 0;
     Dwarf_Unsigned number = 0, file = 0;
-    Dwarf_Bool end = 0;
+    Dwarf_Bool end = 0, statement = 0;
 
     if (!ok(dwarf, dwarf_lineaddr(line, &address, &dwarf->error))) return false;
     if (!ok(dwarf, dwarf_lineendsequence(line, &end, &dwarf->error))) return false;
     if (!ok(dwarf, dwarf_lineno(line, &number, &dwarf->error))) return false;
     if (!ok(dwarf, dwarf_line_srcfileno(line, &file, &dwarf->error))) return false;
+    if (!ok(dwarf, dwarf_linebeginstatement(line, &statement, &dwarf->error))) return false;
     if (end) end = !begins_epilogue(dwarf, line);
     if (!end) note_file(dwarf, unit, line, file);
-    *row = (ompp_row_t){.address = address, .line = (uint32_t)number, .file = (uint32_t)file, .end = end};
+    *row = (ompp_row_t){
+        .address = address, .line = (uint32_t)number, .file = (uint32_t)file, .end = end, .statement = statement};
     return true;
 }
 
@@ -406,6 +408,37 @@ static void read_rows(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die)
     }
     dwarf_srclines_dealloc_b(context);
     if (unit->nrows > 1) qsort(unit->rows, unit->nrows, sizeof *unit->rows, compare_rows);
+}
+
+static bool is_of_gcc(ompp_dwarf_t *dwarf, Dwarf_Die unit)
+{
+    Dwarf_Attribute attribute = NULL;
+    char *producer = NULL;
+
+    if (!ok(dwarf, dwarf_attr(unit, DW_AT_producer, &attribute, &dwarf->error))) return false;
+    bool found = ok(dwarf, dwarf_formstring(attribute, &producer, &dwarf->error)) && strncmp(producer, "GNU ", 4) == 0;
+    dwarf_dealloc_attribute(attribute);
+    return found;
+}
+
+/* The rows that libdwarf 20210528 says to be of file 0 are of file 1, where that is another one: the first code is of a
+ * header, say. */
+static void rename_first_file(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die)
+{
+    char **paths = NULL;
+    Dwarf_Signed n = 0;
+
+    if (unit->version < 5 || unit->nfiles == 0 || !unit->files[0] || !is_of_gcc(dwarf, die)) return;
+    if (!ok(dwarf, dwarf_srcfiles(die, &paths, &n, &dwarf->error))) return;
+    const size_t former = unit->nfiles;
+    if (n > 1 && ompp_vector_reserve(&unit->files, &unit->nfiles, 2, sizeof *unit->files)) {
+        for (size_t i = former; i < unit->nfiles; i++) unit->files[i] = NULL;
+        if (!unit->files[1]) unit->files[1] = normal_path(paths[1]);
+        for (size_t i = 0; i < unit->nrows && unit->files[1]; i++)
+            if (unit->rows[i].file == 0) unit->rows[i].file = 1;
+    }
+    for (Dwarf_Signed i = 0; i < n; i++) dwarf_dealloc(dwarf->debug, paths[i], DW_DLA_STRING);
+    dwarf_dealloc(dwarf->debug, paths, DW_DLA_LIST);
 }
 
 /*
@@ -488,11 +521,26 @@ const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t index)
     if (!ok(dwarf, dwarf_offdie_b(dwarf->debug, unit->die, 1, &die, &dwarf->error))) return unit;
     if (!ok(dwarf, dwarf_lowpc(die, &base, &dwarf->error))) base = 0;
     read_rows(dwarf, unit, die);
+    rename_first_file(dwarf, unit, die);
     join_source_file(unit);
     walk(dwarf, unit, die, (inside_t){base, 0, OMPP_NO_FUNCTION});
     dwarf_dealloc_die(die);
     if (!ompp_unit_index(unit)) unit->nfunctions = 0;
     return unit;
+}
+
+bool ompp_dwarf_call_site(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, const ompp_function_t *function, uint32_t *file,
+                          uint32_t *line)
+{
+    Dwarf_Unsigned number = 0, at = 0;
+    Dwarf_Die die = NULL;
+
+    if (!ok(dwarf, dwarf_offdie_b(dwarf->debug, function->die, 1, &die, &dwarf->error))) return false;
+    bool known = number_of(dwarf, die, DW_AT_call_line, &at) && number_of(dwarf, die, DW_AT_call_file, &number);
+    dwarf_dealloc_die(die);
+    *file = known ? ompp_unit_file(unit, (uint32_t)number) : UINT32_MAX;
+    *line = (uint32_t)at;
+    return known;
 }
 
 static bool is_variable(ompp_dwarf_t *dwarf, Dwarf_Die die, const char *name)

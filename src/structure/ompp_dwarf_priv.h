@@ -34,6 +34,7 @@ typedef struct {
     uint32_t line, file; /* file: number in the unit's line table */
     uint32_t order;      /* place in the table */
     bool end;            /* first address after a sequence */
+    bool statement;      /* begins one */
 } ompp_row_t;
 
 /** A subprogram, or one inlined into another. Entries stand in preorder: those inside entry i are i + 1 .. last. */
@@ -109,6 +110,14 @@ const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t unit);
 
 /** \brief Whether a function has a variable of this name in its outermost scope, not in a block inside it. */
 bool ompp_dwarf_has_variable(ompp_dwarf_t *dwarf, const ompp_function_t *function, const char *name);
+
+/**
+ * \brief Where an inlined function is called.
+ * \param[out] file  number in the line table; UINT32_MAX: there is no row of it.
+ * \return false: it is not known.
+ */
+bool ompp_dwarf_call_site(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, const ompp_function_t *function, uint32_t *file,
+                          uint32_t *line);
 
 /**
  * \brief The number by which rows know a file that an entry names by `number`.

@@ -122,6 +122,7 @@ void ompp_elf_close(ompp_elf_t *elf)
     free(elf->starts);
     free_symbols(&elf->functions);
     free_symbols(&elf->objects);
+    free_symbols(&elf->imports);
     close(elf->fd);
     memset(elf, 0, sizeof *elf);
     elf->fd = -1;
@@ -402,12 +403,19 @@ static uint64_t start_of(const ompp_elf_t *elf, uint32_t i)
     return elf->starts_at + (uint64_t)(int64_t)offset;
 }
 
-bool ompp_elf_procedure(ompp_elf_t *elf, uint64_t address, uint64_t *low)
+uint32_t ompp_elf_procedures(ompp_elf_t *elf)
 {
-    uint32_t begin = 0, end;
-
     if (!elf->starts_read) read_starts(elf);
-    end = elf->nstarts;
+    return elf->nstarts;
+}
+
+uint64_t ompp_elf_procedure_low(const ompp_elf_t *elf, uint32_t i) { return start_of(elf, i); }
+
+bool ompp_elf_procedure(ompp_elf_t *elf, uint64_t address, uint64_t *low, uint64_t *high)
+{
+    uint32_t begin = 0, end = ompp_elf_procedures(elf);
+    uint64_t code;
+
     while (begin < end) {
         const uint32_t middle = begin + (end - begin) / 2;
         if (start_of(elf, middle) <= address) begin = middle + 1;
@@ -415,5 +423,88 @@ bool ompp_elf_procedure(ompp_elf_t *elf, uint64_t address, uint64_t *low)
     }
     if (begin == 0) return false;
     *low = start_of(elf, begin - 1);
+    if (!high) return true;
+    *high = begin < elf->nstarts ? start_of(elf, begin) : UINT64_MAX;
+    if (ompp_elf_code(elf, address, &code) && code < *high) *high = code;
+    return *high != UINT64_MAX;
+}
+
+/* ---- Contents ---------------------------------------------------------------------------------------------------- */
+
+static const Elf64_Shdr *section_of(const ompp_elf_t *elf, uint64_t address)
+{
+    for (size_t i = 0; i < elf->nsections; i++) {
+        const Elf64_Shdr *s = section_at(elf, i);
+        if (s->sh_flags & SHF_ALLOC && s->sh_type != SHT_NOBITS && !(s->sh_flags & SHF_TLS) && address >= s->sh_addr &&
+            address - s->sh_addr < s->sh_size)
+            return s;
+    }
+    return NULL;
+}
+
+bool ompp_elf_read(const ompp_elf_t *elf, uint64_t address, void *buffer, size_t size)
+{
+    const Elf64_Shdr *s = section_of(elf, address);
+
+    return s && size <= s->sh_size - (address - s->sh_addr) &&
+           read_at(elf, s->sh_offset + (address - s->sh_addr), buffer, size);
+}
+
+bool ompp_elf_code(const ompp_elf_t *elf, uint64_t address, uint64_t *high)
+{
+    const Elf64_Shdr *s = section_of(elf, address);
+
+    if (!s || !(s->sh_flags & SHF_EXECINSTR)) return false;
+    *high = s->sh_addr + s->sh_size;
     return true;
+}
+
+/* ---- Functions of other files ------------------------------------------------------------------------------------ */
+
+static void add_imports(ompp_elf_t *elf, const Elf64_Shdr *section, const char *symbols, size_t nsymbols,
+                        size_t names_size)
+{
+    ompp_elf_symbols_t *to = &elf->imports;
+    const size_t n = section->sh_size / sizeof(Elf64_Rela);
+    char *table = read_section(elf, section);
+    ompp_elf_symbol_t *items = table ? reallocarray(to->items, to->n + n + 1, sizeof *items) : NULL;
+
+    if (items) to->items = items;
+    for (size_t i = 0; items && i < n; i++) {
+        Elf64_Rela entry;
+        Elf64_Sym symbol;
+        memcpy(&entry, table + i * sizeof entry, sizeof entry);
+        const unsigned type = ELF64_R_TYPE(entry.r_info);
+        if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || ELF64_R_SYM(entry.r_info) >= nsymbols)
+            continue;
+        memcpy(&symbol, symbols + ELF64_R_SYM(entry.r_info) * sizeof symbol, sizeof symbol);
+        if (symbol.st_name < names_size && entry.r_offset < UINT64_MAX - 8)
+            items[to->n++] = (ompp_elf_symbol_t){entry.r_offset, entry.r_offset + 8, to->names[0] + symbol.st_name};
+    }
+    free(table);
+}
+
+static void read_imports(ompp_elf_t *elf)
+{
+    const Elf64_Shdr *dynsym = find_section(elf, ".dynsym");
+
+    elf->imports.read = true;
+    if (!dynsym || dynsym->sh_link >= elf->nsections) return;
+    const Elf64_Shdr *names = section_at(elf, dynsym->sh_link);
+    char *symbols = read_section(elf, dynsym);
+    elf->imports.names[0] = read_section(elf, names);
+    for (size_t i = 0; symbols && elf->imports.names[0] && i < elf->nsections; i++) {
+        const Elf64_Shdr *s = section_at(elf, i);
+        if (s->sh_type == SHT_RELA && s->sh_flags & SHF_ALLOC)
+            add_imports(elf, s, symbols, dynsym->sh_size / sizeof(Elf64_Sym), names->sh_size);
+    }
+    free(symbols);
+    if (elf->imports.n > 1) qsort(elf->imports.items, elf->imports.n, sizeof *elf->imports.items, compare_symbols);
+}
+
+const char *ompp_elf_import(ompp_elf_t *elf, uint64_t address)
+{
+    if (!elf->imports.read) read_imports(elf);
+    const ompp_elf_symbol_t *symbol = symbol_at(&elf->imports, address);
+    return symbol && symbol->low == address ? symbol->name : NULL;
 }

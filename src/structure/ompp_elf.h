@@ -38,7 +38,7 @@ typedef struct {
     void *sections; /* Elf64_Shdr[nsections] */
     char *names;    /* section names, zero-terminated */
     size_t names_size;
-    ompp_elf_symbols_t functions, objects;
+    ompp_elf_symbols_t functions, objects, imports;
     char *starts;       /* .eh_frame_hdr; NULL = none that is understood */
     uint64_t starts_at; /* its address */
     uint32_t nstarts;   /* procedures that it lists */
@@ -95,9 +95,25 @@ const ompp_elf_symbol_t *ompp_elf_symbol(ompp_elf_t *elf, uint64_t address);
 
 /**
  * \brief Where the procedure of an address begins, by the unwind information; also in stripped files.
+ * \param[out] high  where the next one begins, or the code ends. May be NULL.
  * \return false: there is none.
  */
-bool ompp_elf_procedure(ompp_elf_t *elf, uint64_t address, uint64_t *low);
+bool ompp_elf_procedure(ompp_elf_t *elf, uint64_t address, uint64_t *low, uint64_t *high);
+
+/** \brief Number of procedures that the unwind information lists. */
+uint32_t ompp_elf_procedures(ompp_elf_t *elf);
+
+/** \brief Where the i-th of them begins; ascending. */
+uint64_t ompp_elf_procedure_low(const ompp_elf_t *elf, uint32_t i);
+
+/** \brief Contents of the loaded file at an address, as far as it has them. \return false: not all of it is there. */
+bool ompp_elf_read(const ompp_elf_t *elf, uint64_t address, void *buffer, size_t size);
+
+/** \brief Whether an address is code, and where the section of it ends. */
+bool ompp_elf_code(const ompp_elf_t *elf, uint64_t address, uint64_t *high);
+
+/** \brief Name of the function of another file whose address the dynamic linker puts at an address. \return or NULL. */
+const char *ompp_elf_import(ompp_elf_t *elf, uint64_t address);
 
 /** \brief As ompp_elf_symbol() for variables, but not those of threads. */
 const ompp_elf_symbol_t *ompp_elf_object(ompp_elf_t *elf, uint64_t address);

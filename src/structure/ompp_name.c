@@ -141,3 +141,48 @@ char *ompp_name_of_symbol(const char *symbol, bool load)
     if (dot) *dot = '\0';
     return name;
 }
+
+/* ---- Shorter ----------------------------------------------------------------------------------------------------- */
+
+/* Length of "operator<" and others whose symbol has such a bracket; 0 = not here. */
+static size_t bracket_operator(const char *name, size_t i)
+{
+    static const char *const symbols[] = {"<=>", "<<=", "<<", "<=", "<", ">>=", ">>", ">=", ">", "->*", "->"};
+    const size_t word = sizeof "operator" - 1;
+
+    if (!is_operator(name, i)) return 0;
+    for (size_t k = 0; k < sizeof symbols / sizeof symbols[0]; k++)
+        if (strncmp(name + i + word, symbols[k], strlen(symbols[k])) == 0) return word + strlen(symbols[k]);
+    return 0;
+}
+
+/* Length of the template arguments that begin here; 0 when they do not end. */
+static size_t arguments(const char *name)
+{
+    size_t angles = 0, others = 0;
+
+    for (size_t i = 0; name[i]; i++) {
+        others += name[i] == '(' || name[i] == '{' || name[i] == '[';
+        others -= others && (name[i] == ')' || name[i] == '}' || name[i] == ']');
+        angles += !others && name[i] == '<';
+        angles -= !others && name[i] == '>';
+        if (!angles) return i + 1;
+    }
+    return 0;
+}
+
+void ompp_name_shorten(char *name)
+{
+    static const char instead[] = "<...>";
+    size_t to = 0;
+
+    for (size_t i = 0, n; name[i]; i += n) {
+        const bool is_template = name[i] == '<';
+        n = is_template ? arguments(name + i) : bracket_operator(name, i);
+        if (n == 0) n = 1;
+        const bool replaced = is_template && n >= sizeof instead;
+        memmove(name + to, replaced ? instead : name + i, replaced ? sizeof instead - 1 : n);
+        to += replaced ? sizeof instead - 1 : n;
+    }
+    name[to] = '\0';
+}

@@ -20,6 +20,9 @@
  */
 char *ompp_name_of_symbol(const char *symbol, bool load);
 
+/** \brief Leaves out the arguments of templates: "Matrix<double, 3>::norm" becomes "Matrix<...>::norm". Any text. */
+void ompp_name_shorten(char *name);
+
 /** \brief Whether a symbol says more than the name in the debug information: it names class, namespace or module. */
 bool ompp_name_is_qualified(const char *symbol);
 

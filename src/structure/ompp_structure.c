@@ -121,6 +121,7 @@ void ompp_structure_close(ompp_structure_t *structure)
 {
     if (!structure) return;
     ompp_variables_free(structure->variables);
+    if (structure->scopes) structure->free_scopes(structure->scopes);
     if (structure->has_lines) ompp_dwarf_close(&structure->dwarf);
     if (structure->debug.fd >= 0) ompp_elf_close(&structure->debug);
     ompp_elf_close(&structure->elf);
@@ -175,7 +176,7 @@ static void answer_symbol(ompp_structure_t *structure, ompp_query_t *query)
         return;
     }
     uint64_t low;
-    if (!symbol && query->extent == OMPP_EXTENT_FUNCTION && ompp_elf_procedure(&structure->elf, query->addr, &low))
+    if (!symbol && query->extent == OMPP_EXTENT_FUNCTION && ompp_elf_procedure(&structure->elf, query->addr, &low, NULL))
         query->offset = query->addr - low;
     if (!symbol) return;
     if (query->extent == OMPP_EXTENT_FUNCTION) query->symbol = symbol->name;
@@ -200,6 +201,18 @@ static uint32_t first_line(ompp_structure_t *structure, const ompp_unit_t *unit,
     return combined ? combined : row->line;
 }
 
+/* A function of assembly, or of debug information that libdwarf cannot read: the line of its first instruction, so that
+ * all its addresses are one function. */
+static bool answer_entry(const ompp_unit_t *unit, uint64_t entry, ompp_query_t *query)
+{
+    const ompp_row_t *row = ompp_unit_row(unit, entry);
+
+    if (!row || row->file >= unit->nfiles || !unit->files[row->file]) return false;
+    query->file = unit->files[row->file];
+    query->line = query->line_end = row->line;
+    return true;
+}
+
 /* A function: from the line that declares it to its last one. The first instruction may be that of another one inlined
  * into it. */
 static bool answer_function(ompp_structure_t *structure, const ompp_unit_t *unit, ompp_query_t *query)
@@ -208,7 +221,7 @@ static bool answer_function(ompp_structure_t *structure, const ompp_unit_t *unit
     const ompp_elf_symbol_t *symbol = symbol_at(structure, query->addr);
 
     if (symbol) query->symbol = symbol->name;
-    if (index == OMPP_NO_FUNCTION) return false;
+    if (index == OMPP_NO_FUNCTION) return symbol && answer_entry(unit, symbol->low, query);
     const ompp_function_t *function = &unit->functions[index];
     uint32_t file = ompp_unit_file(unit, function->decl_file);
     if (file == UINT32_MAX || function->decl_line == 0) return false;

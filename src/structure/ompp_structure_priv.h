@@ -16,6 +16,7 @@ typedef struct ompp_kept_name {
 } ompp_kept_name_t;
 
 struct ompp_variables;
+struct ompp_scopes;
 
 struct ompp_structure {
     ompp_elf_t elf;   /* the module */
@@ -25,6 +26,8 @@ struct ompp_structure {
     bool symbols_only; /* debug information is found, and not read */
     ompp_kept_name_t *names;
     struct ompp_variables *variables; /* NULL until asked for; ompp_variable.c */
+    struct ompp_scopes *scopes;       /* the same; ompp_scope.c, which is not in every library that has this */
+    void (*free_scopes)(struct ompp_scopes *scopes);
 };
 
 /** \brief Gives back what ompp_variable.c has read. NULL is accepted. */

@@ -92,6 +92,12 @@ static bool find_in_table(uintptr_t address, ompp_image_range_t *range)
 
 /* ---- Program headers --------------------------------------------------------------------------------------------- */
 
+static bool begins_with_header(const ompp_image_range_t *range)
+{
+    return range->high - range->low >= sizeof(ElfW(Ehdr)) && ompp_is_readable(range->low) &&
+           memcmp((const void *)range->low, ELFMAG, SELFMAG) == 0;
+}
+
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
 
@@ -103,7 +109,8 @@ static bool find_range(uintptr_t address, ompp_image_range_t *range)
     if (_dl_find_object((void *)address, &found) != 0) return false;
     range->low = (uintptr_t)found.dlfo_map_start;
     range->high = (uintptr_t)found.dlfo_map_end;
-    return true;
+    /* of a program with pages between its segments the C library knows each segment alone */
+    return begins_with_header(range) || find_in_table(address, range);
 }
 #else
 static bool find_range(uintptr_t address, ompp_image_range_t *range) { return find_in_table(address, range); }
@@ -114,14 +121,12 @@ bool ompp_image_map_find(uintptr_t address, ompp_image_map_t *image)
 {
     ompp_image_range_t range;
 
-    if (!find_range(address, &range) || range.high - range.low < sizeof(ElfW(Ehdr)) || !ompp_is_readable(range.low))
-        return false;
+    if (!find_range(address, &range) || !begins_with_header(&range)) return false;
     const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)range.low;
     const ElfW(Phdr) *phdr = (const ElfW(Phdr) *)(range.low + header->e_phoff);
     const uintptr_t end = (uintptr_t)(phdr + header->e_phnum);
-    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_phentsize != sizeof *phdr ||
-        header->e_phoff > range.high - range.low || end > range.high || header->e_phnum > 64 ||
-        !ompp_is_readable((uintptr_t)phdr) || !ompp_is_readable(end - 1))
+    if (header->e_phentsize != sizeof *phdr || header->e_phoff > range.high - range.low || end > range.high ||
+        header->e_phnum > 64 || !ompp_is_readable((uintptr_t)phdr) || !ompp_is_readable(end - 1))
         return false;
     *image = (ompp_image_map_t){.low = range.low, .high = range.high};
     bool based = false;

@@ -11,6 +11,31 @@ import harness
 
 SOURCE = os.path.join(harness.HERE, "disable.c")
 THREADS, NAP_NS = 2, 5000000
+MOST_NS = 3  # of a call of ours that does nothing, with the call itself
+
+# Prints ns of an atomic update, the least of some rounds.
+ATOMICS = """
+#include <omp.h>
+#include <stdio.h>
+int main(void)
+{
+    double least = 1e9;
+    static double sum;
+#pragma omp parallel
+    sum = 0;
+    for (int r = 0; r < 20; r++) {
+        double t = omp_get_wtime();
+        for (int i = 0; i < 200000; i++) {
+#pragma omp atomic
+            sum += 1;
+        }
+        t = (omp_get_wtime() - t) / 200000 * 1e9;
+        if (t < least) least = t;
+    }
+    printf("%.2f\\n", least);
+    return 0;
+}
+"""
 
 # Variable -> types that it takes away, naps of the program inside them.
 VARIABLES = {
@@ -92,6 +117,29 @@ def workshare(verdict, scratch):
         verdict.equal(counts(profile), expected, "OMPP_DISABLE_WORKSHARE=%d: regions and executions" % off)
 
 
+def cheap(verdict, scratch):
+    """What is switched off costs a load, a branch and a return; what is left out at build costs nothing, and the report says so."""
+    program, left_out = scratch.file("cheap", "atomics"), scratch.file("cheap", "left_out")
+    source = scratch.file("cheap", "atomics.c")
+    with open(source, "w") as file:
+        file.write(ATOMICS)
+    harness.build(source, program, "opari", flags=("-O2", "-g"))
+    words = [harness.command("kinst-ompp"), "--disable=atomic", harness.COMPILERS["opari"], "-fopenmp", "-O2", source, "-o", left_out]
+    verdict.equal(harness.execute(words, os.path.dirname(program)).status, 0, "kinst-ompp --disable=atomic")
+    words[1] = "--disable=nothing"
+    verdict.equal(harness.execute(words, os.path.dirname(program)).status, 2, "kinst-ompp --disable=nothing")
+
+    def attempt():
+        run = lambda name, path, **s: float(harness.run(path, scratch.file("cheap-" + name, "x")[:-2], 1, **s).out)
+        off, none = run("off", program, OMPP_OVERWRITE="1", OMPP_DISABLE_ATOMIC="1"), run("none", left_out, OMPP_OVERWRITE="1")
+        return (["switched off: %.1f ns a call" % ((off - none) / 2)] if (off - none) / 2 > MOST_NS else []), 1
+
+    verdict.timed(attempt)
+    text = open(os.path.join(scratch.path, "cheap-none", "left_out.1.ompp.txt")).read()
+    verdict.check("switched off: ATOMIC (left out at build: kinst-ompp --disable)" in text, "Coverage does not say that ATOMIC is left out")
+    verdict.check("ATOMIC: 1 region" not in text, "ATOMIC is there, left out at build")
+
+
 def main():
     verdict, scratch = harness.Verdict("disable"), harness.Scratch("disable")
     sources = harness.sources()
@@ -99,6 +147,7 @@ def main():
         test(verdict, scratch, how)
     if "opari" in sources:
         workshare(verdict, scratch)
+        cheap(verdict, scratch)
     verdict.finish(scratch)
 
 

@@ -81,6 +81,7 @@ int main(void)
     const int sum = constructs() + memory() + (int)numbers[1];
     if (fork() == 0) execl("/bin/sh", "sh", "-c", "exit 3", (char *)NULL);
     wait(&status);
-    printf("%d %d %d %s\n", getuid() != geteuid() || getgid() != getegid(), sum, WEXITSTATUS(status), job ? job : "none");
+    printf("%d %d %d %s\n", getuid() != geteuid() || getgid() != getegid(), sum, WEXITSTATUS(status),
+           job ? job : "none");
     return 7;
 }

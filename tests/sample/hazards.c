@@ -110,7 +110,8 @@ static void *wait_in_thread(void *unused)
     const int fd = signalfd(-1, &prof, SFD_NONBLOCK | SFD_CLOEXEC), pool = epoll_create1(EPOLL_CLOEXEC);
     spin(0.3);
     sigpending(&pending);
-    printf("pending %d, waits %d, descriptor %zd", sigismember(&pending, SIGPROF), sigtimedwait(&prof, &info, &soon), read(fd, &told, sizeof told));
+    printf("pending %d, waits %d, descriptor %zd", sigismember(&pending, SIGPROF), sigtimedwait(&prof, &info, &soon),
+           read(fd, &told, sizeof told));
     spin(0.1);
     printf(", ppoll %d", ppoll(NULL, 0, &soon, &none));
     spin(0.1);
@@ -169,12 +170,14 @@ static void timer(void)
     setitimer(ITIMER_PROF, &each, NULL);
     spin(0.5);
     setitimer(ITIMER_PROF, &none, NULL);
-    printf("came %s\n", came[SIGPROF] >= 15 && came[SIGPROF] <= 26 ? "as often as asked for" : "too often or too seldom");
+    printf("came %s\n",
+           came[SIGPROF] >= 15 && came[SIGPROF] <= 26 ? "as often as asked for" : "too often or too seldom");
 }
 
 static void query(void)
 {
-    struct sigaction action = {.sa_handler = count, .sa_flags = SA_RESTART}, plain = {.sa_handler = SIG_DFL, .sa_flags = SA_ONSTACK};
+    struct sigaction action = {.sa_handler = count, .sa_flags = SA_RESTART},
+                     plain = {.sa_handler = SIG_DFL, .sa_flags = SA_ONSTACK};
 
     for (int i = 0; i < 3; i++) {
         spin(0.1);
@@ -386,7 +389,8 @@ static void threads(void)
         if (i == 1000) before = memory();
     }
     spin(0.2);
-    printf("timers left: %s, memory %s\n", timers() > 1 ? "many" : "none", memory() - before > 1500 ? "lost" : "as before");
+    printf("timers left: %s, memory %s\n", timers() > 1 ? "many" : "none",
+           memory() - before > 1500 ? "lost" : "as before");
 }
 
 /* ---- Stacks and code --------------------------------------------------------------------------------------------- */
@@ -444,7 +448,8 @@ static void stacks(void)
     sigaction(SIGUSR1, &action, NULL);
     for (int i = 0; i < 5; i++) raise(SIGUSR1);
     spin(0.2);
-    for (int i = 0; i < 8; i++) whole = whole && is_whole(stack[i] - 4096, 4096) && is_whole(stack[i] + COROUTINE, 4096);
+    for (int i = 0; i < 8; i++)
+        whole = whole && is_whole(stack[i] - 4096, 4096) && is_whole(stack[i] + COROUTINE, 4096);
     whole = whole && is_whole(alternate - 4096, 4096) && is_whole(alternate + ALTERNATE, 4096);
     printf("handled %d, borders %s\n", came[SIGUSR1], whole ? "whole" : "torn");
 }
@@ -490,7 +495,8 @@ static void modules(void)
 
     for (int i = 0; i < 300; i++) {
         void *library = dlopen(file, RTLD_NOW);
-        unsigned long (*work)(unsigned long) = library ? (unsigned long (*)(unsigned long))dlsym(library, "work") : NULL;
+        unsigned long (*work)(unsigned long) =
+            library ? (unsigned long (*)(unsigned long))dlsym(library, "work") : NULL;
         if (!work) abort();
         sum += work(300000);
         dlclose(library);
@@ -542,7 +548,9 @@ static void interrupted(void)
     int pipes[2][4];
 
     for (int i = 0; i < 2; i++)
-        if (pipe(pipes[i]) != 0 || pipe(pipes[i] + 2) != 0 || pthread_create(&thread[i], NULL, interrupt_thread, pipes[i]) != 0) abort();
+        if (pipe(pipes[i]) != 0 || pipe(pipes[i] + 2) != 0 ||
+            pthread_create(&thread[i], NULL, interrupt_thread, pipes[i]) != 0)
+            abort();
     for (int i = 0; i < 2; i++) {
         void *broken;
         pthread_join(thread[i], &broken);
@@ -561,9 +569,12 @@ static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {
-    {"blocked", blocked}, {"handler", handler}, {"timer", timer}, {"query", query}, {"killed", killed}, {"closes", closes},
-    {"processes", processes}, {"executes", executes}, {"threads", threads}, {"stacks", stacks}, {"jumps", jumps}, {"code", code},
-    {"modules", modules}, {"library", library}, {"interrupted", interrupted}, {"nothing", nothing}, {"status", status}, {"serial", serial},
+    {"blocked", blocked},     {"handler", handler},   {"timer", timer},
+    {"query", query},         {"killed", killed},     {"closes", closes},
+    {"processes", processes}, {"executes", executes}, {"threads", threads},
+    {"stacks", stacks},       {"jumps", jumps},       {"code", code},
+    {"modules", modules},     {"library", library},   {"interrupted", interrupted},
+    {"nothing", nothing},     {"status", status},     {"serial", serial},
 };
 
 int main(int argc, char **argv)

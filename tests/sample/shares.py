@@ -53,7 +53,7 @@ def check(verdict, title, outcome, threads):
     samples = sum(v[index] for n in profile.tree for (_, s), v in n.values.items() if s == which)
     below, pairs = sums(profile)
     total = sum(v[profile.metrics["sampled_time"][1]] for n in profile.tree for (_, s), v in n.values.items() if s == which)
-    used = sum(int(r["user-ns"]) + int(r["system-ns"]) for r in profile.ranks)
+    used = sum(int(r.get("user-ns", 0)) + int(r.get("system-ns", 0)) for r in profile.ranks)
     verdict.check(total >= 0.9 * used - 2e7 * threads, "%s: %d ms of %d ms" % (title, total // 10**6, used // 10**6))
     verdict.check(total <= 1.05 * used + 2e7 * threads, "%s: %d ms of %d ms" % (title, total // 10**6, used // 10**6))
     verdict.check(samples >= 50 * SECONDS * threads, "%s: %d samples" % (title, samples))
@@ -69,6 +69,12 @@ def check(verdict, title, outcome, threads):
     own = dict((int(line), float(share)) for share, line in re.findall(r"^ *\d+\.\d+ +(\d+\.\d+) +shares\.c:(\d+) spin$", section, re.M))
     verdict.check(sum(share for line, share in own.items() if abs(line - hot) <= 1) > 90, "%s: line %d: %s" % (title, hot, own))
     verdict.check(re.search(r"the program$", section, re.M), title + ": owner")
+    lines = harness.execute([harness.command("ompp-report"), "annotate", "--full", outcome.reports()[0], SOURCE], outcome.folder).out.splitlines()[1:]
+    beside = [re.fullmatch(r"(.{41}) *(\d+)  (.*)", line).groups() for line in lines]
+    source = open(SOURCE).read().splitlines()
+    verdict.equal([text for _, _, text in beside], source, title + ": source text")
+    near = sum(float(cells.split()[1]) for cells, line, _ in beside if cells[:16].strip() and abs(int(line) - hot) <= 1)
+    verdict.check(near > 90, "%s: annotate: line %d has %.2f %%" % (title, hot, near))
     for view, wanted in (("callee", r"heavy shares\.c:\d+\n +\d[^\n]*spin"), ("caller", r"spin shares\.c:\d+\n +\d[^\n]*heavy"), ("flat", r"spin shares\.c")):
         shown = harness.execute([harness.command("ompp-report"), "show", "--by=" + view, outcome.reports()[0]], outcome.folder).out
         verdict.check(re.search(wanted, shown), "%s: --by=%s: %s" % (title, view, shown[:600]))

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Programs are run by single steps, with each call seen as it is made: every path that src/unwind finds must be the true one, at each
-# instruction. With gcc and clang, with unwind information, without, and removed after the link.
+# instruction. With gcc and clang, with unwind information, without, and removed after the link; with pages between the segments.
 src=${abs_top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 build=${abs_top_builddir:-$(pwd)}
 CC=${CC:-gcc}
@@ -29,7 +29,7 @@ judge() { # judge NAME PROGRAM
 
 for compiler in "$CC" "${TEST_CLANG:-clang}"; do
     command -v "$compiler" >/dev/null || { echo "SKIP: no $compiler"; continue; }
-    for flags in "-O3" "-O3 -march=haswell -fomit-frame-pointer" "-O2 -flto" "-O1 -fno-plt"; do
+    for flags in "-O3" "-O3 -march=haswell -fomit-frame-pointer" "-O2 -flto" "-O1 -fno-plt" "-O2 -Wl,-z,max-page-size=65536"; do
         # shellcheck disable=SC2086
         $compiler $flags "$src/tests/unwind/paths.c" -o paths -lm 2>/dev/null || { echo "SKIP: $compiler $flags"; continue; }
         judge "$compiler $flags" paths

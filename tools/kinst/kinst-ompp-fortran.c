@@ -21,7 +21,8 @@ static bool has_notes(const kinst_source_t *source)
 {
     const kinst_fortran_t *f = source->fortran;
 
-    return source->reason || f->ignored.n > 0 || f->unseen.n > 0 || f->unmeasured.n > 0 || f->unsearched;
+    return source->reason || kinst_own.left_out.n > 0 || f->ignored.n > 0 || f->unseen.n > 0 || f->unmeasured.n > 0 ||
+           f->unsearched;
 }
 
 static char *text_of_command(const kinst_command_t *c)
@@ -203,6 +204,8 @@ static void put_notes(FILE *out, const kinst_source_t *source)
     for (size_t i = 0; i + 1 < f->unmeasured.n && !source->reason; i += 2)
         fprintf(out, "    ompp_build_note(2, \"OpenMP %s\", \"%s\");\n", f->unmeasured.v[i],
                 kinst_escaped(f->unmeasured.v[i + 1]));
+    for (size_t i = 0; i + 1 < kinst_own.left_out.n && !source->reason; i += 2)
+        fprintf(out, "    ompp_build_note(4, \"%s\", \"%s\");\n", kinst_own.left_out.v[i], kinst_own.left_out.v[i + 1]);
     for (size_t i = 0; i + 1 < f->ignored.n; i += 2)
         fprintf(out, "    ompp_build_note(1, \"%s\", \"%s\");\n", kinst_escaped(f->ignored.v[i]),
                 kinst_escaped(f->ignored.v[i + 1]));

@@ -16,7 +16,7 @@
 /* ---- Generated declarations -------------------------------------------------------------------------------------- */
 
 /* What a note says about; see ompp_build_note() in src/opari-bridge/ompp_pomp2.c. */
-enum { NOTE_UNINSTRUMENTED, NOTE_REMARK, NOTE_UNSEEN, NOTE_QUIET };
+enum { NOTE_UNINSTRUMENTED, NOTE_REMARK, NOTE_UNSEEN, NOTE_QUIET, NOTE_LEFT_OUT };
 
 /* A description in OPARI2's form, see src/opari-bridge/ompp_pomp2_ctc.h. */
 static char *description(const kinst_scan_t *s, const kinst_region_t *r)
@@ -99,7 +99,9 @@ static void put_pairs(kinst_buffer_t *b, int kind, const kinst_list_t *pairs)
  */
 static void put_notes(kinst_buffer_t *b, const kinst_scan_t *s, const char *unmodified)
 {
-    if (!unmodified && s->ignored.n == 0 && s->unseen.n == 0 && s->quiet.n == 0) return;
+    const kinst_list_t *left_out = &kinst_own.left_out;
+
+    if (!unmodified && s->ignored.n + s->unseen.n + s->quiet.n + left_out->n == 0) return;
     put_c(b, s, "void ompp_build_note(int, const char *, const char *) __attribute__((__weak__));\n");
     kinst_puts(b, "static void __attribute__((__constructor__, __used__, __no_instrument_function__)) "
                   "ompp_build_notes_here(void)\n{\n"
@@ -116,6 +118,7 @@ static void put_notes(kinst_buffer_t *b, const kinst_scan_t *s, const char *unmo
         put_pairs(b, NOTE_UNINSTRUMENTED, &files);
     } else {
         put_pairs(b, NOTE_UNSEEN, &s->unseen);
+        put_pairs(b, NOTE_LEFT_OUT, left_out);
     }
     put_pairs(b, NOTE_REMARK, &s->ignored);
     put_pairs(b, NOTE_QUIET, &s->quiet);

@@ -20,6 +20,8 @@ static void help(const char *name)
            "  --with=opari|ompt      source of OpenMP events (default: opari for gcc, ompt for clang)\n"
            "  --opari=PROGRAM        the OPARI2 to use\n"
            "  --opari-timeout=SEC    give up on a source after so many seconds (default 10)\n"
+           "  --disable=CONSTRUCT,.. leave out what OPARI2 can: atomic, critical, flush, locks, master, ordered, "
+           "single, task\n"
            "  --memory               hooks at loads and stores, for counts per data structure (docs/data.md)\n"
            "  -nosrc                 accepted and ignored\n"
            "  -@, --verbose          show commands, and say what could not be instrumented\n"
@@ -32,14 +34,53 @@ static void help(const char *name)
            name, name, name, name, name);
 }
 
+/* What OPARI2 can leave out, and what the report calls it; NULL: several. */
+static const struct {
+    const char *word, *name;
+} left_out[] = {{"atomic", "ATOMIC"}, {"critical", "CRITICAL"}, {"flush", "FLUSH"},   {"locks", "LOCK"},
+                {"master", "MASTER"}, {"ordered", "ORDERED"},   {"single", "SINGLE"}, {"sync", NULL},
+                {"task", "TASK"},     {"taskwait", "TASKWAIT"}};
+
+static void note_left_out(const char *name)
+{
+    for (size_t i = 0; i < kinst_own.left_out.n; i += 2)
+        if (strcmp(kinst_own.left_out.v[i], name) == 0) return;
+    kinst_add(&kinst_own.left_out, name);
+    kinst_add(&kinst_own.left_out, "left out at build: kinst-ompp --disable");
+}
+
+/* Takes an option for OPARI2; that of --disable=omp:LIST is noted for the report. \return false when a construct of the
+ * list is none that can be left out. */
+static bool take_opari_option(const char *option)
+{
+    static const char ours[] = "--disable=omp:";
+    const char *list = option + strlen(ours);
+    bool known = true;
+
+    kinst_add(&kinst_own.opari_options, option);
+    if (strncmp(option, ours, strlen(ours)) != 0) return true;
+    for (size_t length; *list; list += length + (list[length] != '\0')) {
+        bool found = false;
+        length = strcspn(list, ",");
+        for (size_t i = 0; i < sizeof left_out / sizeof left_out[0]; i++) {
+            if (strlen(left_out[i].word) != length || memcmp(left_out[i].word, list, length) != 0) continue;
+            found = true;
+            if (left_out[i].name) note_left_out(left_out[i].name);
+            for (size_t k = 0; !left_out[i].name && k < i; k++) note_left_out(left_out[k].name);
+        }
+        known &= found;
+    }
+    return known;
+}
+
 static void add_opari_option(const char *word, char *const rest[], int *used)
 {
     bool disable = strcmp(word, "-disable") == 0 && rest[0];
 
     *used = disable ? 1 : 0;
-    if (!disable) kinst_add(&kinst_own.opari_options, word);
-    else if (strcmp(rest[0], "omp") == 0) kinst_add(&kinst_own.opari_options, "--disable=omp");
-    else kinst_addf(&kinst_own.opari_options, "--disable=omp:%s", rest[0]);
+    if (!disable) take_opari_option(word);
+    else if (strcmp(rest[0], "omp") == 0) take_opari_option("--disable=omp");
+    else take_opari_option(kinst_text("--disable=omp:%s", rest[0]));
 }
 
 /* A path is that of a program; a name is looked up when it is needed. */
@@ -56,6 +97,16 @@ _Noreturn static void refuse_value(const char *word, const char *choices, const 
 {
     fprintf(stderr, "%s: %s: the value is to be %s\n", name, word, choices);
     exit(2);
+}
+
+static bool disables(const char *word, const char *name)
+{
+    if (strncmp(word, "--disable=", 10) != 0 || strncmp(word + 10, "omp", 3) == 0 || strpbrk(word + 10, ":+"))
+        return false;
+    if (!take_opari_option(kinst_text("--disable=omp:%s", word + 10)))
+        refuse_value(word, "a list of atomic, critical, flush, locks, master, ordered, single, task, taskwait, sync",
+                     name);
+    return true;
 }
 
 /* \return 0 when it is no number. */
@@ -86,6 +137,7 @@ static bool own_option(const char *word, const char *name)
     else if (strcmp(word, "--with=ompt") == 0) kinst_own.with = KINST_WITH_OMPT;
     else if (strncmp(word, "--with", 6) == 0 && (word[6] == '=' || !word[6])) refuse_value(word, "opari or ompt", name);
     else if (strncmp(word, "--opari=", 8) == 0) kinst_own.opari = opari_named(word + 8, name);
+    else if (disables(word, name)) return true;
     else if (strncmp(word, "--opari-timeout=", 16) == 0 && seconds_of(word + 16) > 0)
         kinst_own.opari_seconds = seconds_of(word + 16);
     else if (strncmp(word, "--opari-timeout", 15) == 0) refuse_value(word, "a number of seconds", name);
@@ -123,6 +175,7 @@ int main(int argc, char **argv)
     const char *name = ompp_path_last(argv[0]);
     kinst_list_t words = {0};
     kinst_command_t command;
+    const char *foreign = NULL;
     bool separated = false;
     int i, used;
 
@@ -133,13 +186,14 @@ int main(int argc, char **argv)
             break;
         }
         if (own_option(argv[i], name)) continue;
+        if (!foreign) foreign = argv[i];
         add_opari_option(argv[i], argv + i + 1, &used);
         i += used;
     }
     if (!kinst_own.opari) kinst_own.opari = "opari2";
-    if (!separated && kinst_own.opari_options.n > 0) {
-        fprintf(stderr, "%s: unknown option %s; %s --help lists all; options for opari2 end with --\n", name,
-                kinst_own.opari_options.v[0], name);
+    if (!separated && foreign) {
+        fprintf(stderr, "%s: unknown option %s; %s --help lists all; options for opari2 end with --\n", name, foreign,
+                name);
         return 2;
     }
     if (compiler_of(name)) kinst_add(&words, compiler_of(name));

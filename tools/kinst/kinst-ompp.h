@@ -37,6 +37,7 @@ typedef struct {
     const char *opari;
     double opari_seconds;
     kinst_list_t opari_options;
+    kinst_list_t left_out; /* constructs that these options leave out, as the report names them */
 } kinst_own_t;
 
 extern kinst_own_t kinst_own;

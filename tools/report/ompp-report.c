@@ -8,10 +8,12 @@
 #include "analysis/ompp_analysis.h"
 #include "base/ompp_error.h"
 #include "base/ompp_nearest.h"
+#include "base/ompp_regular.h"
 #include "config.h"
 #include "model/ompp_collect.h"
 #include "model/ompp_pack.h"
 #include "reader/ompp_document.h"
+#include "report/ompp_annotate.h"
 #include "tools/report/ompp-report-left.h"
 
 #include <errno.h>
@@ -210,6 +212,37 @@ static int show(const request_t *request) { return request->by >= 0 ? show_sampl
 
 static int csv(const request_t *request) { return print(request, true); }
 
+/* ---- Source ------------------------------------------------------------------------------------------------------ */
+
+/* The XML, and a source file; without it, which files there are. */
+static int annotate(const request_t *request, char **files, int n)
+{
+    const int fd = n > 1 ? ompp_regular_open(files[1]) : -1;
+    FILE *source = fd >= 0 ? fdopen(fd, "r") : NULL;
+    input_t input;
+
+    if (n > 1 && !source) {
+        fprintf(stderr, "ompp-report: %s: %s; name a source file that can be read\n", ompp_report_shown(files[1]),
+                strerror(errno));
+        return EXIT_BAD;
+    }
+    int rc = load(files[0], &input) ? 0 : -OMPP_E_IO;
+    if (rc == 0 && !input.profile) {
+        fprintf(stderr, "ompp-report: name the XML of the run: %s has no lines\n", shown_name(files[0]));
+        rc = -OMPP_E_FORMAT;
+    } else if (rc == 0) {
+        rc = source ? ompp_report_annotate(input.profile, files[1], request->full, source, stdout)
+                    : ompp_report_files(input.profile, stdout);
+        if (rc == -OMPP_E_NOTFOUND)
+            fprintf(stderr, "ompp-report: nothing was measured in %s; leave it out to see in which files there was\n",
+                    ompp_report_shown(files[1]));
+        else if (rc) ompp_report_complain(ompp_error_message(rc));
+    }
+    unload(&input);
+    if (source) fclose(source);
+    return rc ? EXIT_BAD : ompp_report_finish();
+}
+
 /* A text or CSV report has no blocks of observations. */
 static int coz(const request_t *request)
 {
@@ -337,6 +370,13 @@ static const struct {
      "Prints a report as CSV, in ompP's format. FILE as for show. A CSV report comes out as it was. What CSV cannot "
      "hold is left\n"
      "out, and said; times of a text report have no more digits than it.\n"},
+    {"annotate", NULL, annotate, 1, 2, TAKES_FULL, "[--full] FILE [SOURCE]", "show source text with its times",
+     "Prints a source file with what was measured beside its lines: processor time by samples (own sec), and the time "
+     "of "
+     "regions and\n"
+     "calls that begin there, of all threads together (reg. sec). FILE is the XML that a run leaves. Without SOURCE it "
+     "prints in which\n"
+     "files there was something.\n"},
     {"coz", coz, NULL, 1, 1, 0, "FILE", "print the what-if results for Coz's viewer",
      "Prints what causal profiling has found (OMPP_CAUSAL) as a profile of Coz, which Coz's viewer opens. FILE is the "
      "XML that the run\n"
@@ -380,21 +420,22 @@ static int help(void)
            "Commands:\n\n");
     for (size_t v = 0; v < NVERBS; v++)
         printf("  %-8s %-25s %s%s\n", verbs[v].name, verbs[v].arguments, verbs[v].brief, v ? "" : " (the default)");
-    printf("\nOptions:\n\n"
-           "  --by=VIEW   show: what samples say: flat (functions, lines), caller (who called each), callee (what each "
-           "calls)\n"
-           "  --full      show, csv: also what the report of a run leaves out when it is very large\n"
-           "  --digits=N  digits after the point of times, 0-9 (default 2, or those of the report)\n"
-           "  --to=DIR    merge, collect: where to write (default: the working directory)\n"
-           "  --remove    merge, collect: remove what was read, when all was written\n"
-           "  --running   merge, collect: take in processes that still run\n"
-           "  --list      merge: list the runs that have left something, and write nothing\n"
-           "  --all       merge, collect: all of them, where no file is named, not the newest alone\n"
-           "  --expire=TIME  collect: remove what processes have left that are gone, when TIME (90s, 15m, 12h, 7d) has "
-           "passed since\n"
-           "  --help      this text; after a command: about the command\n"
-           "  --version   version\n"
-           "\nExit status: 0 good, 1 a file cannot be read or is not in order, 2 wrong usage.\n");
+    printf(
+        "\nOptions:\n\n"
+        "  --by=VIEW   show: what samples say: flat (functions, lines), caller (who called each), callee (what each "
+        "calls)\n"
+        "  --full      show, csv: also what the report of a run leaves out when it is very large; annotate: all lines\n"
+        "  --digits=N  digits after the point of times, 0-9 (default 2, or those of the report)\n"
+        "  --to=DIR    merge, collect: where to write (default: the working directory)\n"
+        "  --remove    merge, collect: remove what was read, when all was written\n"
+        "  --running   merge, collect: take in processes that still run\n"
+        "  --list      merge: list the runs that have left something, and write nothing\n"
+        "  --all       merge, collect: all of them, where no file is named, not the newest alone\n"
+        "  --expire=TIME  collect: remove what processes have left that are gone, when TIME (90s, 15m, 12h, 7d) has "
+        "passed since\n"
+        "  --help      this text; after a command: about the command\n"
+        "  --version   version\n"
+        "\nExit status: 0 good, 1 a file cannot be read or is not in order, 2 wrong usage.\n");
     return ompp_report_finish();
 }
 

@@ -102,14 +102,15 @@ static ompp_sync_clock_t relation_on_node(MPI_Comm node)
     return clock;
 }
 
-void ompp_mpi_clock_start(MPI_Comm own)
+/* \return the communicator of the node; MPI_COMM_NULL = it could not be made. */
+static MPI_Comm relate(MPI_Comm own)
 {
     MPI_Comm node = MPI_COMM_NULL;
     int rank = 0, first = 0, local = 0;
     long long between[2] = {0, 0};
 
     PMPI_Comm_rank(own, &rank);
-    if (PMPI_Comm_split_type(own, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS) return;
+    if (PMPI_Comm_split_type(own, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS) return MPI_COMM_NULL;
     PMPI_Comm_rank(node, &local);
     first = rank;
     PMPI_Bcast(&first, 1, MPI_INT, 0, node); /* rank 0 is the first of its node: ranks are in the order of own */
@@ -122,6 +123,21 @@ void ompp_mpi_clock_start(MPI_Comm own)
     PMPI_Bcast(between, 2, MPI_LONG_LONG, 0, node);
     clock_now.offset_ns += between[0];
     clock_now.error_ns += (uint64_t)between[1];
+    return node;
+}
+
+void ompp_mpi_clock_relate(MPI_Comm own)
+{
+    MPI_Comm node = relate(own);
+
+    if (node != MPI_COMM_NULL) PMPI_Comm_free(&node);
+}
+
+void ompp_mpi_clock_start(MPI_Comm own)
+{
+    MPI_Comm node = relate(own);
+
+    if (node == MPI_COMM_NULL) return;
     ompp_sync_clock(&clock_now);
     ompp_mpi_share_start(own, node);
     PMPI_Comm_free(&node);

@@ -217,6 +217,9 @@ void ompp_mpi_unfollowed(const char *what);
 /** \brief Learns how this rank's clock relates to that of rank 0. Collective. */
 void ompp_mpi_clock_start(MPI_Comm own);
 
+/** \brief The relation of clocks alone, for ompp_mpi_clock_common(). Collective over own. */
+void ompp_mpi_clock_relate(MPI_Comm own);
+
 /** \brief Measures it again, and says in the report when clocks drifted apart. Collective. */
 void ompp_mpi_clock_finish(MPI_Comm own);
 

@@ -185,6 +185,21 @@ void ompp_mpi_started(void)
     errno = saved;
 }
 
+static bool reduce_all(const void *mine, void *all, int n, MPI_Datatype type, MPI_Op op)
+{
+    MPI_Request request;
+
+    return !self.gave_up && PMPI_Iallreduce(mine, all, n, type, op, self.own.comm, &request) == MPI_SUCCESS &&
+           complete(&request, self.limit_seconds, false) == 0;
+}
+
+/* Who came last to collective calls; where clocks are followed, these tell more. All ranks or none. */
+static void compare(void)
+{
+    if (!self.own.all || self.own.size < 2 || self.own.comm == MPI_COMM_NULL) return;
+    if (!(ompp_mpi_unusual & OMPP_MPI_PIGGYBACK)) ompp_mpi_meet_finish(self.own.comm, reduce_all);
+}
+
 static ompp_reduce_t transport_begin(void)
 {
     if (self.own.size == 0)
@@ -196,7 +211,8 @@ static ompp_reduce_t transport_begin(void)
                            .agree = agree,
                            .send = reduce_send,
                            .receive_size = reduce_receive_size,
-                           .receive = reduce_receive};
+                           .receive = reduce_receive,
+                           .compare = compare};
 }
 
 static void transport_end(void)

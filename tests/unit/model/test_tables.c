@@ -117,7 +117,7 @@ static void rules(void **state)
  * none is idle. */
 static void properties(void **state)
 {
-    bool used[OMPP_PROPERTY_NUM] = {[OMPP_PROPERTY_SERIAL_PROGRAM] = true};
+    bool used[OMPP_PROPERTY_NUM] = {[OMPP_PROPERTY_SERIAL_PROGRAM] = true, [OMPP_PROPERTY_CHUNKS] = true};
 
     (void)state;
     for (size_t i = 0; i < ompp_nproperty_rules; i++) {
@@ -136,6 +136,7 @@ static void properties(void **state)
         assert_true(last == (rule->when == OMPP_WHEN_ALWAYS));
         used[rule->property] = true;
     }
+    for (unsigned size = OMPP_TASKS_FIT + 1; size < OMPP_TASKS_NUM; size++) used[ompp_property_tasks[size]] = true;
     for (unsigned p = 0; p < OMPP_PROPERTY_NUM; p++) {
         const char *advice = ompp_properties[p].advice;
         assert_true(used[p]);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "base/ompp_clock.h"
 #include "base/ompp_error.h"
+#include "structure/ompp_name.h"
 #include "structure/ompp_structure.h"
 
 #include <link.h>
@@ -101,9 +102,38 @@ static void survives_truncation(void **state)
     unlink(path);
 }
 
+static void shortens_names(void **state)
+{
+    static const char *const names[][2] = {
+        {"solve", "solve"},
+        {"Matrix<double, 3>::norm", "Matrix<...>::norm"},
+        {"a::B<C<int, D<1> >, (E)2>::f<long, char>", "a::B<...>::f<...>"},
+        {"run<(5>3), true>", "run<...>"},
+        {"B<int>::run", "B<...>::run"},
+        {"B<i>::run", "B<i>::run"},
+        {"operator<< <std::char_traits<char> >", "operator<< <...>"},
+        {"A<double>::operator<", "A<...>::operator<"},
+        {"A<double>::operator->", "A<...>::operator->"},
+        {"A<double>::operator()<int, 2>", "A<...>::operator()<...>"},
+        {"f<int>::{lambda(g<int>)#1}::operator()", "f<...>::{lambda(g<...>)#1}::operator()"},
+        {"broken<double, ", "broken<double, "},
+        {"", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char *name = strdup(names[i][0]);
+        assert_non_null(name);
+        ompp_name_shorten(name);
+        assert_string_equal(name, names[i][1]);
+        free(name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shortens_names),
         cmocka_unit_test(finds_own_line),
         cmocka_unit_test(refuses_others),
         cmocka_unit_test(survives_truncation),

@@ -1,0 +1,191 @@
+#include "analysis/ompp_own.h"
+
+#include "analysis/ompp_values.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- One block --------------------------------------------------------------------------------------------------- */
+
+/* The rank whose costs count: of those that are not kept, the first one that is. */
+static const ompp_rank_t *rank_of(const ompp_profile_t *p, uint32_t location)
+{
+    const size_t r = ompp_analysis_rank_index(p, p->locations[location].rank);
+
+    if (!p->nranks_kept) return NULL;
+    return &p->ranks[r < p->nranks_kept ? r : 0];
+}
+
+double ompp_own_cost(const ompp_profile_t *p, uint32_t location, ompp_cost_t kind, bool inside)
+{
+    const ompp_rank_t *rank = rank_of(p, location);
+
+    if (!rank) return 0;
+    return (double)(inside ? rank->inside_ps : rank->cost_ps)[kind] / 1000;
+}
+
+/* Of the thread that asked for iterations at a node. */
+static double asking_ns(const ompp_profile_t *p, uint32_t node, uint32_t location)
+{
+    const uint32_t set = ompp_analysis_find_set(p, ompp_chunk_metrics, OMPP_METRIC_CHUNK_NUM);
+    const ompp_block_t *block = set ? ompp_profile_find_block(p, node, location, set, 0) : NULL;
+
+    if (!block || block->nvalues != OMPP_METRIC_CHUNK_NUM) return 0;
+    return (double)block->values[OMPP_METRIC_CHUNK_ASKS] * ompp_own_cost(p, location, OMPP_COST_CHUNK, false);
+}
+
+static ompp_cost_t kind_of(const ompp_region_t *region)
+{
+    const ompp_construct_row_t *c = &ompp_constructs[region->construct];
+
+    if (region->flags & OMPP_REGION_F_COUNTED) return OMPP_COST_COUNT;
+    if (region->flags & OMPP_REGION_F_FUNCTION) return OMPP_COST_FUNCTION;
+    if (region->construct == OMPP_CONSTRUCT_ATOMIC) return OMPP_COST_ATOMIC;
+    if (region->construct == OMPP_CONSTRUCT_CRITICAL || region->construct == OMPP_CONSTRUCT_LOCK) return OMPP_COST_LOCK;
+    if (region->construct == OMPP_CONSTRUCT_MPI) return OMPP_COST_CALL;
+    if (c->flags & OMPP_CONSTRUCT_F_TASK) return OMPP_COST_TASK;
+    return ompp_construct_forks(region->construct) ? OMPP_COST_TEAM : OMPP_COST_ENTER;
+}
+
+/* Times that the region moved on from its first phase. */
+static double moves(const ompp_construct_row_t *c, const ompp_block_t *block)
+{
+    double sum = 0;
+
+    for (unsigned s = 1; s < c->nphases; s++) sum += (double)block->values[ompp_value_index(s, OMPP_SLOT_COUNT)];
+    return sum;
+}
+
+double ompp_own_ns(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block)
+{
+    const ompp_region_t *region = &p->regions[p->nodes[node].region];
+    const ompp_rank_t *rank = rank_of(p, block->location);
+    const ompp_cost_t kind = kind_of(region);
+
+    if (!rank || ompp_construct_is_path(region->construct)) return 0;
+    double ps = (double)block->values[0] * rank->cost_ps[kind];
+    if (kind == OMPP_COST_ENTER)
+        ps += moves(&ompp_constructs[region->construct], block) * rank->cost_ps[OMPP_COST_PHASE];
+    const bool loops = region->construct == OMPP_CONSTRUCT_LOOP || region->construct == OMPP_CONSTRUCT_PARLOOP;
+    return ps / 1000 + (loops ? asking_ns(p, node, block->location) : 0);
+}
+
+uint64_t ompp_own_in_phase(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block, unsigned slot)
+{
+    const ompp_region_t *region = &p->regions[p->nodes[node].region];
+    const ompp_rank_t *rank = rank_of(p, block->location);
+    const bool several = ompp_constructs[region->construct].nphases > 1;
+    ompp_cost_t kind = kind_of(region);
+
+    if (!rank || ompp_construct_is_path(region->construct)) return 0;
+    if (kind == OMPP_COST_ENTER && several) kind = OMPP_COST_PHASE;
+    const uint64_t n = several ? block->values[ompp_value_index(slot, OMPP_SLOT_COUNT)] : block->values[0];
+    const double own = (double)n * rank->inside_ps[kind] / 1000;
+    const uint64_t alone = ompp_less(block->values[ompp_value_index(slot, OMPP_SLOT_TIME)],
+                                     block->values[ompp_value_index(slot, OMPP_SLOT_CHILD)] +
+                                         block->values[ompp_value_index(slot, OMPP_SLOT_TASK)]);
+    return own < (double)alone ? (uint64_t)own : alone;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+double *ompp_own_below(const ompp_profile_t *p)
+{
+    double *below = calloc(p->nnodes + 1, sizeof *below);
+
+    for (size_t n = p->nnodes; below && n-- > 1;) { /* children before parents */
+        for (uint32_t b = 0; b < p->nodes[n].nblocks; b++)
+            if (ompp_block_is_phases(&p->nodes[n].blocks[b]))
+                below[n] += ompp_own_ns(p, (uint32_t)n, &p->nodes[n].blocks[b]);
+        below[p->nodes[n].parent] += below[n];
+    }
+    return below;
+}
+
+/* Of a node over all locations: execT, and what its events took outside of it. */
+static double whole_time(const ompp_profile_t *p, uint32_t n)
+{
+    const ompp_node_t *node = &p->nodes[n];
+    const unsigned nphases = ompp_constructs[p->regions[node->region].construct].nphases;
+    double sum = 0;
+
+    for (uint32_t b = 0; b < node->nblocks; b++) {
+        const ompp_block_t *block = &node->blocks[b];
+        if (!ompp_block_is_phases(block)) continue;
+        sum += ompp_own_ns(p, n, block);
+        for (unsigned s = 0; s < nphases; s++)
+            sum +=
+                (double)block->values[ompp_value_index(s, OMPP_SLOT_TIME)] - (double)ompp_own_in_phase(p, n, block, s);
+    }
+    return sum;
+}
+
+double ompp_own_share(const ompp_profile_t *p, const ompp_paths_t *paths, const double *below, uint32_t region)
+{
+    double own = 0, time = 0;
+
+    for (const uint32_t *n = ompp_paths_begin(paths, region); n < ompp_paths_end(paths, region); n++) {
+        own += below[*n];
+        time += whole_time(p, *n);
+    }
+    if (time <= 0) return 0;
+    return own < time ? own / time : 1;
+}
+
+/* ---- Coverage ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    double ns, most_ns; /* of all events, of those of construct */
+    unsigned construct; /* whose events took most */
+    bool functions;     /* they are functions */
+} own_sum_t;
+
+static own_sum_t sum_up(const ompp_profile_t *p)
+{
+    double by_construct[OMPP_CONSTRUCT_NUM + 1] = {0}; /* the last one: functions */
+    own_sum_t sum = {0};
+
+    for (uint32_t n = 1; n < p->nnodes; n++) {
+        const ompp_region_t *region = &p->regions[p->nodes[n].region];
+        const unsigned at = region->flags & OMPP_REGION_F_FUNCTION ? OMPP_CONSTRUCT_NUM : region->construct;
+        for (uint32_t b = 0; b < p->nodes[n].nblocks; b++)
+            if (ompp_block_is_phases(&p->nodes[n].blocks[b]))
+                by_construct[at] += ompp_own_ns(p, n, &p->nodes[n].blocks[b]);
+    }
+    for (unsigned c = 0; c <= OMPP_CONSTRUCT_NUM; c++) {
+        sum.ns += by_construct[c];
+        if (by_construct[c] <= sum.most_ns) continue;
+        sum.most_ns = by_construct[c];
+        sum.functions = c == OMPP_CONSTRUCT_NUM;
+        sum.construct = sum.functions ? OMPP_CONSTRUCT_USER_REGION : c;
+    }
+    return sum;
+}
+
+/* What makes it less. */
+static void remedy(const own_sum_t *sum, char *text, size_t size)
+{
+    const ompp_construct_row_t *c = &ompp_constructs[sum->construct];
+
+    if (sum->functions) snprintf(text, size, "OMPP_FUNCTIONS=-NAME leaves out functions");
+    else if (c->env && sum->construct == OMPP_CONSTRUCT_ATOMIC)
+        snprintf(text, size, "%s=1, or kinst-ompp --disable=atomic, leaves it out", c->env);
+    else if (c->env) snprintf(text, size, "%s=1 leaves it out", c->env);
+    else snprintf(text, size, "fewer and larger ones cost less");
+}
+
+void ompp_analysis_own(ompp_profile_t *profile)
+{
+    const double all = (double)ompp_analysis_duration(profile) * (double)profile->nslots;
+    const own_sum_t sum = sum_up(profile);
+    const char *what = sum.functions ? "functions" : ompp_constructs[sum.construct].full;
+    char reason[120];
+
+    if (all <= 0 || sum.ns <= 0) return;
+    const double share = sum.ns < all ? sum.ns / all : 1;
+    const bool much = share >= OMPP_OWN_MUCH;
+    remedy(&sum, reason, sizeof reason);
+    ompp_profile_add_coverage(profile, much ? OMPP_COVERAGE_OWN_MUCH : OMPP_COVERAGE_OWN, what, much ? reason : NULL,
+                              (uint64_t)(1000 * share + 0.5));
+    if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run */
+}

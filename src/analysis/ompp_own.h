@@ -1,0 +1,38 @@
+/**
+ * \file
+ * Own cost: what measuring took, by how often events were and by what one of each kind took in this run
+ * (ompp_cost.def). Measured times stay as they are; advice looks at what they are without it. Includes base and model
+ * only.
+ */
+#ifndef OMPP_OWN_H
+#define OMPP_OWN_H
+
+#include "analysis/ompp_paths.h"
+#include "model/ompp_profile.h"
+
+#define OMPP_OWN_WORTH 0.05 /* of a region's time: said beside what is said of it */
+#define OMPP_OWN_MUCH 0.10  /* of the run's thread time: a caution */
+
+/** \return ns that the events of a node took on a location: of a block of OMPP_SET_PHASES. */
+double ompp_own_ns(const ompp_profile_t *profile, uint32_t node, const ompp_block_t *block);
+
+/** \return ns of these in the measured time of a phase (slot); not more than that has without children and tasks. */
+uint64_t ompp_own_in_phase(const ompp_profile_t *profile, uint32_t node, const ompp_block_t *block, unsigned slot);
+
+/** \return ns that an event of a kind takes on a location; inside: of that, what lies in the region itself. */
+double ompp_own_cost(const ompp_profile_t *profile, uint32_t location, ompp_cost_t kind, bool inside);
+
+/** \brief Own cost of each node and all below it, ns, over threads and ranks. \return owned, free(), shape [nnodes];
+ *         NULL when out of memory. */
+double *ompp_own_below(const ompp_profile_t *profile);
+
+/**
+ * \brief Part of a region's time that measuring it, and what lies in it, took.
+ * \param[in] below  of ompp_own_below().
+ */
+double ompp_own_share(const ompp_profile_t *profile, const ompp_paths_t *paths, const double *below, uint32_t region);
+
+/** \brief Adds the Coverage line OWN or OWN_MUCH; none where nothing is known. Call once, after the merge. */
+void ompp_analysis_own(ompp_profile_t *profile);
+
+#endif

@@ -1,0 +1,417 @@
+/*
+ * Source lines of loops, and the scopes of a procedure (PLDI 2009, section 3).
+ *
+ * A loop lies in the innermost inlined call that all of its statements are in. It begins on the first of the lines of its
+ * branches, and of the statement at its begin: compilers move code out of loops, and what they move in are no branches
+ * and begins no statement. Loops of one context that begin on one line are copies of one.
+ */
+#include "structure/ompp_scope_priv.h"
+
+#include "base/ompp_error.h"
+#include "base/ompp_vector.h"
+#include "structure/ompp_fortran.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_AROUND 200u /* loops around one that are looked at */
+#define NEAR 2u         /* lines between the begin of a loop and its body */
+
+/* ---- Context ----------------------------------------------------------------------------------------------------- */
+
+/* What all code of a loop is in, but not that of loops inside it. other: loops where all code counts, not statements. */
+static void find_contexts(const ompp_shape_t *s, ompp_source_loop_t *lines, const bool *other)
+{
+    for (size_t i = 0; i < s->nstrips; i++) {
+        const ompp_strip_t *strip = &s->strips[i];
+        const uint32_t l = s->loops.of[strip->block];
+        if (l != OMPP_NO_LOOP && strip->low < strip->high && (other ? other[l] : strip->statement))
+            lines[l].context = ompp_shape_common(s, lines[l].context, strip->context);
+    }
+}
+
+static void spread_contexts(const ompp_shape_t *s, ompp_source_loop_t *lines)
+{
+    for (uint32_t l = s->loops.n; l-- > 0;) {
+        const uint32_t outer = s->loops.loops[l].outer;
+        if (outer != OMPP_NO_LOOP) lines[outer].context = ompp_shape_common(s, lines[outer].context, lines[l].context);
+    }
+}
+
+/* ---- First line -------------------------------------------------------------------------------------------------- */
+
+static bool is_in_loop(const ompp_shape_t *s, uint32_t block, uint32_t loop)
+{
+    uint32_t l = s->loops.of[block];
+
+    while (l != OMPP_NO_LOOP && l > loop) l = s->loops.loops[l].outer;
+    return l == loop;
+}
+
+/* The line of the last instruction of a block, or else of what is before it there. statement: only of one. */
+static bool line_of_end(const ompp_shape_t *s, uint32_t block, uint32_t context, bool statement, uint32_t *file,
+                        uint32_t *line)
+{
+    for (size_t i = s->first_strip[block + 1]; i-- > s->first_strip[block];) {
+        if (s->strips[i].low == s->strips[i].high || !ompp_shape_project(s, &s->strips[i], context, file, line))
+            continue;
+        return s->strips[i].statement || !statement;
+    }
+    return false;
+}
+
+/* The first statement that begins in a block. */
+static bool line_of_begin(const ompp_shape_t *s, uint32_t block, uint32_t context, uint32_t *file, uint32_t *line)
+{
+    for (size_t i = s->first_strip[block]; i < s->first_strip[block + 1]; i++)
+        if (s->strips[i].statement && ompp_shape_project(s, &s->strips[i], context, file, line)) return true;
+    return false;
+}
+
+static void take_branch(const ompp_shape_t *s, uint32_t block, bool statement, ompp_source_loop_t *to)
+{
+    uint32_t file, line;
+
+    if (!line_of_end(s, block, to->context, statement, &file, &line)) return;
+    if (to->line && (file != to->file || line >= to->line)) return;
+    to->file = file;
+    to->line = line;
+}
+
+/* First those that lead back: they tell the file. */
+static void take_back_branches(const ompp_shape_t *s, ompp_source_loop_t *lines)
+{
+    const ompp_graph_t *g = &s->flow.graph;
+    uint32_t file, line;
+
+    for (uint32_t v = 0; v < g->n; v++)
+        for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
+            const uint32_t l = s->loops.of[g->to[e]];
+            if (l == OMPP_NO_LOOP || s->loops.loops[l].header != g->to[e] || !is_in_loop(s, v, l)) continue;
+            take_branch(s, v, false, &lines[l]);
+            if (line_of_end(s, v, lines[l].context, true, &file, &line) && (!lines[l].sure || line < lines[l].sure))
+                lines[l].sure = line;
+        }
+}
+
+static void find_begins(const ompp_shape_t *s, ompp_source_loop_t *lines)
+{
+    const ompp_graph_t *g = &s->flow.graph;
+    uint32_t file, line;
+
+    take_back_branches(s, lines);
+    for (uint32_t v = 0; v < g->n; v++)
+        if (s->loops.of[v] != OMPP_NO_LOOP && g->first[v + 1] - g->first[v] > 1)
+            take_branch(s, v, true, &lines[s->loops.of[v]]);
+    for (uint32_t l = 0; l < s->loops.n; l++) {
+        ompp_source_loop_t *to = &lines[l];
+        if (!line_of_begin(s, s->loops.loops[l].header, to->context, &file, &line)) continue;
+        if (to->line && (file != to->file || line >= to->line)) continue;
+        to->file = file;
+        to->line = line;
+    }
+}
+
+/* A loop does not begin behind the begin of one inside it. Where the branches back say so, the code that it has by itself
+ * tells better. */
+static void find_earlier(const ompp_shape_t *s, ompp_source_loop_t *lines, bool *late, uint32_t *first, uint32_t *inner)
+{
+    uint32_t file, line;
+
+    for (uint32_t l = s->loops.n; l-- > 0;) {
+        const uint32_t outer = s->loops.loops[l].outer;
+        if (outer == OMPP_NO_LOOP || !lines[l].line || lines[l].file != lines[outer].file) continue;
+        if (lines[l].context == lines[outer].context && lines[outer].line >= lines[l].line) late[outer] = true;
+        if (late[outer] && (!inner[outer] || lines[l].line < inner[outer])) inner[outer] = lines[l].line;
+    }
+    for (size_t i = 0; i < s->nstrips; i++) {
+        const uint32_t l = s->loops.of[s->strips[i].block];
+        if (l == OMPP_NO_LOOP || !late[l] || !s->strips[i].statement) continue;
+        if (ompp_shape_project(s, &s->strips[i], lines[l].context, &file, &line) && file == lines[l].file &&
+            (!first[l] || line < first[l]))
+            first[l] = line;
+    }
+    for (uint32_t l = 0; l < s->loops.n; l++) {
+        const uint32_t line = first[l] ? first[l] : inner[l];
+        if (late[l] && line < lines[l].line) lines[l].line = line;
+    }
+}
+
+/* ---- Last line --------------------------------------------------------------------------------------------------- */
+
+static void find_ends(const ompp_shape_t *s, ompp_source_loop_t *lines)
+{
+    uint32_t file, line;
+
+    for (uint32_t l = 0; l < s->loops.n; l++) lines[l].line_end = lines[l].line;
+    for (size_t i = 0; i < s->nstrips; i++) {
+        uint32_t l = s->loops.of[s->strips[i].block];
+        for (unsigned around = 0; l != OMPP_NO_LOOP && around < MAX_AROUND; around++, l = s->loops.loops[l].outer)
+            if (ompp_shape_project(s, &s->strips[i], lines[l].context, &file, &line) && file == lines[l].file &&
+                line > lines[l].line_end)
+                lines[l].line_end = line;
+    }
+}
+
+/* The last statement of a block, and of those behind it, that begins shortly before the line of a loop. */
+static void take_exit(const ompp_shape_t *s, uint32_t block, uint32_t least, unsigned further, ompp_source_loop_t *to,
+                      uint32_t *best)
+{
+    const ompp_graph_t *g = &s->flow.graph;
+    uint32_t file, line;
+
+    for (size_t i = s->first_strip[block]; i < s->first_strip[block + 1]; i++)
+        if (s->strips[i].statement && s->strips[i].context == to->context &&
+            ompp_shape_project(s, &s->strips[i], to->context, &file, &line) && file == to->file && line > least &&
+            line > *best && line < to->line && line + NEAR >= to->line)
+            *best = line;
+    for (uint32_t e = g->first[block]; further && e < g->first[block + 1] && e < g->first[block] + 2; e++)
+        take_exit(s, g->to[e], least, further - 1, to, best);
+}
+
+/* Of loops over vectors compilers know the line of the body alone: code behind the loop, for the turns that are left
+ * over, has the other one. */
+static void find_by_exits(const ompp_shape_t *s, ompp_source_loop_t *lines)
+{
+    const ompp_graph_t *g = &s->flow.graph;
+
+    for (uint32_t v = 0; v < g->n; v++) {
+        const uint32_t l = s->loops.of[v];
+        if (l == OMPP_NO_LOOP || !lines[l].line) continue;
+        if (lines[l].line != lines[l].line_end && lines[l].line == lines[l].sure) continue;
+        const uint32_t outer = s->loops.loops[l].outer;
+        const bool inside = outer != OMPP_NO_LOOP && lines[outer].context == lines[l].context;
+        uint32_t best = 0;
+        for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++)
+            if (!is_in_loop(s, g->to[e], l))
+                take_exit(s, g->to[e], inside ? lines[outer].line : 0, 1, &lines[l], &best);
+        if (best) lines[l].line = best;
+    }
+}
+
+bool ompp_nest_lines(ompp_shape_t *s, ompp_source_loop_t *lines)
+{
+    bool *late = calloc(s->loops.n + 1, sizeof *late);
+    uint32_t *first = calloc(s->loops.n + 1, sizeof *first), *inner = calloc(s->loops.n + 1, sizeof *inner);
+
+    for (uint32_t l = 0; l < s->loops.n; l++) lines[l] = (ompp_source_loop_t){OMPP_NO_CONTEXT, OMPP_NO_FILE, 0, 0, 0};
+    find_contexts(s, lines, NULL);
+    for (uint32_t l = 0; late && l < s->loops.n; l++) late[l] = lines[l].context == OMPP_NO_CONTEXT;
+    if (late) find_contexts(s, lines, late);
+    spread_contexts(s, lines);
+    find_begins(s, lines);
+    if (late) memset(late, 0, s->loops.n * sizeof *late);
+    if (late && first && inner) find_earlier(s, lines, late, first, inner);
+    find_ends(s, lines);
+    find_by_exits(s, lines);
+    free(late);
+    free(first);
+    free(inner);
+    return late && first && inner;
+}
+
+/* ---- Scopes ------------------------------------------------------------------------------------------------------ */
+
+/* Copies of one loop. */
+typedef struct {
+    ompp_source_loop_t lines;
+    uint32_t deepest, depth; /* copy with most loops around it, that are of other groups */
+    uint32_t copies;
+    bool irreducible, on_way;
+    uint32_t scope; /* + 1; 0 = not made yet */
+} group_t;
+
+typedef struct {
+    const ompp_shape_t *shape;
+    ompp_procedure_t *to;
+    size_t ascopes, apieces, ngroups, agroups;
+    group_t *groups;
+    uint32_t *group_of; /* [loops] */
+    uint32_t *context;  /* [scopes] */
+    uint32_t *outer;    /* [scopes] */
+    size_t acontext, aouter;
+    ompp_table_t by_lines, by_call; /* groups; scopes of inlined calls */
+    bool no_memory;
+} nest_t;
+
+static bool is_same(const void *elements, uint64_t value, const void *wanted)
+{
+    const ompp_source_loop_t *have = &((const group_t *)elements)[value - 1].lines, *want = wanted;
+
+    return have->context == want->context && have->file == want->file && have->line == want->line;
+}
+
+/* \return the group, or UINT32_MAX when out of memory. Each loop without lines is one. */
+static uint32_t add_group(nest_t *n, const ompp_source_loop_t *lines)
+{
+    uint64_t hash = ompp_hash_join(ompp_hash_pair(lines->context, lines->file), lines->line);
+    const uint64_t found = lines->line ? ompp_table_search(&n->by_lines, &hash, is_same, n->groups, lines) : 0;
+
+    if (found) return (uint32_t)found - 1;
+    group_t *group = ompp_vector_push(&n->groups, &n->ngroups, &n->agroups, sizeof *group);
+    if (!group || (lines->line && !ompp_table_set(&n->by_lines, hash, n->ngroups))) return UINT32_MAX;
+    *group = (group_t){.lines = *lines, .deepest = OMPP_NO_LOOP};
+    return (uint32_t)n->ngroups - 1;
+}
+
+static bool make_groups(nest_t *n, const ompp_source_loop_t *lines)
+{
+    const ompp_loops_t *loops = &n->shape->loops;
+    uint32_t *depth = calloc(loops->n + 1, sizeof *depth);
+
+    for (uint32_t l = 0; depth && l < loops->n; l++) {
+        const uint32_t outer = loops->loops[l].outer, g = n->group_of[l] = add_group(n, &lines[l]);
+        if (g == UINT32_MAX) {
+            free(depth);
+            return false;
+        }
+        group_t *group = &n->groups[g];
+        depth[l] = outer == OMPP_NO_LOOP ? 1 : depth[outer] + (n->group_of[outer] != g);
+        group->copies++;
+        group->irreducible = group->irreducible || loops->loops[l].irreducible;
+        if (lines[l].line_end > group->lines.line_end) group->lines.line_end = lines[l].line_end;
+        if (depth[l] <= group->depth) continue;
+        group->depth = depth[l];
+        group->deepest = l;
+    }
+    free(depth);
+    return depth != NULL;
+}
+
+static const char *file_name(const nest_t *n, uint32_t file)
+{
+    return n->shape->unit && file < n->shape->unit->nfiles ? n->shape->unit->files[file] : NULL;
+}
+
+static uint32_t add_scope(nest_t *n, uint32_t outer, uint32_t context, const ompp_scope_t *scope)
+{
+    ompp_scope_t *to = ompp_vector_push(&n->to->scopes, &n->to->nscopes, &n->ascopes, sizeof *to);
+
+    if (!to || !ompp_vector_reserve(&n->context, &n->acontext, n->to->nscopes, sizeof *n->context) ||
+        !ompp_vector_reserve(&n->outer, &n->aouter, n->to->nscopes, sizeof *n->outer)) {
+        n->no_memory = true;
+        return 0;
+    }
+    *to = *scope;
+    n->context[n->to->nscopes - 1] = context;
+    n->outer[n->to->nscopes - 1] = outer;
+    return (uint32_t)n->to->nscopes - 1;
+}
+
+/* The scope of an inlined call in another scope, with those between. A call that is not inside of it is that scope. */
+static uint32_t scope_of_call(nest_t *n, uint32_t scope, uint32_t context)
+{
+    const ompp_context_t *contexts = n->shape->contexts;
+    uint32_t chain[MAX_AROUND], length = 0;
+
+    for (; context > n->context[scope]; context = contexts[context].outer)
+        if (length < MAX_AROUND) chain[length++] = context;
+    if (context != n->context[scope]) return scope;
+    while (length-- > 0 && !n->no_memory) {
+        const ompp_context_t *c = &contexts[chain[length]];
+        const uint64_t key = ompp_hash_pair(scope, chain[length]), found = ompp_table_get(&n->by_call, key);
+        const ompp_scope_t inlined = {.kind = OMPP_SCOPE_INLINED,
+                                      .function = n->shape->unit->functions[c->function].name,
+                                      .file = file_name(n, c->call_file),
+                                      .line = c->call_line,
+                                      .line_end = c->call_line};
+        scope = found ? (uint32_t)found - 1 : add_scope(n, scope, chain[length], &inlined);
+        if (!found && !ompp_table_set(&n->by_call, key, scope + UINT64_C(1))) n->no_memory = true;
+    }
+    return scope;
+}
+
+static uint32_t scope_of_group(nest_t *n, uint32_t g, unsigned around)
+{
+    uint32_t outer = n->shape->loops.loops[n->groups[g].deepest].outer, scope = 0;
+
+    if (n->groups[g].scope) return n->groups[g].scope - 1;
+    n->groups[g].on_way = true;
+    while (outer != OMPP_NO_LOOP && n->groups[n->group_of[outer]].on_way) outer = n->shape->loops.loops[outer].outer;
+    if (outer != OMPP_NO_LOOP && around < MAX_AROUND) scope = scope_of_group(n, n->group_of[outer], around + 1);
+    const group_t *group = &n->groups[g];
+    const char *const file = file_name(n, group->lines.file);
+    const bool one_line = group->lines.line == group->lines.line_end;
+    const ompp_scope_t loop = {.kind = OMPP_SCOPE_LOOP,
+                               .file = file,
+                               .line = group->lines.line,
+                               .line_end = group->lines.line_end,
+                               .copies = group->copies,
+                               .irreducible = group->irreducible,
+                               .made = n->shape->unit &&
+                                       (!group->lines.line || (one_line && file && ompp_fortran_is(file)))};
+    scope = add_scope(n, scope_of_call(n, scope, group->lines.context), group->lines.context, &loop);
+    n->groups[g].on_way = false;
+    n->groups[g].scope = scope + 1;
+    return scope;
+}
+
+static uint32_t scope_of_strip(nest_t *n, const ompp_strip_t *strip)
+{
+    const uint32_t loop = n->shape->loops.of[strip->block];
+    const uint32_t scope = loop == OMPP_NO_LOOP ? 0 : scope_of_group(n, n->group_of[loop], 0);
+
+    return scope_of_call(n, scope, strip->context);
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+    const ompp_piece_t *x = a, *y = b;
+
+    return x->low < y->low ? -1 : x->low > y->low;
+}
+
+static bool make_pieces(nest_t *n)
+{
+    ompp_procedure_t *to = n->to;
+
+    for (size_t i = 0; i < n->shape->nstrips && !n->no_memory; i++) {
+        const ompp_strip_t *strip = &n->shape->strips[i];
+        if (strip->low == strip->high) continue;
+        const ompp_piece_t piece = {strip->low, strip->high, scope_of_strip(n, strip), strip->line,
+                                    file_name(n, strip->file)};
+        ompp_piece_t *item = ompp_vector_push(&to->pieces, &to->npieces, &n->apieces, sizeof *item);
+        if (!item) return false;
+        *item = piece;
+    }
+    if (to->npieces > 1) qsort(to->pieces, to->npieces, sizeof *to->pieces, compare_pieces);
+    for (size_t i = 1; i < to->npieces; i++) /* code that the compiler has added belongs to what is before it */
+        if (!to->pieces[i].line)
+            to->pieces[i].line = to->pieces[i - 1].line, to->pieces[i].file = to->pieces[i - 1].file;
+    return !n->no_memory;
+}
+
+/* What a scope is inside of stands before it; its code counts there, too. */
+static void finish_scopes(nest_t *n)
+{
+    ompp_procedure_t *to = n->to;
+
+    for (size_t i = 0; i < to->nscopes; i++) {
+        to->scopes[i].outer = i ? &to->scopes[n->outer[i]] : NULL;
+        to->scopes[i].low = UINT64_MAX;
+    }
+    for (size_t i = 0; i < to->npieces; i++) {
+        ompp_scope_t *scope = &to->scopes[to->pieces[i].scope];
+        if (to->pieces[i].low < scope->low) scope->low = to->pieces[i].low;
+        scope->bytes += to->pieces[i].high - to->pieces[i].low;
+    }
+    for (size_t i = to->nscopes; i-- > 1;)
+        if (to->scopes[i].low < to->scopes[n->outer[i]].low) to->scopes[n->outer[i]].low = to->scopes[i].low;
+}
+
+int ompp_nest_scopes(ompp_shape_t *shape, const ompp_source_loop_t *lines, ompp_procedure_t *procedure)
+{
+    nest_t n = {.shape = shape, .to = procedure, .group_of = calloc(shape->loops.n + 1, sizeof *n.group_of)};
+    const ompp_scope_t whole = {.kind = OMPP_SCOPE_PROCEDURE};
+
+    add_scope(&n, 0, 0, &whole);
+    const bool good = !n.no_memory && n.group_of && make_groups(&n, lines) && make_pieces(&n);
+    if (good) finish_scopes(&n);
+    free(n.groups);
+    free(n.group_of);
+    free(n.context);
+    free(n.outer);
+    ompp_table_fini(&n.by_lines);
+    ompp_table_fini(&n.by_call);
+    return good ? 0 : -OMPP_E_NOMEM;
+}

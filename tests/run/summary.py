@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""
+The summary: in the report and, as OMPP_SUMMARY says, on stderr; at most 15 lines of 80 columns; its parts add up; efficiencies of a program
+that is built to have known ones; on stderr by itself on a terminal alone.
+"""
+
+import os
+import pty
+import re
+import subprocess
+
+import harness
+
+SOURCE = os.path.join(harness.HERE, "summary.c")
+
+
+def check(verdict, title, text):
+    lines = text.splitlines()
+    verdict.check(len(lines) <= 15, "%s: %d lines" % (title, len(lines)))
+    verdict.equal([line for line in lines if len(line) > 80], [], title + ": lines of more than 80 columns")
+    parts = re.findall(r"^ +(\d+\.\d+) sec +(\d+\.\d+) %  (work|OpenMP|MPI|idle)", text, re.M)
+    verdict.check(abs(sum(float(share) for _, share, _ in parts) - 100) < 0.3, "%s: parts: %s" % (title, parts))
+    whole = float(re.search(r"(\d+\.\d+) sec of thread time", text)[1])
+    verdict.check(abs(sum(float(sec) for sec, _, _ in parts) - whole) < 0.03, "%s: seconds: %s of %s" % (title, parts, whole))
+    found = re.search(r"Parallel efficiency (\S+) = load balance (\S+) x communication efficiency (\S+)", text)
+    if verdict.check(found, title + ": efficiencies: " + text):
+        parallel, balance, communication = (float(f) for f in found.groups())
+        verdict.check(abs(parallel - balance * communication) < 0.015, "%s: %s" % (title, found[0]))
+        # 0.1 + 0.3 + 0.1 s of work in 2 x 0.4 s; the first thread works all of the time
+        verdict.check(abs(parallel - 0.625) < 0.1 and communication > 0.85, "%s: %s" % (title, found[0]))
+    verdict.check("Imbalance" in text, title + ": the loss: " + text)
+
+
+def on_terminal(words, folder, **changes):
+    """What a program prints on stderr when that is a terminal."""
+    ours, theirs = pty.openpty()
+    done = subprocess.Popen(words, cwd=folder, env=harness.environment(**changes), stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    out = b""
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:
+            piece = b""
+        if not piece:
+            break
+        out += piece
+    done.wait()
+    os.close(ours)
+    return out.decode().replace("\r\n", "\n")
+
+
+def main():
+    verdict, scratch = harness.Verdict("summary"), harness.Scratch("summary")
+    for how in harness.sources():
+        program = scratch.file(how, "summary")
+        harness.build(SOURCE, program, how)
+        folder = os.path.dirname(program)
+        outcome = harness.run(program, folder, 2, OMPP_SUMMARY="on")
+        verdict.equal(outcome.out, "done\n", how + ": output")
+        check(verdict, how + ", stderr", outcome.err[outcome.err.index("\n") + 1:])
+        text = open(outcome.reports("txt")[0]).read()
+        section = re.search(r"-- +ompp Summary +-+\n-+\n(.*?)\n\n", text, re.S)[1]
+        check(verdict, how + ", report", section)
+        quiet = harness.run(program, scratch.file(how, "quiet", "x")[:-2], 2)
+        verdict.check("sec of thread time" not in quiet.err, how + ": on a pipe: " + quiet.err)
+        for setting, wanted in (({}, True), ({"OMPP_SUMMARY": "off"}, False), ({"OMPP_QUIET": "1"}, False)):
+            shown = "sec of thread time" in on_terminal([program], folder, OMP_NUM_THREADS=2, **setting)
+            verdict.equal(shown, wanted, "%s: on a terminal, %s" % (how, setting))
+    verdict.finish(scratch)
+
+
+main()

@@ -1,0 +1,310 @@
+/**
+ * \file
+ * ompp-struct: prints the procedures of a program or library with the calls that were inlined into them and their loops.
+ */
+#include "base/ompp_clock.h"
+#include "base/ompp_error.h"
+#include "config.h"
+#include "structure/ompp_scope.h"
+
+#include <errno.h>
+#include <float.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_OK = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
+
+#define PROGRESS_SECONDS 2.0 /* between two words about it */
+
+typedef struct {
+    const char *file, *function; /* function: NULL = all */
+    const char *address;         /* NULL = not asked for */
+    double seconds;
+    bool loops, summary;
+} request_t;
+
+typedef struct {
+    uint64_t procedures, loops, copies, inlined, irreducible, made, bytes;
+    uint64_t limit, format, unsupported; /* procedures without loops, by reason */
+    uint64_t jumps;                      /* of unknown targets */
+    size_t not_reached;
+} counts_t;
+
+/* ---- One procedure ----------------------------------------------------------------------------------------------- */
+
+static void print_place(const char *file, uint32_t line, uint32_t line_end)
+{
+    if (!file || !line) return;
+    printf("  %s:%" PRIu32, file, line);
+    if (line_end > line) printf("-%" PRIu32, line_end);
+}
+
+static void print_scope(const ompp_scope_t *scope, unsigned depth)
+{
+    printf("%*s", (int)(2 * depth), "");
+    if (scope->kind == OMPP_SCOPE_LOOP) printf("loop");
+    else printf("%s%s", scope->kind == OMPP_SCOPE_INLINED ? "inlined " : "", scope->function ? scope->function : "?");
+    print_place(scope->file, scope->line, scope->line_end);
+    if (!scope->line && scope->low != UINT64_MAX) printf("  0x%" PRIx64, scope->low);
+    printf("  %" PRIu64 " bytes", scope->bytes);
+    if (scope->copies > 1) printf(", %" PRIu32 " copies", scope->copies);
+    if (scope->irreducible) printf(", irreducible");
+    if (scope->made) printf(scope->line ? ", by the compiler or an array expression" : ", by the compiler");
+    printf("\n");
+}
+
+/* Does a loop lie in it? marks: of each scope. */
+static void mark_loops(const ompp_procedure_t *p, bool *marks)
+{
+    for (size_t i = p->nscopes; i-- > 1;) {
+        marks[i] = marks[i] || p->scopes[i].kind == OMPP_SCOPE_LOOP;
+        if (marks[i]) marks[p->scopes[i].outer - p->scopes] = true;
+    }
+}
+
+/* Scopes inside each, in the order of their first instructions. */
+static void link_scopes(const ompp_procedure_t *p, size_t *inside, size_t *next)
+{
+    for (size_t i = p->nscopes; i-- > 1;) {
+        size_t *at = &inside[p->scopes[i].outer - p->scopes];
+        while (*at && p->scopes[*at].low < p->scopes[i].low) at = &next[*at];
+        next[i] = *at;
+        *at = i;
+    }
+}
+
+static bool print_procedure(const ompp_procedure_t *p, bool loops_only)
+{
+    size_t *inside = calloc(p->nscopes, sizeof *inside), *next = calloc(p->nscopes, sizeof *next);
+    bool *marks = calloc(p->nscopes, sizeof *marks);
+    unsigned depth = 0;
+
+    if (inside && next && marks) {
+        mark_loops(p, marks);
+        link_scopes(p, inside, next);
+        for (size_t i = 0;;) {
+            const bool shown = !loops_only || i == 0 || marks[i];
+            if (shown) print_scope(&p->scopes[i], depth);
+            if (shown && inside[i]) {
+                i = inside[i];
+                depth++;
+                continue;
+            }
+            while (i && !next[i]) {
+                i = (size_t)(p->scopes[i].outer - p->scopes);
+                depth--;
+            }
+            if (!i) break;
+            i = next[i];
+        }
+    }
+    free(inside);
+    free(next);
+    free(marks);
+    return inside && next && marks;
+}
+
+static void count_procedure(const ompp_procedure_t *p, counts_t *counts)
+{
+    counts->procedures++;
+    counts->jumps += p->unknown_jumps;
+    counts->limit += p->loops_rc == -OMPP_E_LIMIT;
+    counts->format += p->loops_rc == -OMPP_E_FORMAT;
+    counts->unsupported += p->loops_rc == -OMPP_E_UNSUPPORTED;
+    for (size_t i = 0; i < p->nparts; i++) counts->bytes += p->parts[i].high - p->parts[i].low;
+    for (size_t i = 0; i < p->nscopes; i++) {
+        const ompp_scope_t *scope = &p->scopes[i];
+        counts->inlined += scope->kind == OMPP_SCOPE_INLINED;
+        counts->loops += scope->kind == OMPP_SCOPE_LOOP;
+        counts->copies += scope->copies;
+        counts->irreducible += scope->irreducible;
+        counts->made += scope->made;
+    }
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
+
+static int wrong(const char *what, const char *word)
+{
+    fprintf(stderr, "ompp-struct: %s%s%s; try ompp-struct --help\n", what, word ? ": " : "", word ? word : "");
+    return EXIT_USAGE;
+}
+
+static int complain(const char *file, int rc)
+{
+    const char *what = rc == -OMPP_E_OPEN    ? "cannot be opened; check its name and who may read it"
+                       : rc == -OMPP_E_NOMEM ? "needs more memory than there is; ask for one --function"
+                                             : "is no program or library of this machine, or is damaged";
+
+    fprintf(stderr, "ompp-struct: %s %s\n", file, what);
+    return EXIT_BAD;
+}
+
+static bool is_wanted(const ompp_procedure_t *p, const request_t *request)
+{
+    return !request->function || (p->scopes[0].function && strcmp(p->scopes[0].function, request->function) == 0);
+}
+
+static void print_summary(const counts_t *c, double seconds)
+{
+    printf("%" PRIu64 " procedures of %.1f MB, %" PRIu64 " loops (%" PRIu64 " copies in the code, %" PRIu64
+           " irreducible, %" PRIu64 " by the compiler), %" PRIu64 " inlined calls, in %.2f s\n",
+           c->procedures, (double)c->bytes / 1e6, c->loops, c->copies, c->irreducible, c->made, c->inlined, seconds);
+    if (c->jumps) printf("not known: where %" PRIu64 " jumps by registers lead; most are calls\n", c->jumps);
+    if (c->limit) printf("not reached: loops of %" PRIu64 " procedures that are too large\n", c->limit);
+    if (c->format) printf("not reached: loops of %" PRIu64 " procedures whose code is not in the file\n", c->format);
+    if (c->unsupported) printf("not reached: all loops, as this ompp was built without Zydis (libzydis-dev)\n");
+    if (c->not_reached) printf("not reached: %zu addresses of procedures; raise --seconds\n", c->not_reached);
+}
+
+/* Several addresses may be of one procedure: its first one that is asked for counts. */
+static bool is_first(const ompp_procedure_t *p, uint64_t address, const uint64_t *addresses, size_t n)
+{
+    uint64_t low = UINT64_MAX;
+
+    for (size_t i = 0; i < p->nparts; i++) {
+        const uint64_t *at = NULL;
+        size_t first = 0, last = n;
+        while (first < last) {
+            const size_t middle = first + (last - first) / 2;
+            if (addresses[middle] < p->parts[i].low) first = middle + 1;
+            else last = middle;
+        }
+        if (first < n) at = &addresses[first];
+        if (at && *at < p->parts[i].high && *at < low) low = *at;
+    }
+    return low == address;
+}
+
+static int show_all(ompp_structure_t *structure, const request_t *request)
+{
+    const double begin = ompp_clock_seconds(), deadline = request->seconds > 0 ? begin + request->seconds : DBL_MAX;
+    double word = begin + PROGRESS_SECONDS;
+    counts_t counts = {0};
+    uint64_t *addresses;
+    size_t n;
+    int rc = ompp_scope_addresses(structure, deadline, &addresses, &n);
+    bool late = rc == -OMPP_E_TIMEOUT;
+
+    for (size_t i = 0; i < n && rc != -OMPP_E_NOMEM; i++) {
+        const ompp_procedure_t *p;
+        rc = ompp_scope_procedure(structure, addresses[i], deadline, &p);
+        if (rc == -OMPP_E_TIMEOUT) counts.not_reached++;
+        if (rc == 0 && is_wanted(p, request) && is_first(p, addresses[i], addresses, n)) {
+            count_procedure(p, &counts);
+            if (!request->summary && !print_procedure(p, request->loops)) rc = -OMPP_E_NOMEM;
+        }
+        if (ompp_clock_seconds() < word) continue;
+        fprintf(stderr, "ompp-struct: %zu of %zu addresses\n", i + 1, n);
+        word = ompp_clock_seconds() + PROGRESS_SECONDS;
+    }
+    free(addresses);
+    if (rc == -OMPP_E_NOMEM) return complain(request->file, rc);
+    print_summary(&counts, ompp_clock_seconds() - begin);
+    if (late) printf("not reached: some debug information; raise --seconds\n");
+    if (request->function && counts.procedures == 0 && counts.not_reached == 0) {
+        fprintf(stderr, "ompp-struct: %s has no procedure %s; names are those of the source\n", request->file,
+                request->function);
+        return EXIT_BAD;
+    }
+    return EXIT_OK;
+}
+
+static int show_address(ompp_structure_t *structure, const request_t *request)
+{
+    const ompp_scope_t *chain[512];
+    ompp_spot_t spot;
+    unsigned n = 0;
+    char *end;
+    const uint64_t address = strtoull(request->address, &end, 0);
+
+    if (*end || end == request->address) return wrong("no address", request->address);
+    const int rc = ompp_scope_at(structure, address, DBL_MAX, &spot);
+    if (rc == -OMPP_E_NOMEM) return complain(request->file, rc);
+    if (rc != 0) {
+        fprintf(stderr, "ompp-struct: %s has no procedure at %s; addresses are those of the file\n", request->file,
+                request->address);
+        return EXIT_BAD;
+    }
+    for (const ompp_scope_t *s = spot.scope; s && n < 512; s = s->outer) chain[n++] = s;
+    for (unsigned i = 0; i < n; i++) print_scope(chain[n - 1 - i], i);
+    printf("%*s0x%" PRIx64, (int)(2 * n), "", address);
+    print_place(spot.file, spot.line, 0);
+    printf("\n");
+    if (spot.loops_rc) printf("not reached: its loops\n");
+    return EXIT_OK;
+}
+
+/* ---- Command line ------------------------------------------------------------------------------------------------ */
+
+static int usage(FILE *to)
+{
+    fprintf(to, "usage: ompp-struct [option...] FILE\n"
+                "Prints the procedures of a program or library, calls that were inlined into them, and loops.\n"
+                "Options:\n"
+                "  --function=NAME   procedures of this name only\n"
+                "  --address=NUMBER  what this address of the file lies in\n"
+                "  --loops           no inlined calls without loops\n"
+                "  --summary         the last lines only: how much there is\n"
+                "  --seconds=N       stop after this time, and say what was not reached\n"
+                "  --version\n"
+                "  -h, --help\n");
+    return to == stdout ? EXIT_OK : EXIT_USAGE;
+}
+
+/* The value of an option, or NULL: it is another one. */
+static const char *value_of(const char *word, const char *option)
+{
+    const size_t n = strlen(option);
+
+    return strncmp(word, option, n) == 0 && word[n] == '=' ? word + n + 1 : NULL;
+}
+
+/* \return -1 to go on, or the exit status. */
+static int read_word(const char *word, request_t *request)
+{
+    const char *seconds = value_of(word, "--seconds");
+    char *end = NULL;
+
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return usage(stdout);
+    if (strcmp(word, "--version") == 0) return printf("ompp-struct %s\n", PACKAGE_VERSION) < 0 ? EXIT_BAD : EXIT_OK;
+    if (strcmp(word, "--loops") == 0) request->loops = true;
+    else if (strcmp(word, "--summary") == 0) request->summary = true;
+    else if (value_of(word, "--function")) request->function = value_of(word, "--function");
+    else if (value_of(word, "--address")) request->address = value_of(word, "--address");
+    else if (seconds) {
+        request->seconds = strtod(seconds, &end);
+        if (end == seconds || *end || !(request->seconds > 0)) return wrong("no number of seconds above 0", seconds);
+    } else if (word[0] == '-') return wrong("unknown option", word);
+    else if (request->file) return wrong("more than one file", word);
+    else request->file = word;
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    request_t request = {0};
+    ompp_structure_t *structure;
+
+    for (int i = 1; i < argc; i++) {
+        const int status = read_word(argv[i], &request);
+        if (status >= 0) return status;
+    }
+    if (!request.file) return argc < 2 ? usage(stderr) : wrong("no file", NULL);
+    ompp_clock_mark();
+    ompp_clock_start("gettime");
+    const int rc = ompp_structure_open(request.file, NULL, &structure);
+    if (rc != 0) return complain(request.file, rc);
+    if (!ompp_structure_has_lines(structure))
+        fprintf(stderr, "ompp-struct: %s has no debug information: loops have no lines; compile it with -g\n",
+                request.file);
+    const int status = request.address ? show_address(structure, &request) : show_all(structure, &request);
+    ompp_structure_close(structure);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "ompp-struct: standard output: %s\n", strerror(errno));
+        return EXIT_BAD;
+    }
+    return status;
+}
