@@ -671,7 +671,7 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
         if (is_seen(from, clock))
             find_gain(clock, correction_of_clock(p, work, from, clock, r->correction), &r->gains[i]);
     }
-    ompp_whatif_without_clocks(p, r);
+    ompp_whatif_without_measuring(p, r);
     if (from->flags & OMPP_WHATIF_F_BASELINE)
         compare_with_control(&p->whatif.control, from, density_in(from, ompp_whatif_time_alone(p)), r);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_WILDCARD; i++)

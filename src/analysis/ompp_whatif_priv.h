@@ -16,12 +16,22 @@ bool ompp_whatif_any(const ompp_profile_t *profile);
 /** \return ns of work at a node and not below it, all locations. */
 double ompp_whatif_own_work(const ompp_profile_t *profile, const ompp_node_t *node);
 
+/** What measuring took, clocks included. */
+typedef struct {
+    /* part of the run, 0 to 1, that is waited for: if threads did it side by side; one behind the other */
+    double beside, behind;
+    double all_ns, events; /* of all threads */
+} ompp_whatif_measuring_t;
+
+/** \return whether it is worth a thought, with virtual clocks. */
+bool ompp_whatif_measuring(const ompp_profile_t *profile, ompp_whatif_measuring_t *measuring);
+
 /**
- * \brief Virtual clocks: makes gains those of the run without what clocks took. How much of that the program has waited
- *        for is not known: gains are told as if threads shared it, and intervals reach to what they are if threads
- *        waited for all of it, one after the other.
+ * \brief Virtual clocks: makes gains those of the run without what measuring took. How much of that the program has
+ *        waited for is not known: gains are told as if threads did it side by side, and intervals reach to what they are
+ *        if they did it one behind the other.
  */
-void ompp_whatif_without_clocks(const ompp_profile_t *profile, ompp_whatif_result_t *result);
+void ompp_whatif_without_measuring(const ompp_profile_t *profile, ompp_whatif_result_t *result);
 
 /** \brief (O - B) / (T - B); 0 when nothing is left. */
 double ompp_whatif_gain_of(double time, double saved, double paid);
