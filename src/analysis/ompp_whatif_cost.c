@@ -40,6 +40,41 @@ static bool is_below(const ompp_profile_t *p, uint32_t node, uint32_t region)
 
 /* ---- Gains without measuring ------------------------------------------------------------------------------------- */
 
+static bool is_lock(const ompp_profile_t *p, uint32_t node)
+{
+    const unsigned construct = p->regions[p->nodes[node].region].construct;
+
+    return construct == OMPP_CONSTRUCT_CRITICAL || construct == OMPP_CONSTRUCT_LOCK;
+}
+
+/* What events of locks took, and what threads waited to get one. */
+typedef struct {
+    double own, waited; /* ns, all threads */
+} locks_t;
+
+static double waited_at(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block)
+{
+    const ompp_construct_row_t *row = &ompp_constructs[p->regions[p->nodes[node].region].construct];
+    double sum = 0;
+
+    for (unsigned s = 0; s < row->nphases; s++)
+        if (row->phases[s] == OMPP_PHASE_ENTER) sum += (double)block->values[ompp_value_index(s, OMPP_SLOT_TIME)];
+    return sum;
+}
+
+/* Of one location; events of locks by themselves. */
+static void add_own(const ompp_profile_t *p, uint32_t node, double *by_location, locks_t *locks)
+{
+    const bool lock = is_lock(p, node);
+
+    for (uint32_t b = 0; b < p->nodes[node].nblocks; b++) {
+        const ompp_block_t *block = &p->nodes[node].blocks[b];
+        if (!ompp_block_is_phases(block) || p->locations[block->location].rank == OMPP_NONE) continue;
+        *(lock ? &locks->own : &by_location[block->location]) += ompp_own_ns(p, node, block);
+        if (lock) locks->waited += waited_at(p, node, block);
+    }
+}
+
 static double own_ns(const ompp_profile_t *p, uint32_t node)
 {
     double sum = 0;
@@ -49,18 +84,23 @@ static double own_ns(const ompp_profile_t *p, uint32_t node)
     return sum;
 }
 
-bool ompp_whatif_measuring(const ompp_profile_t *p, ompp_whatif_measuring_t *m)
+/* What measuring took, clocks included: part of the run, 0 to 1, that is waited for if threads did it side by side; one
+ * behind the other. */
+typedef struct {
+    double beside, behind;
+    double events; /* of all threads */
+} measuring_t;
+
+/* \return whether it is worth a thought, with virtual clocks. */
+static bool find_measuring(const ompp_profile_t *p, measuring_t *m)
 {
     double *by_location = calloc(p->nlocations + 1, sizeof *by_location), most = 0, all = 0;
-    const double run = (double)p->whatif.time_ns;
+    const double ranks = p->nranks ? p->nranks : 1, run = (double)p->whatif.time_ns * ranks;
+    locks_t locks = {0, 0};
 
-    *m = (ompp_whatif_measuring_t){0, 0, 0, 0};
+    *m = (measuring_t){0, 0, 0};
     for (uint32_t i = 1; by_location && i < p->nnodes; i++) {
-        for (uint32_t b = 0; b < p->nodes[i].nblocks; b++) {
-            const ompp_block_t *block = &p->nodes[i].blocks[b];
-            if (!ompp_block_is_phases(block) || p->locations[block->location].rank == OMPP_NONE) continue;
-            by_location[block->location] += ompp_own_ns(p, i, block);
-        }
+        add_own(p, i, by_location, &locks);
         m->events += seen_at(p, &p->nodes[i]).calls;
     }
     for (size_t l = 0; by_location && l < p->nlocations; l++) {
@@ -69,19 +109,21 @@ bool ompp_whatif_measuring(const ompp_profile_t *p, ompp_whatif_measuring_t *m)
     }
     free(by_location);
     if (p->whatif.mode != OMPP_WHATIF_VIRTUAL || run <= 0) return false;
-    /* of several ranks, clocks of all */
-    const double threads = all > 0 ? all / most : p->nslots ? p->nslots : 1, clocks = (double)p->whatif.cost_ns;
-    m->beside = fmin((most + clocks / threads) / run, MOST);
-    m->behind = fmin((all + clocks) / run / (p->nranks ? p->nranks : 1), MOST);
-    m->behind = fmax(m->behind, m->beside);
-    m->all_ns = all + clocks;
+    const double threads = p->nslots ? fmax(p->nslots / ranks, 1) : 1, clocks = (double)p->whatif.cost_ns;
+    /* threads that wait for locks wait for each other's events */
+    const double in_locks = locks.waited > locks.own ? locks.own : locks.own / threads,
+                 beside = most * ranks + in_locks, sum = all + locks.own;
+    const double part = sum > 0 ? fmin(beside / sum, 1) : 1 / threads;
+    m->beside = fmin((beside + clocks * part) / run, MOST);
+    m->behind = fmin((sum + clocks) / run, MOST);
     return m->beside >= WORTH;
 }
 
-/* Of what measuring took: part of it in the region, 0 to 1. What clocks took in a region that was followed in pieces is
- * not in its gains. */
-static double part_in(const ompp_profile_t *p, const ompp_whatif_measuring_t *m, const ompp_whatif_result_t *r)
+/* Part of a region's work that measuring took, 0 to 1. What clocks took in a region that was followed in pieces is not in
+ * its gains. */
+static double part_of(const ompp_profile_t *p, const measuring_t *m, const ompp_whatif_result_t *r)
 {
+    const double work = r->share * (double)p->whatif.worked_ns;
     double ns = 0, events = 0;
 
     for (uint32_t i = 1; i < p->nnodes && r->region != OMPP_NONE; i++) {
@@ -90,31 +132,25 @@ static double part_in(const ompp_profile_t *p, const ompp_whatif_measuring_t *m,
         events += seen_at(p, &p->nodes[i]).calls;
     }
     if (r->followed >= ALL && m->events > 0) ns += events / m->events * (double)p->whatif.cost_ns;
-    return m->all_ns > 0 ? fmin(ns / m->all_ns, 1) : 0;
+    return work > 0 ? fmin(ns / work, MOST) : 0;
 }
 
-/* Of a run that is shorter by a part, `own` of which would be saved with the region. */
-static double without(double gain, double part, double own) { return fmin((gain - own) / (1 - part), 1); }
-
-static void tell_without(const ompp_whatif_measuring_t *m, double own, ompp_gain_t *gain)
+ompp_whatif_factor_t ompp_whatif_without_measuring(const ompp_profile_t *p, const ompp_whatif_result_t *r)
 {
-    const double x = own * gain->permille / 1000, before = gain->gain, limit = fmax(before, gain->permille / 1000.0);
-    const double behind = fmin(without(before, m->behind, x * m->behind), limit);
+    measuring_t m;
 
-    gain->gain = fmin(without(before, m->beside, x * m->beside), limit);
+    if (!find_measuring(p, &m)) return (ompp_whatif_factor_t){1, 1};
+    const double left = 1 - part_of(p, &m, r);
+    return (ompp_whatif_factor_t){left / (1 - m.beside), left / (1 - m.behind)};
+}
+
+void ompp_whatif_reach(ompp_whatif_factor_t factor, ompp_gain_t *gain)
+{
+    const double behind = fmin(gain->gain / factor.beside * factor.behind, fmax(gain->gain, gain->permille / 1000.0));
+
     if (gain->interval != OMPP_INTERVAL_KNOWN) return;
-    gain->low = fmin(gain->low, fmin(gain->gain, behind));
-    gain->high = fmax(gain->high, fmax(gain->gain, behind));
-}
-
-void ompp_whatif_without_measuring(const ompp_profile_t *p, ompp_whatif_result_t *r)
-{
-    ompp_whatif_measuring_t m;
-
-    if (!ompp_whatif_measuring(p, &m)) return;
-    const double own = part_in(p, &m, r);
-    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
-        if (r->gains[i].permille) tell_without(&m, own, &r->gains[i]);
+    gain->low = fmin(gain->low, behind);
+    gain->high = fmax(gain->high, behind);
 }
 
 bool ompp_whatif_over_budget(const ompp_profile_t *p, double *percent, double *budget)
