@@ -496,8 +496,8 @@ static double region_work(const ompp_profile_t *p, const work_t *work, uint32_t 
 {
     double sum = 0;
 
-    /* which pieces with clocks may have more of, or less */
-    if (region == OMPP_NONE) return has_own_threads(p) ? all_outside(p) : outside_work(p);
+    /* by the profile, where it knows that: pieces with clocks may have more, or less */
+    if (region == OMPP_NONE) return outside_work(p) > 0 ? outside_work(p) : all_outside(p);
     for (const uint32_t *i = ompp_paths_begin(&work->paths, region); i < ompp_paths_end(&work->paths, region); i++)
         if (!lies_in(p, *i, region)) sum += work->below[*i];
     return sum;
