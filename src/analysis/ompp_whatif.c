@@ -496,8 +496,8 @@ static double region_work(const ompp_profile_t *p, const work_t *work, uint32_t 
 {
     double sum = 0;
 
-    /* which pieces with clocks may have more of, or less */
-    if (region == OMPP_NONE) return has_own_threads(p) ? all_outside(p) : outside_work(p);
+    /* by the profile, where it knows that: pieces with clocks may have more, or less */
+    if (region == OMPP_NONE) return outside_work(p) > 0 ? outside_work(p) : all_outside(p);
     for (const uint32_t *i = ompp_paths_begin(&work->paths, region); i < ompp_paths_end(&work->paths, region); i++)
         if (!lies_in(p, *i, region)) sum += work->below[*i];
     return sum;
@@ -666,12 +666,14 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
     r->share = find_share(p, work, from, r->correction);
     r->of_threads = r->share * work->of_threads;
     r->followed = p->whatif.time_ns ? fmin((double)from->followed_ns / (double)p->whatif.time_ns, 1) : 0;
+    const ompp_whatif_factor_t factor = ompp_whatif_without_measuring(p, r);
+    r->correction *= factor.beside;
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) {
         const ompp_whatif_clock_t *clock = &from->clocks[i];
-        if (is_seen(from, clock))
-            find_gain(clock, correction_of_clock(p, work, from, clock, r->correction), &r->gains[i]);
+        if (!is_seen(from, clock)) continue;
+        find_gain(clock, correction_of_clock(p, work, from, clock, r->correction), &r->gains[i]);
+        ompp_whatif_reach(factor, &r->gains[i]);
     }
-    ompp_whatif_without_clocks(p, r);
     if (from->flags & OMPP_WHATIF_F_BASELINE)
         compare_with_control(&p->whatif.control, from, density_in(from, ompp_whatif_time_alone(p)), r);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_WILDCARD; i++)

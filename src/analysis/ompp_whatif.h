@@ -47,8 +47,8 @@ typedef struct {
     double followed;   /* part of the run */
     /* part of its work that is in no other region listed: little in one that only holds others together */
     double own;
-    /* COZ's equation 8, of MPI calls by their number: gains were multiplied with it, if not compared with the
-     * control */
+    /* COZ's equation 8, of MPI calls by their number, and to the run without what measuring took with virtual clocks:
+     * gains were multiplied with it, if not compared with the control */
     double correction;
     double slope; /* gain of the program per gain of the region, least squares through the origin */
     /* permille: the program gains (almost) nothing more above it; 0 = it does up to the end, or gains nothing */

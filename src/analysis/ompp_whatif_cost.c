@@ -1,16 +1,17 @@
 /*
- * What clocks and probes cost, and what that does to gains; regions that had no clock although one around them had.
+ * What measuring took, clocks and probes, and what that does to gains; regions that had no clock although one around them had.
  */
+#include "analysis/ompp_own.h"
+#include "analysis/ompp_values.h"
 #include "analysis/ompp_whatif_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define WORTH 0.01        /* part of the run that clocks took: less changes no gain that is printed */
-#define MOST 0.9          /* nor can they have taken nearly all of it */
+#define WORTH 0.01        /* part of the run that measuring took: less changes no gain that is printed */
+#define MOST 0.9          /* nor can it have taken nearly all of it */
 #define ALL 0.99          /* followed for so much of the run: what clocks took is in what was followed */
 #define FREE_NS 1e6       /* per thread, whatever the budget */
-#define SEVERAL 4         /* a call with two events that takes less than so many of them costs what its probes do */
 #define MANY_PROBES 0.01  /* part of the threads' time: worth a line */
 #define ENOUGH_CALLS 1000 /* to know how long one takes */
 
@@ -26,7 +27,7 @@ static seen_t seen_at(const ompp_profile_t *p, const ompp_node_t *node)
     seen_t seen = {0, ompp_whatif_own_work(p, node)};
 
     for (uint32_t b = 0; b < node->nblocks; b++)
-        if (node->blocks[b].set == OMPP_SET_PHASES && node->blocks[b].object == 0)
+        if (ompp_block_is_phases(&node->blocks[b]))
             seen.calls += (double)node->blocks[b].values[ompp_value_index(0, OMPP_SLOT_COUNT)];
     return seen;
 }
@@ -37,44 +38,119 @@ static bool is_below(const ompp_profile_t *p, uint32_t node, uint32_t region)
     return node != 0;
 }
 
-/* Part of all events that are of the region and what is below it. */
-static double events_in(const ompp_profile_t *p, uint32_t region)
-{
-    double all = 0, in = 0;
+/* ---- Gains without measuring ------------------------------------------------------------------------------------- */
 
-    for (uint32_t i = 1; i < p->nnodes && region != OMPP_NONE; i++) {
-        const double calls = seen_at(p, &p->nodes[i]).calls;
-        all += calls;
-        if (is_below(p, i, region)) in += calls;
+static bool is_lock(const ompp_profile_t *p, uint32_t node)
+{
+    const unsigned construct = p->regions[p->nodes[node].region].construct;
+
+    return construct == OMPP_CONSTRUCT_CRITICAL || construct == OMPP_CONSTRUCT_LOCK;
+}
+
+/* What events of locks took, and what threads waited to get one. */
+typedef struct {
+    double own, waited; /* ns, all threads */
+} locks_t;
+
+static double waited_at(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block)
+{
+    const ompp_construct_row_t *row = &ompp_constructs[p->regions[p->nodes[node].region].construct];
+    double sum = 0;
+
+    for (unsigned s = 0; s < row->nphases; s++)
+        if (row->phases[s] == OMPP_PHASE_ENTER) sum += (double)block->values[ompp_value_index(s, OMPP_SLOT_TIME)];
+    return sum;
+}
+
+/* Of one location; events of locks by themselves. */
+static void add_own(const ompp_profile_t *p, uint32_t node, double *by_location, locks_t *locks)
+{
+    const bool lock = is_lock(p, node);
+
+    for (uint32_t b = 0; b < p->nodes[node].nblocks; b++) {
+        const ompp_block_t *block = &p->nodes[node].blocks[b];
+        if (!ompp_block_is_phases(block) || p->locations[block->location].rank == OMPP_NONE) continue;
+        *(lock ? &locks->own : &by_location[block->location]) += ompp_own_ns(p, node, block);
+        if (lock) locks->waited += waited_at(p, node, block);
     }
-    return all > 0 ? in / all : 0;
 }
 
-/* ---- Gains without clocks ---------------------------------------------------------------------------------------- */
-
-/* Of a run that is shorter by a part, `own` of which would be saved with the region. */
-static double without(double gain, double part, double own) { return fmin((gain - own) / (1 - part), 1); }
-
-static void tell_without(double part, double most_part, double own, ompp_gain_t *gain)
+static double own_ns(const ompp_profile_t *p, uint32_t node)
 {
-    const double x = own * gain->permille / 1000, most = without(gain->gain, most_part, x * most_part);
+    double sum = 0;
 
-    gain->gain = fmin(without(gain->gain, part, x * part), fmax(gain->gain, gain->permille / 1000.0));
+    for (uint32_t b = 0; b < p->nodes[node].nblocks; b++)
+        if (ompp_block_is_phases(&p->nodes[node].blocks[b])) sum += ompp_own_ns(p, node, &p->nodes[node].blocks[b]);
+    return sum;
+}
+
+/* What measuring took, clocks included: part of the run, 0 to 1, that is waited for if threads did it side by side; one
+ * behind the other. */
+typedef struct {
+    double beside, behind;
+    double events; /* of all threads */
+} measuring_t;
+
+/* \return whether it is worth a thought, with virtual clocks. */
+static bool find_measuring(const ompp_profile_t *p, measuring_t *m)
+{
+    double *by_location = calloc(p->nlocations + 1, sizeof *by_location), most = 0, all = 0;
+    const double ranks = p->nranks ? p->nranks : 1, run = (double)p->whatif.time_ns * ranks;
+    locks_t locks = {0, 0};
+
+    *m = (measuring_t){0, 0, 0};
+    for (uint32_t i = 1; by_location && i < p->nnodes; i++) {
+        add_own(p, i, by_location, &locks);
+        m->events += seen_at(p, &p->nodes[i]).calls;
+    }
+    for (size_t l = 0; by_location && l < p->nlocations; l++) {
+        all += by_location[l];
+        most = fmax(most, by_location[l]);
+    }
+    free(by_location);
+    if (p->whatif.mode != OMPP_WHATIF_VIRTUAL || run <= 0) return false;
+    const double threads = p->nslots ? fmax(p->nslots / ranks, 1) : 1, clocks = (double)p->whatif.cost_ns;
+    /* threads that wait for locks wait for each other's events */
+    const double in_locks = locks.waited > locks.own ? locks.own : locks.own / threads,
+                 beside = most * ranks + in_locks, sum = all + locks.own;
+    const double part = sum > 0 ? fmin(beside / sum, 1) : 1 / threads;
+    m->beside = fmin((beside + clocks * part) / run, MOST);
+    m->behind = fmin((sum + clocks) / run, MOST);
+    return m->beside >= WORTH;
+}
+
+/* Part of a region's work that measuring took, 0 to 1. What clocks took in a region that was followed in pieces is not in
+ * its gains. */
+static double part_of(const ompp_profile_t *p, const measuring_t *m, const ompp_whatif_result_t *r)
+{
+    const double work = r->share * (double)p->whatif.worked_ns;
+    double ns = 0, events = 0;
+
+    for (uint32_t i = 1; i < p->nnodes && r->region != OMPP_NONE; i++) {
+        if (!is_below(p, i, r->region)) continue;
+        ns += own_ns(p, i);
+        events += seen_at(p, &p->nodes[i]).calls;
+    }
+    if (r->followed >= ALL && m->events > 0) ns += events / m->events * (double)p->whatif.cost_ns;
+    return work > 0 ? fmin(ns / work, MOST) : 0;
+}
+
+ompp_whatif_factor_t ompp_whatif_without_measuring(const ompp_profile_t *p, const ompp_whatif_result_t *r)
+{
+    measuring_t m;
+
+    if (!find_measuring(p, &m)) return (ompp_whatif_factor_t){1, 1};
+    const double left = 1 - part_of(p, &m, r);
+    return (ompp_whatif_factor_t){left / (1 - m.beside), left / (1 - m.behind)};
+}
+
+void ompp_whatif_reach(ompp_whatif_factor_t factor, ompp_gain_t *gain)
+{
+    const double behind = fmin(gain->gain / factor.beside * factor.behind, fmax(gain->gain, gain->permille / 1000.0));
+
     if (gain->interval != OMPP_INTERVAL_KNOWN) return;
-    gain->low = fmin(gain->low, fmin(gain->gain, most));
-    gain->high = fmax(gain->high, fmax(gain->gain, most));
-}
-
-void ompp_whatif_without_clocks(const ompp_profile_t *p, ompp_whatif_result_t *r)
-{
-    const ompp_whatif_t *w = &p->whatif;
-    const double all = w->time_ns ? fmin((double)w->cost_ns / (double)w->time_ns, MOST) : 0;
-    const double part = p->nslots ? all / p->nslots : all;
-
-    if (w->mode != OMPP_WHATIF_VIRTUAL || part < WORTH) return;
-    const double own = r->followed < ALL ? 0 : events_in(p, r->region);
-    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
-        if (r->gains[i].permille) tell_without(part, all, own, &r->gains[i]);
+    gain->low = fmin(gain->low, behind);
+    gain->high = fmax(gain->high, behind);
 }
 
 bool ompp_whatif_over_budget(const ompp_profile_t *p, double *percent, double *budget)
@@ -152,7 +228,9 @@ size_t ompp_whatif_hidden(const ompp_profile_t *p, const ompp_whatif_result_t *r
 size_t ompp_whatif_probes(const ompp_profile_t *p, uint32_t *regions, size_t n, double *share)
 {
     const ompp_whatif_t *w = &p->whatif;
-    const double event = w->events ? (double)w->cost_ns / (double)w->events : 0;
+    const double clocks = w->events ? 2 * (double)w->cost_ns / (double)w->events : 0;
+    const double probes = p->nlocations ? ompp_own_cost(p, 0, OMPP_COST_FUNCTION, false) : 0, call = probes + clocks;
+    const double inside = p->nlocations ? ompp_own_cost(p, 0, OMPP_COST_FUNCTION, true) : 0;
     const double threads = (double)w->time_ns * (double)p->nslots;
     seen_t *seen = calloc(p->nregions + 1, sizeof *seen);
     size_t found = 0;
@@ -163,10 +241,10 @@ size_t ompp_whatif_probes(const ompp_profile_t *p, uint32_t *regions, size_t n, 
         seen[p->nodes[i].region].calls += here.calls;
         seen[p->nodes[i].region].ns += here.ns;
     }
-    for (uint32_t r = 0; seen && r < p->nregions && w->mode == OMPP_WHATIF_VIRTUAL; r++) {
-        const double took = 2 * event * seen[r].calls;
+    for (uint32_t r = 0; seen && r < p->nregions && w->mode != OMPP_WHATIF_OFF; r++) {
+        const double took = call * seen[r].calls;
         if (!(p->regions[r].flags & OMPP_REGION_F_FUNCTION) || seen[r].calls < ENOUGH_CALLS) continue;
-        if (seen[r].ns > SEVERAL * event * seen[r].calls || took < MANY_PROBES * threads) continue;
+        if (seen[r].ns > (call + inside) * seen[r].calls || took < MANY_PROBES * threads) continue;
         *share += took / threads;
         if (found < n) regions[found++] = r;
     }

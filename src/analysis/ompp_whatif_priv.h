@@ -16,12 +16,20 @@ bool ompp_whatif_any(const ompp_profile_t *profile);
 /** \return ns of work at a node and not below it, all locations. */
 double ompp_whatif_own_work(const ompp_profile_t *profile, const ompp_node_t *node);
 
+/** By what gains of a region are larger, or smaller, in the run without what measuring took; 1 = by nothing. */
+typedef struct {
+    double beside, behind; /* if threads did it side by side; one behind the other */
+} ompp_whatif_factor_t;
+
 /**
- * \brief Virtual clocks: makes gains those of the run without what clocks took. How much of that the program has waited
- *        for is not known: gains are told as if threads shared it, and intervals reach to what they are if threads
- *        waited for all of it, one after the other.
+ * \brief Virtual clocks: how much of what measuring took the program has waited for is not known. Gains are told as if
+ *        threads did it side by side, but for locks that threads wait for.
+ * \param[in] result  share and followed are used.
  */
-void ompp_whatif_without_clocks(const ompp_profile_t *profile, ompp_whatif_result_t *result);
+ompp_whatif_factor_t ompp_whatif_without_measuring(const ompp_profile_t *profile, const ompp_whatif_result_t *result);
+
+/** \brief The interval of a gain that is by `beside` reaches to that by `behind`. */
+void ompp_whatif_reach(ompp_whatif_factor_t factor, ompp_gain_t *gain);
 
 /** \brief (O - B) / (T - B); 0 when nothing is left. */
 double ompp_whatif_gain_of(double time, double saved, double paid);

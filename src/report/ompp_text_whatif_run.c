@@ -72,7 +72,7 @@ static void print_hidden(ompp_text_t *t, const ompp_whatif_result_t *results, si
     size_t count;
     const size_t shown = ompp_whatif_hidden(t->profile, results, n, hidden, NAMED, &count);
 
-    if (!shown || ompp_whatif_chosen(t->profile)) return;
+    if (!shown || t->profile->whatif.mode != OMPP_WHATIF_VIRTUAL) return; /* a line below the table says it */
     fputs("Not in Table   :", t->out);
     for (size_t i = 0; i < shown; i++) {
         char *name = ompp_text_subject(t, hidden[i].region);
@@ -80,8 +80,7 @@ static void print_hidden(ompp_text_t *t, const ompp_whatif_result_t *results, si
         free(name);
     }
     if (count > shown) fprintf(t->out, " and %zu more", count - shown);
-    fprintf(t->out, ": had no %s, though what they lie in had (%s)\n",
-            t->profile->whatif.mode == OMPP_WHATIF_DELAY ? "experiment" : "clock", ompp_text_whatif_try(t));
+    fprintf(t->out, ": had no clock, though what they lie in had (%s)\n", ompp_text_whatif_try(t));
 }
 
 static void print_work(ompp_text_t *t, bool any)

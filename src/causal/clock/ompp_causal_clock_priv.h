@@ -69,8 +69,8 @@ void ompp_causal_untell(void);
 bool ompp_causal_works(const ompp_causal_thread_t *thread);
 
 /**
- * \return what it has saved on a clock by t, 1/100 ns; one that has had no event in the present set has been where it is
- *         since its begin.
+ * \return what it has saved on a clock by t, 1/100 ns. One that has had no event in the present set has been where it
+ *         is since its begin.
  */
 ompp_fine_t ompp_causal_saved(const ompp_causal_thread_t *thread, unsigned clock, ompp_time_t t);
 

@@ -265,8 +265,8 @@ void ompp_causal_untell(void)
     ompp_causal_unlock(&lock);
 }
 
-/* Another set of regions; of none, when the first key is 0. anywhere: as ompp_causal_may_turn_anywhere(); then moves are
- * told in a rest, too, whose end nobody might see otherwise. Under the lock. */
+/* Another set of regions; of none, when the first key is 0. anywhere: as ompp_causal_may_turn_anywhere(). Then moves
+ * are told in a rest, too, whose end nobody might see otherwise. Under the lock. */
 static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, bool anywhere, ompp_time_t t)
 {
     const bool untold = !turn->keys[0] && !anywhere;

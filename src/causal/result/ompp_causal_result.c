@@ -1,6 +1,5 @@
 /*
- * Results: what the clocks of the thread that stands for the process say, at progress points and at the end, into the
- * arena.
+ * Results, in the arena: what clocks of the thread that stands for the process say, at progress points and the end.
  */
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"
@@ -295,7 +294,7 @@ static void weigh(followed_t *followed, const followed_t *start, ompp_time_t t)
         followed->saved_ns[k] = in_proportion(all.saved_ns[k], start->saved_ns[k], &all, start, then, run);
 }
 
-/* \param[out] spans  of all threads. */
+/* spans: of all threads. */
 static followed_t follow(const ompp_causal_thread_t *self, unsigned slot, const past_t *past, bool over, ompp_time_t t,
                          uint64_t *spans)
 {
@@ -307,8 +306,8 @@ static followed_t follow(const ompp_causal_thread_t *self, unsigned slot, const 
     f.work_ns += seen.work;
     f.visits += seen.visits;
     for (unsigned k = 0; k < SPEEDUPS; k++) {
-        const ompp_fine_t saved = ompp_causal_carry_saved(self, slot, k, t);
-        f.saved_ns[k] = smaller(ompp_clocks_ns((ompp_fine_t)f.saved_ns[k] * OMPP_FINE + saved), f.time_ns);
+        const ompp_fine_t all = (ompp_fine_t)f.saved_ns[k] * OMPP_FINE + ompp_causal_carry_saved(self, slot, k, t);
+        f.saved_ns[k] = smaller(ompp_clocks_ns(all), f.time_ns);
     }
     return f;
 }
@@ -439,10 +438,10 @@ static bool write_totals(bool suspensions, ompp_time_t t)
     return stalled_much || lost * SIGNIFICANT > syncs;
 }
 
-/* Under the lock. */
+/* Under the lock. Slots belong to other regions from now on. */
 static void end_turn(ompp_causal_thread_t *self, bool suspension, ompp_time_t t)
 {
-    ompp_causal_farm_watch(); /* slots belong to other regions from now on */
+    ompp_causal_farm_watch();
     result.oversubscribed = result.oversubscribed || is_oversubscribed();
     write_totals(suspension, t);
     if (suspensions()) result.suspended += t - set_begin();
