@@ -2,8 +2,9 @@
 #pragma once
 #include <vector>
 
-template <typename T> class Array {
-public:
+template <typename T> class Array
+{
+  public:
     explicit Array(std::size_t n) : data(n) {}
     void fill(T value)
     {
@@ -18,6 +19,6 @@ public:
         return total;
     }
 
-private:
+  private:
     std::vector<T> data;
 };

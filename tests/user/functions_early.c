@@ -3,10 +3,7 @@
 
 static int total;
 
-void inner(int n)
-{
-    total += n;
-}
+void inner(int n) { total += n; }
 
 void early(int argc, char **argv, char **envp)
 {

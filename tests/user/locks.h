@@ -3,4 +3,5 @@
 #ifdef __cplusplus
 extern "C"
 #endif
-omp_lock_t *library_lock(void);
+    omp_lock_t *
+    library_lock(void);
