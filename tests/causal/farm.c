@@ -88,7 +88,10 @@ static void handed_out(int ahead)
     }
 }
 
-static void one_each(void) { handed_out(1); }
+static void one_each(void)
+{
+    handed_out(1);
+}
 
 /* Workers wait for the manager most of the time, and their results lie there. */
 static void busy(void)
@@ -97,7 +100,10 @@ static void busy(void)
     handed_out(1);
 }
 
-static void two_each(void) { handed_out(2); }
+static void two_each(void)
+{
+    handed_out(2);
+}
 
 /* Ranks meet, and some work before they do so: d is waited for by all. */
 static void in_steps(void)
@@ -316,22 +322,10 @@ static void late(void)
 int main(int argc, char **argv)
 {
     static const rank_case_t cases[] = {
-        {"asked", asked},
-        {"one_each", one_each},
-        {"two_each", two_each},
-        {"busy", busy},
-        {"in_steps", in_steps},
-        {"late", late},
-        {"unnamed", unnamed},
-        {"recorded", recorded},
-        {"synchronous", synchronous},
-        {"waited_for", waited_for},
-        {"two_farms", two_farms},
-        {"two_in_steps", two_in_steps},
-        {"several", several},
-        {"noted", noted},
-        {"from_anyone", from_anyone},
-        {"specialists", specialists},
+        {"asked", asked},           {"one_each", one_each},       {"two_each", two_each}, {"busy", busy},
+        {"in_steps", in_steps},     {"late", late},               {"unnamed", unnamed},   {"recorded", recorded},
+        {"synchronous", synchronous}, {"waited_for", waited_for}, {"two_farms", two_farms}, {"two_in_steps", two_in_steps},
+        {"several", several},       {"noted", noted},             {"from_anyone", from_anyone}, {"specialists", specialists},
     };
 
     return run_in_ranks(argc, argv, cases, sizeof cases / sizeof *cases);

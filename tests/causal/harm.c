@@ -25,7 +25,10 @@ static int cleaned, serials;
 static bool waiting; /* under the mutex */
 static _Atomic bool interrupted;
 
-static void say(const char *what, long value) { printf("%s %ld\n", what, value); }
+static void say(const char *what, long value)
+{
+    printf("%s %ld\n", what, value);
+}
 
 static struct timespec soon(clockid_t clock, long ms)
 {
@@ -83,8 +86,7 @@ static void *holds(void *nothing)
 
 static void *meets(void *nothing)
 {
-    if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
-        __atomic_fetch_add(&serials, 1, __ATOMIC_RELAXED);
+    if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD) __atomic_fetch_add(&serials, 1, __ATOMIC_RELAXED);
     return nothing;
 }
 

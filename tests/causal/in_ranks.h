@@ -15,7 +15,7 @@ typedef struct {
     void (*run)(void);
 } rank_case_t;
 
-static bool straight;                   /* a case sets it: there is no barrier behind it */
+static bool straight; /* a case sets it: there is no barrier behind it */
 static int threads = MPI_THREAD_SINGLE; /* main() sets it: how threads call MPI */
 
 static inline void begin_in_ranks(int argc, char **argv)

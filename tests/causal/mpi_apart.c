@@ -128,8 +128,8 @@ static void added(void)
 
 int main(int argc, char **argv)
 {
-    static const rank_case_t cases[] = {{"overlap", overlap},     {"under_way", under_way}, {"come_back", come_back},
-                                        {"one_waits", one_waits}, {"in_rounds", in_rounds}, {"added", added}};
+    static const rank_case_t cases[] = {{"overlap", overlap}, {"under_way", under_way}, {"come_back", come_back}, {"one_waits", one_waits},
+                                        {"in_rounds", in_rounds}, {"added", added}};
 
     return run_in_ranks(argc, argv, cases, sizeof cases / sizeof *cases);
 }

@@ -36,7 +36,10 @@ static op_t *begin_op(int kind, int first, int second)
     return op;
 }
 
-static void end_op(op_t *op) { op->end = now_ns(); }
+static void end_op(op_t *op)
+{
+    op->end = now_ns();
+}
 
 /* ---- The program ---------------------------------------------------------------------------------------------------- */
 
@@ -137,8 +140,7 @@ static void shift(void)
     for (int i = 0; i < 3; i++) {
         timed_region((rank + i) % 3, (rank + i) % 3 ? 1 : 2);
         op_t *op = begin_meeting(2, left, right);
-        MPI_Sendrecv(out, WORDS, MPI_DOUBLE, right, 10, in, WORDS, MPI_DOUBLE, left, 10, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, WORDS, MPI_DOUBLE, right, 10, in, WORDS, MPI_DOUBLE, left, 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         end_op(op);
     }
 }

@@ -68,13 +68,19 @@ static void critical_of(double outside, double inside)
     }
 }
 
-static void critical(void) { critical_of(4.3, 1.9); }
+static void critical(void)
+{
+    critical_of(4.3, 1.9);
+}
 
 /*
  * Threads come to the critical section when another one leaves it, again and again: whether the one that has waited wakes up before them
  * is decided within microseconds.
  */
-static void ties(void) { critical_of(4, 2); }
+static void ties(void)
+{
+    critical_of(4, 2);
+}
 
 /* Thread 0 comes second, and would come first if a were much faster. */
 static void first_come(void)
@@ -317,12 +323,11 @@ static void passed(void)
 }
 
 static const case_t cases[] = {
-    {"balanced", balanced}, {"phases", phases},   {"imbalanced", imbalanced}, {"early", early},
-    {"critical", critical}, {"lock", lock},       {"dynamic", dynamic},       {"short", short_loops},
-    {"guided", guided},     {"tasks", tasks},     {"nested", nested},         {"serial", serial},
-    {"figure1", figure1},   {"outside", outside}, {"latency", latency},       {"often_at_first", often_at_first},
-    {"met", first_met},     {"ties", ties},       {"single", first_come},     {"sections", sections},
-    {"nowaits", nowaits},   {"steps", two_steps}, {"passed", passed},
+    {"balanced", balanced}, {"phases", phases}, {"imbalanced", imbalanced}, {"early", early},   {"critical", critical}, {"lock", lock},     {"dynamic", dynamic},
+    {"short", short_loops},
+    {"guided", guided},     {"tasks", tasks},           {"nested", nested}, {"serial", serial},     {"figure1", figure1}, {"outside", outside},
+    {"latency", latency},   {"often_at_first", often_at_first}, {"met", first_met},       {"ties", ties},
+    {"single", first_come}, {"sections", sections}, {"nowaits", nowaits},   {"steps", two_steps},   {"passed", passed},
 };
 
 int main(int argc, char **argv)

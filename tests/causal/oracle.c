@@ -109,8 +109,8 @@ int main(int argc, char **argv)
             a += saved_at((const int64_t(*)[2])before_barrier[r], permille / 1000.0);
             b += saved_at((const int64_t(*)[2])before_end[r], permille / 1000.0);
         }
-        printf("saved s %d %lld\nsaved a %d %lld\nsaved b %d %lld\n", permille,
-               (long long)(serial_ns * permille / 1000), permille, (long long)a, permille, (long long)b);
+        printf("saved s %d %lld\nsaved a %d %lld\nsaved b %d %lld\n", permille, (long long)(serial_ns * permille / 1000), permille, (long long)a,
+               permille, (long long)b);
     }
     return 0;
 }

@@ -164,15 +164,24 @@ static void *tied_thread(void *number)
     return NULL;
 }
 
-static void mutexes(void) { in_threads(4, mutex_thread); }
+static void mutexes(void)
+{
+    in_threads(4, mutex_thread);
+}
 
-static void ties(void) { in_threads(4, tied_thread); }
+static void ties(void)
+{
+    in_threads(4, tied_thread);
+}
 
 /* ---- the same with threads that are not all joined by who has created them ---- */
 
 static int ended;
 
-static void *pass(void *argument) { return argument; }
+static void *pass(void *argument)
+{
+    return argument;
+}
 
 /* The last one has a thread of its own at the end. */
 static void *spawning_thread(void *number)
@@ -191,7 +200,10 @@ static void *counted_thread(void *number)
     return NULL;
 }
 
-static void spawning(void) { in_threads(4, spawning_thread); }
+static void spawning(void)
+{
+    in_threads(4, spawning_thread);
+}
 
 static void start(bool detached)
 {
@@ -245,7 +257,10 @@ static void *pair_thread(void *number)
     return NULL;
 }
 
-static void pair(void) { in_threads(2, pair_thread); }
+static void pair(void)
+{
+    in_threads(2, pair_thread);
+}
 
 /* ---- overtaken: when a is faster, its thread has the lock first, and the other one comes later to what takes longest: a loss ---- */
 
@@ -306,9 +321,15 @@ static void *take_thread(void *nothing)
     return NULL;
 }
 
-static void *queue_thread(void *number) { return number ? take_thread(NULL) : make_thread(NULL); }
+static void *queue_thread(void *number)
+{
+    return number ? take_thread(NULL) : make_thread(NULL);
+}
 
-static void queues(void) { in_threads(2, queue_thread); }
+static void queues(void)
+{
+    in_threads(2, queue_thread);
+}
 
 /* One takes so long that the other waits for a place. */
 static void feeder(void)
@@ -362,7 +383,10 @@ static void *often_thread(void *number)
     return NULL;
 }
 
-static void often(void) { in_threads(2, often_thread); }
+static void often(void)
+{
+    in_threads(2, often_thread);
+}
 
 static void *waited_for_thread(void *number)
 {
@@ -396,7 +420,10 @@ static void *rwlock_thread(void *number)
     return NULL;
 }
 
-static void readers(void) { in_threads(3, rwlock_thread); }
+static void readers(void)
+{
+    in_threads(3, rwlock_thread);
+}
 
 /* Readers alone wait for nobody. */
 static void *reading_thread(void *number)
@@ -425,7 +452,10 @@ enum { MOST_ROUNDS = 2000 };
 
 static pthread_once_t controls[MOST_ROUNDS]; /* PTHREAD_ONCE_INIT is 0 */
 
-static void prepare(void) { region("b", 3.7); }
+static void prepare(void)
+{
+    region("b", 3.7);
+}
 
 static void *preparing_thread(void *number)
 {
@@ -532,12 +562,21 @@ static void served(int regions, int steps, int joined)
     if (joined) pthread_join(thread, NULL);
 }
 
-static void requests(void) { served(1, 20 * run.rounds, 1); }
+static void requests(void)
+{
+    served(1, 20 * run.rounds, 1);
+}
 
 /* It ends while one is under way. */
-static void unfinished(void) { served(1, 20 * run.rounds, 0); }
+static void unfinished(void)
+{
+    served(1, 20 * run.rounds, 0);
+}
 
-static void crowded(void) { served(40, 40 * run.rounds, 1); }
+static void crowded(void)
+{
+    served(40, 40 * run.rounds, 1);
+}
 
 /* Many regions that are not come to again, then a few that matter; the code outside of them does, too. */
 static void startup(void)
@@ -598,35 +637,15 @@ static void session(void)
 }
 
 static const case_t cases[] = {
-    {"join", join},
-    {"barrier", barriers},
-    {"renewed", renewed},
-    {"signals", signals},
-    {"mutex", mutexes},
-    {"ties", ties},
-    {"queue", queues},
-    {"semaphore", semaphores},
-    {"rwlock", readers},
-    {"often", often},
-    {"waited_for", waited_for},
-    {"reading", reading},
-    {"cancels", cancels},
-    {"once", once},
-    {"c11", c11},
-    {"pair", pair},
-    {"feeder", feeder},
-    {"spawning", spawning},
-    {"detached", detached},
-    {"forgotten", forgotten},
-    {"left", left},
-    {"requests", requests},
-    {"unfinished", unfinished},
-    {"crowded", crowded},
-    {"session", session},
-    {"asked", asked},
-    {"startup", startup},
-    {"figure", figure},
-    {"overtaken", overtaken},
+    {"join", join}, {"barrier", barriers}, {"renewed", renewed}, {"signals", signals}, {"mutex", mutexes}, {"ties", ties},
+    {"queue", queues}, {"semaphore", semaphores}, {"rwlock", readers}, {"often", often}, {"waited_for", waited_for},
+    {"reading", reading}, {"cancels", cancels}, {"once", once}, {"c11", c11},
+    {"pair", pair}, {"feeder", feeder}, {"spawning", spawning}, {"detached", detached}, {"forgotten", forgotten}, {"left", left},
+    {"requests", requests}, {"unfinished", unfinished}, {"crowded", crowded}, {"session", session},
+    {"asked", asked}, {"startup", startup}, {"figure", figure}, {"overtaken", overtaken},
 };
 
-int main(int argc, char **argv) { return run_case(argc, argv, cases, sizeof cases / sizeof cases[0]); }
+int main(int argc, char **argv)
+{
+    return run_case(argc, argv, cases, sizeof cases / sizeof cases[0]);
+}

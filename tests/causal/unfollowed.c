@@ -3,7 +3,10 @@
 
 #include <omp.h>
 
-static int thread(void) { return omp_get_thread_num(); }
+static int thread(void)
+{
+    return omp_get_thread_num();
+}
 
 /* One thread gives all others what it has made: a 3, while the other has done b 2; then c 1. */
 static void copied(void)

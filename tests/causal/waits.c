@@ -158,7 +158,10 @@ static void *trying_thread(void *number)
     return NULL;
 }
 
-static void trying(void) { in_threads(2, trying_thread); }
+static void trying(void)
+{
+    in_threads(2, trying_thread);
+}
 
 /* ---- a clock that ticks: what is done until then saves nothing ---- */
 
@@ -184,7 +187,10 @@ static void *ticking_thread(void *number)
     return NULL;
 }
 
-static void ticks(void) { in_threads(2, ticking_thread); }
+static void ticks(void)
+{
+    in_threads(2, ticking_thread);
+}
 
 /* ---- a reader that came after the writer had the lock would have come while the other one reads, and passed the writer ---- */
 
@@ -274,8 +280,7 @@ static void give(int to)
 
 static void wait_for_turn(int of)
 {
-    for (int now; (now = __atomic_load_n(&turn, __ATOMIC_SEQ_CST)) != of;)
-        syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, now, NULL, NULL, 0);
+    for (int now; (now = __atomic_load_n(&turn, __ATOMIC_SEQ_CST)) != of;) syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, now, NULL, NULL, 0);
 }
 
 static void *word_thread(void *number)
@@ -299,9 +304,12 @@ static void word(void)
 }
 
 static const case_t cases[] = {
-    {"ahead", ahead},   {"gathered", gathered}, {"stored", stored}, {"in_time", in_time},
-    {"binary", binary}, {"trying", trying},     {"ticks", ticks},   {"passing", passing},
-    {"giving", giving}, {"crowded", crowded},   {"word", word},
+    {"ahead", ahead},   {"gathered", gathered}, {"stored", stored},   {"in_time", in_time}, {"binary", binary},
+    {"trying", trying}, {"ticks", ticks},       {"passing", passing}, {"giving", giving},   {"crowded", crowded},
+    {"word", word},
 };
 
-int main(int argc, char **argv) { return run_case(argc, argv, cases, sizeof cases / sizeof cases[0]); }
+int main(int argc, char **argv)
+{
+    return run_case(argc, argv, cases, sizeof cases / sizeof cases[0]);
+}

@@ -32,8 +32,7 @@ enum { LOADS = 0x40000001, CYCLES, L3_MISSES, INSTRUCTIONS, FAKE = 0x41000000 };
 static const struct {
     const char *name;
     int code;
-} events[] = {
-    {"PAPI_LD_INS", LOADS}, {"PAPI_TOT_CYC", CYCLES}, {"PAPI_L3_TCM", L3_MISSES}, {"PAPI_TOT_INS", INSTRUCTIONS}};
+} events[] = {{"PAPI_LD_INS", LOADS}, {"PAPI_TOT_CYC", CYCLES}, {"PAPI_L3_TCM", L3_MISSES}, {"PAPI_TOT_INS", INSTRUCTIONS}};
 #define NAMED (sizeof events / sizeof events[0])
 
 typedef struct {
@@ -73,7 +72,10 @@ static void see(void *data, ompp_perf_record_t *record)
     s->loads += s->ranged && strcmp(mode(), "wrong") == 0 ? 2 : 1;
 }
 
-static bool is_mode(const char *name) { return strcmp(mode(), name) == 0; }
+static bool is_mode(const char *name)
+{
+    return strcmp(mode(), name) == 0;
+}
 
 int PAPI_library_init(int version)
 {
@@ -92,11 +94,20 @@ int PAPI_thread_init(unsigned long (*id)(void))
     return PAPI_OK;
 }
 
-int PAPI_multiplex_init(void) { return PAPI_OK; }
+int PAPI_multiplex_init(void)
+{
+    return PAPI_OK;
+}
 
-int PAPI_register_thread(void) { return PAPI_OK; }
+int PAPI_register_thread(void)
+{
+    return PAPI_OK;
+}
 
-int PAPI_unregister_thread(void) { return PAPI_OK; }
+int PAPI_unregister_thread(void)
+{
+    return PAPI_OK;
+}
 
 char *PAPI_strerror(int error)
 {
@@ -106,7 +117,10 @@ char *PAPI_strerror(int error)
     return text;
 }
 
-int PAPI_num_components(void) { return 1; }
+int PAPI_num_components(void)
+{
+    return 1;
+}
 
 const PAPI_component_info_t *PAPI_get_component_info(int component)
 {

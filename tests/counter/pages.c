@@ -28,7 +28,7 @@ int main(void)
         /* @loop */
 #pragma omp for
         for (int i = 0; i < 1200; i++) touch(a + page * i, 1);
-            /* @single */
+        /* @single */
 #pragma omp single
         touch(b, 500);
         /* @master */

@@ -1,4 +1,4 @@
-!Types of the binding that is tested : -DF77(mpif.h), -DF90(use mpi), -DF08(use mpi_f08).
+! Types of the binding that is tested: -DF77 (mpif.h), -DF90 (use mpi), -DF08 (use mpi_f08).
 #ifdef F08
 #define USE_MPI use mpi_f08
 #define COMM_T type(MPI_Comm)
@@ -11,9 +11,9 @@
 #define MESSAGE_T type(MPI_Message)
 #define ERRHANDLER_T type(MPI_Errhandler)
 #define STATUS_T type(MPI_Status)
-#define STATUSES(s, n) type(MPI_Status)::s(n)
-#define SOURCE_OF(s) s % MPI_SOURCE
-#define TAG_OF(s) s % MPI_TAG
+#define STATUSES(s,n) type(MPI_Status) :: s(n)
+#define SOURCE_OF(s) s%MPI_SOURCE
+#define TAG_OF(s) s%MPI_TAG
 #else
 #define COMM_T integer
 #define TYPE_T integer
@@ -25,7 +25,7 @@
 #define MESSAGE_T integer
 #define ERRHANDLER_T integer
 #define STATUS_T integer, dimension(MPI_STATUS_SIZE)
-#define STATUSES(s, n) integer ::s(MPI_STATUS_SIZE, n)
+#define STATUSES(s,n) integer :: s(MPI_STATUS_SIZE,n)
 #define SOURCE_OF(s) s(MPI_SOURCE)
 #define TAG_OF(s) s(MPI_TAG)
 #ifdef F90

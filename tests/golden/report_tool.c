@@ -41,14 +41,8 @@ static void set(ompp_job_t *job, const char *word)
 
 static int run_job(ompp_profile_t *profile, int argc, char **argv)
 {
-    ompp_job_t job = {.version = OMPP_JOB_VERSION,
-                      .formats = OMPP_JOB_TEXT,
-                      .dir = argv[0],
-                      .choose = "set OMPP_OUTDIR to a directory",
-                      .tmpdir = getenv("TMPDIR"),
-                      .file = "",
-                      .local_rank = -1,
-                      .time_digits = 2};
+    ompp_job_t job = {.version = OMPP_JOB_VERSION, .formats = OMPP_JOB_TEXT, .dir = argv[0], .choose = "set OMPP_OUTDIR to a directory", .tmpdir = getenv("TMPDIR"), .file = "",
+                      .local_rank = -1, .time_digits = 2};
     int rc;
 
     for (int i = 1; i < argc; i++) set(&job, argv[i]);

@@ -9,24 +9,24 @@
 
 #define TIMES 100
 
-#define SIZE(n)                                                                   \
-    static struct s##n {                                                          \
-        char v[n];                                                                \
-    } to##n, from##n;                                                             \
-    static void copies##n(void)                                                   \
-    {                                                                             \
-        ompp_papi_set_drange(&to##n, sizeof to##n, "to" #n);                      \
-        ompp_papi_set_drange(&from##n, sizeof from##n, "from" #n);                \
-        for (int i = 0; i < TIMES; i++) {                                         \
-            to##n = from##n;                                                      \
-            ((volatile char *)to##n.v)[1]++;                                      \
-            memcpy(&to##n, &from##n, sizeof to##n);                               \
-            to##n = from##n;                                                      \
-            memcpy(&to##n, &from##n, sizeof to##n);                               \
-            to##n = (struct s##n){0};                                             \
-            memset(&to##n, 0, sizeof to##n);                                      \
-        }                                                                         \
-        printf("from" #n " %d 0\nto" #n " %d %d\n", 4 * TIMES, TIMES, 7 * TIMES); \
+#define SIZE(n)                                                                                                        \
+    static struct s##n {                                                                                               \
+        char v[n];                                                                                                     \
+    } to##n, from##n;                                                                                                  \
+    static void copies##n(void)                                                                                        \
+    {                                                                                                                  \
+        ompp_papi_set_drange(&to##n, sizeof to##n, "to" #n);                                                           \
+        ompp_papi_set_drange(&from##n, sizeof from##n, "from" #n);                                                     \
+        for (int i = 0; i < TIMES; i++) {                                                                              \
+            to##n = from##n;                                                                                           \
+            ((volatile char *)to##n.v)[1]++;                                                                           \
+            memcpy(&to##n, &from##n, sizeof to##n);                                                                    \
+            to##n = from##n;                                                                                           \
+            memcpy(&to##n, &from##n, sizeof to##n);                                                                    \
+            to##n = (struct s##n){0};                                                                                  \
+            memset(&to##n, 0, sizeof to##n);                                                                           \
+        }                                                                                                              \
+        printf("from" #n " %d 0\nto" #n " %d %d\n", 4 * TIMES, TIMES, 7 * TIMES);                                      \
     }
 
 SIZE(32)

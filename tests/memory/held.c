@@ -62,7 +62,10 @@ ALONE static void jumps(double *to, const double *from, long turns)
     }
 }
 
-static long account(void) { return (long)*(volatile double *)sum; }
+static long account(void)
+{
+    return (long)*(volatile double *)sum;
+}
 
 static void once(const char *shape, long turns)
 {

@@ -18,17 +18,17 @@
 static double sink;
 
 /* A pattern that reads an array of a type, and one that writes it. */
-#define SCALAR(name, type)                                         \
-    type read_##name[N], write_##name[N];                          \
-    KERNEL do_read_##name(void)                                    \
-    {                                                              \
-        double sum = 0;                                            \
-        for (int i = 0; i < N; i++) sum += (double)read_##name[i]; \
-        sink += sum;                                               \
-    }                                                              \
-    KERNEL do_write_##name(void)                                   \
-    {                                                              \
-        for (int i = 0; i < N; i++) write_##name[i] = (type)i;     \
+#define SCALAR(name, type)                                                                                             \
+    type read_##name[N], write_##name[N];                                                                              \
+    KERNEL do_read_##name(void)                                                                                        \
+    {                                                                                                                  \
+        double sum = 0;                                                                                                \
+        for (int i = 0; i < N; i++) sum += (double)read_##name[i];                                                     \
+        sink += sum;                                                                                                   \
+    }                                                                                                                  \
+    KERNEL do_write_##name(void)                                                                                       \
+    {                                                                                                                  \
+        for (int i = 0; i < N; i++) write_##name[i] = (type)i;                                                         \
     }
 
 SCALAR(char, signed char)
@@ -59,8 +59,7 @@ struct bits {
     unsigned a : 3, b : 13, c : 16;
 } bits_write[N], bits_read[N];
 double complex complex_array[N];
-char memcpy_from[64 * N], memcpy_to[64 * N], memmove_array[64 * N], memset_array[64 * N], idiom_from[N], idiom_to[N],
-    idiom_set[N];
+char memcpy_from[64 * N], memcpy_to[64 * N], memmove_array[64 * N], memset_array[64 * N], idiom_from[N], idiom_to[N], idiom_set[N];
 char fixed_from[64 * N], fixed_to[64 * N], fixed_set[64 * N];
 volatile int volatile_array[N];
 _Atomic long atomic_add, atomic_load, atomic_store, atomic_compare, atomic_exchange;
@@ -284,17 +283,13 @@ static void name_all(void)
 {
     NAME_SCALAR(char), NAME_SCALAR(short), NAME_SCALAR(int), NAME_SCALAR(long), NAME_SCALAR(float), NAME_SCALAR(double);
     NAME_SCALAR(bool), NAME_SCALAR(int128), NAME_SCALAR(longdouble);
-    NAME(update), NAME(copied_from), NAME(copied_to), NAME(constant), NAME(matrix), NAME(gather), NAME(scatter),
-        NAME(members);
+    NAME(update), NAME(copied_from), NAME(copied_to), NAME(constant), NAME(matrix), NAME(gather), NAME(scatter), NAME(members);
     NAME(assigned_from), NAME(assigned_to), NAME(unaligned), NAME(bits_write), NAME(bits_read), NAME(complex_array);
-    NAME(memcpy_from), NAME(memcpy_to), NAME(memmove_array), NAME(memset_array), NAME(idiom_from), NAME(idiom_to),
-        NAME(idiom_set);
+    NAME(memcpy_from), NAME(memcpy_to), NAME(memmove_array), NAME(memset_array), NAME(idiom_from), NAME(idiom_to), NAME(idiom_set);
     NAME(fixed_from), NAME(fixed_to), NAME(fixed_set);
-    NAME(volatile_array), NAME(atomic_add), NAME(atomic_load), NAME(atomic_store), NAME(atomic_compare),
-        NAME(atomic_exchange);
+    NAME(volatile_array), NAME(atomic_add), NAME(atomic_load), NAME(atomic_store), NAME(atomic_compare), NAME(atomic_exchange);
     NAME(wide_vectors), NAME(simd_from), NAME(simd_to), NAME(simdlen_from), NAME(simdlen_to), NAME(simd_sum);
-    NAME(list), NAME(vectors), NAME(scalar), NAME(omp_atomic), NAME(omp_atomic_long), NAME(reduced),
-        NAME(private_array);
+    NAME(list), NAME(vectors), NAME(scalar), NAME(omp_atomic), NAME(omp_atomic_long), NAME(reduced), NAME(private_array);
 }
 
 int main(int argc, char **argv)
@@ -304,10 +299,8 @@ int main(int argc, char **argv)
     name_all();
 #define RUN(name) do_read_##name(), do_write_##name()
     RUN(char), RUN(short), RUN(int), RUN(long), RUN(float), RUN(double), RUN(bool), RUN(int128), RUN(longdouble);
-    do_update(), do_copied(), do_constant(), do_matrix(), do_gather(), do_scatter(), do_members(), do_assigned(),
-        do_unaligned();
-    do_bits(), do_complex(), do_blocks((size_t)argc * 64), do_idioms(), do_volatile(), do_atomics(), do_list(),
-        do_vectors(), do_wide_vectors(), do_simd();
+    do_update(), do_copied(), do_constant(), do_matrix(), do_gather(), do_scatter(), do_members(), do_assigned(), do_unaligned();
+    do_bits(), do_complex(), do_blocks((size_t)argc * 64), do_idioms(), do_volatile(), do_atomics(), do_list(), do_vectors(), do_wide_vectors(), do_simd();
     sink += recursion(4);
     do_vla(N), do_heap(), do_scalar(), do_openmp();
     printf("%.6g\n", sink);

@@ -58,8 +58,7 @@ static const char *is_locked(const char *page)
     const char *found = "not known";
 
     while (page && file && getline(&line, &room, file) > 0) {
-        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2)
-            mine = (unsigned long)page >= begin && (unsigned long)page < end;
+        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2) mine = (unsigned long)page >= begin && (unsigned long)page < end;
         if (mine && strncmp(line, "VmFlags:", 8) == 0) found = strstr(line, " lo") ? "yes" : "no";
     }
     free(line);
@@ -89,9 +88,9 @@ int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "none";
     const int flags = strcmp(how, "current") == 0 || strcmp(how, "long") == 0 ? MCL_CURRENT
-                      : strcmp(how, "future") == 0                            ? MCL_FUTURE
-                      : strcmp(how, "both") == 0                              ? MCL_CURRENT | MCL_FUTURE
-                                                                              : MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT;
+                      : strcmp(how, "future") == 0 ? MCL_FUTURE
+                      : strcmp(how, "both") == 0   ? MCL_CURRENT | MCL_FUTURE
+                                                   : MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT;
     double *late, sum = 0;
     char *page = strcmp(how, "long") == 0 ? map_long_name() : NULL;
 

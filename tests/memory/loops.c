@@ -88,7 +88,10 @@ static int gather(const int *at, int n)
     return sum;
 }
 
-__attribute__((noinline)) static void told(double *x) { *x += 1; }
+__attribute__((noinline)) static void told(double *x)
+{
+    *x += 1;
+}
 
 static double calls(double *a)
 {

@@ -63,19 +63,11 @@ __attribute__((naked, noinline)) static long bare(const long *at)
 static double vectors(const double *a)
 {
     double sum[2];
-    __asm__("movupd %1, %%xmm2\n\taddpd %%xmm2, %%xmm2\n\tmovupd %%xmm2, %0"
-            : "=m"(sum)
-            : "m"(*(const double(*)[2])a)
-            : "xmm2");
+    __asm__("movupd %1, %%xmm2\n\taddpd %%xmm2, %%xmm2\n\tmovupd %%xmm2, %0" : "=m"(sum) : "m"(*(const double(*)[2])a) : "xmm2");
     return sum[0] + sum[1];
 }
 #else
-static long add_in_memory(long *at, long by)
-{
-    long old = *at;
-    *at += by;
-    return old;
-}
+static long add_in_memory(long *at, long by) { long old = *at; *at += by; return old; }
 static void copy_bytes(void *dst, const void *src, size_t n) { memcpy(dst, src, n); }
 static unsigned __int128 wide(unsigned long a, unsigned long b) { return (unsigned __int128)a * b; }
 static long many_registers(const long *at) { return at[0] + at[1] + at[2]; }
@@ -91,13 +83,10 @@ static void assembly(void)
 
     for (int i = 0; i < 256; i++) from[i] = (char)(i * 7);
     for (int i = 0; i < N; i++) data[i] = i;
-    for (int i = 0; i + 3 < N; i++)
-        sum +=
-            (unsigned long)(add_in_memory(&data[i], i) + many_registers(&data[i]) + jumps(&data[i]) + bare(&data[i]));
+    for (int i = 0; i + 3 < N; i++) sum += (unsigned long)(add_in_memory(&data[i], i) + many_registers(&data[i]) + jumps(&data[i]) + bare(&data[i]));
     copy_bytes(to, from, sizeof to);
     unsigned __int128 product = wide(0xfedcba9876543210u, sum);
-    printf("assembly %lu %d %lx %lx %g\n", sum, memcmp(from, to, sizeof to), (long)(product >> 64), (long)product,
-           vectors(pair));
+    printf("assembly %lu %d %lx %lx %g\n", sum, memcmp(from, to, sizeof to), (long)(product >> 64), (long)product, vectors(pair));
 }
 
 static void down(int depth)

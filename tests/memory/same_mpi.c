@@ -147,8 +147,7 @@ static void largest(void *in, void *inout, int *n, MPI_Datatype *type)
 {
     (void)type;
     for (int i = 0; i < *n; i++)
-        if (((particle_t *)in)[i].x[2] > ((particle_t *)inout)[i].x[2])
-            ((particle_t *)inout)[i] = ((particle_t *)in)[i];
+        if (((particle_t *)in)[i].x[2] > ((particle_t *)inout)[i].x[2]) ((particle_t *)inout)[i] = ((particle_t *)in)[i];
 }
 
 static void operations(void)

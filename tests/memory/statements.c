@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define NEW(type, n) (type *)malloc((n) * sizeof(type))
-#define GET(to, n)                         \
-    do {                                   \
+#define GET(to, n) \
+    do { \
         (to) = malloc((n) * sizeof *(to)); \
     } while (0)
 
@@ -30,35 +30,46 @@ int main(void)
     double *a, *b;
 
     // > arguments
-    a = malloc(count(1) * sizeof *a);
+    a = malloc(
+        count(1)
+        * sizeof *a
+    );
     // <
     fill(a, 10);
     expect("arguments", 10);
     // > target
-    double *c = (double *)malloc(20 * sizeof *c);
+    double *c
+        = (double *)
+        malloc(20 * sizeof *c);
     // <
     fill(c, 20);
     expect("target", 20);
     // > condition
-    if ((b = calloc(count(3), sizeof *b)) == NULL) {
-        // <
+    if ((b = calloc(count(3),
+                    sizeof *b))
+        == NULL) {
+    // <
         return 1;
     }
     fill(b, 30);
     expect("condition", 30);
     // > macro
-    a = NEW(double, count(4));
+    a = NEW(double,
+            count(4)
+    );
     // <
     fill(a, 40);
     expect("macro", 40);
     // > statements
-    GET(a, count(5));
+    GET(a,
+        count(
+            5));
     // <
     fill(a, 50);
     expect("statements", 50);
     // > two
-    a = NEW(double, count(3));
-    b = NEW(double, count(3));
+    a = NEW(double, count(3)); b = NEW(double,
+                                       count(3));
     // <
     fill(a, 30);
     fill(b, 30);
@@ -66,20 +77,25 @@ int main(void)
     // > first
     a = malloc(count(1) * sizeof *a),
     // <
-        // > second
-        b = malloc(count(2) * sizeof *b);
+    // > second
+    b = malloc(count(2) * sizeof *b);
     // <
     fill(a, 10);
     fill(b, 20);
     expect("first", 10);
     expect("second", 20);
     // > caller
-    a = mine(count(2), sizeof(double));
+    a = mine(
+        count(2),
+        sizeof(double));
     // <
     fill(a, 20);
     expect("caller", 20);
     // > loop
-    for (a = malloc(count(1) * sizeof *a); a; a = NULL)
+    for (a = malloc(count(1)
+                    * sizeof *a);
+         a;
+         a = NULL)
         // <
         fill(a, 10);
     expect("loop", 10);
@@ -95,9 +111,10 @@ int main(void)
     fill(a, 10);
     expect("branch", 10);
     // > initializer
-    double *list[] = {malloc(count(1) * sizeof(double)),
-                      // <
-                      NULL};
+    double *list[] = {
+        malloc(count(1) * sizeof(double)),
+    // <
+        NULL};
     fill(list[0], 10);
     expect("initializer", 10);
     // not of any statement above

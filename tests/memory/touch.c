@@ -48,7 +48,7 @@ static void use_again(char *passed, char *moved, char *given)
 
     for (int round = 0; round < ROUNDS; round++) {
         if (pthread_create(&mapper, NULL, renew_passed, passed) == 0) pthread_join(mapper, NULL);
-            /* @passed */
+        /* @passed */
 #pragma omp parallel for schedule(static)
         for (int i = 0; i < PASSED; i++) touch(passed + page * (PASSED - 1 - i), 1);
     }
@@ -83,19 +83,19 @@ int main(int argc, char **argv)
         /* @loop */
 #pragma omp for
         for (int i = 0; i < A; i++) touch(a + page * i, 1);
-            /* @single */
+        /* @single */
 #pragma omp single
         touch(b, B);
         /* @repeats */
 #pragma omp for
         for (int i = 0; i < REPEATS; i++) sum += shared;
-            /* @critical */
+        /* @critical */
 #pragma omp critical
         shared = shared + 1;
 #pragma omp master
         small = 3;
     }
-    touch(b, B);                                                             /* again: no faults */
+    touch(b, B); /* again: no faults */
     for (int i = 0; i < READ; i++) sum += ((volatile char *)read)[page * i]; /* the page of zeros */
     touch(read, READ);                                                       /* a fault, and no first touch */
     renew(read, READ);

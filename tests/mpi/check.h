@@ -15,13 +15,12 @@
 
 static int rank, size, failures;
 
-#define CHECK(condition)                                                                                  \
-    do {                                                                                                  \
-        if (!(condition))                                                                                 \
-            failures++, printf("%s:%d: rank %d of %d: %s\n", __FILE__, __LINE__, rank, size, #condition); \
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) failures++, printf("%s:%d: rank %d of %d: %s\n", __FILE__, __LINE__, rank, size, #condition);\
     } while (0)
 
-#define SEEN(name, timed, counted, in, out, recvs, sends, colls) \
+#define SEEN(name, timed, counted, in, out, recvs, sends, colls)                                                       \
     seen(__LINE__, name, (const uint64_t[]){timed, counted, in, out, recvs, sends, colls})
 
 __attribute__((unused)) static void seen(int line, const char *name, const uint64_t expected[7])

@@ -27,8 +27,8 @@ static void rooted(int root)
     MPI_Gatherv(a, rank % 3, MPI_INT, bad, i_am ? counts : bad, i_am ? displs : bad, i_am ? MPI_INT : MPI_DATATYPE_NULL,
                 root, MPI_COMM_WORLD);
     SEEN("MPI_Gatherv", 1, 0, i_am ? sum : 0, 4 * (rank % 3), 0, 0, 1);
-    MPI_Scatterv(bad, i_am ? counts : bad, i_am ? displs : bad, i_am ? MPI_INT : MPI_DATATYPE_NULL, a, rank % 3,
-                 MPI_INT, root, MPI_COMM_WORLD);
+    MPI_Scatterv(bad, i_am ? counts : bad, i_am ? displs : bad, i_am ? MPI_INT : MPI_DATATYPE_NULL, a, rank % 3, MPI_INT,
+                 root, MPI_COMM_WORLD);
     SEEN("MPI_Scatterv", 1, 0, 4 * (rank % 3), i_am ? sum : 0, 0, 0, 1);
     if (i_am) MPI_Gather(MPI_IN_PLACE, -5, MPI_DATATYPE_NULL, big, 3, MPI_INT, root, MPI_COMM_WORLD);
     else MPI_Gather(a, 3, MPI_INT, bad, -1, MPI_DATATYPE_NULL, root, MPI_COMM_WORLD);

@@ -34,7 +34,10 @@ static void add(void *in, void *inout, int *n, MPI_Datatype *type)
 }
 
 /* Makes the compiler keep a variable on the stack. */
-static void keep(void *variable) { __asm__ volatile("" : : "r"(variable) : "memory"); }
+static void keep(void *variable)
+{
+    __asm__ volatile("" : : "r"(variable) : "memory");
+}
 
 /* Below a part of the stack that is not written, so that what a call left there stays. */
 __attribute__((noinline)) static void deep(int depth)

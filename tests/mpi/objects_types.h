@@ -46,8 +46,8 @@ static void MADE(darray)(MPI_Datatype *type)
 {
     const int block = MPI_DISTRIBUTE_BLOCK, none = MPI_DISTRIBUTE_DFLT_DARG;
 
-    SUFFIX(MPI_Type_create_darray)
-    (1, 0, 1, (COUNT[]){INTS}, (int[]){block}, (int[]){none}, (int[]){1}, MPI_ORDER_C, MPI_INT, type);
+    SUFFIX(MPI_Type_create_darray)(1, 0, 1, (COUNT[]){INTS}, (int[]){block}, (int[]){none}, (int[]){1}, MPI_ORDER_C,
+                                   MPI_INT, type);
 }
 
 static void MADE(resized)(MPI_Datatype *type)
@@ -79,7 +79,6 @@ static void MADE(nested)(MPI_Datatype *type)
 }
 
 static void (*const MADE(types)[])(MPI_Datatype *) = {
-    MADE(contiguous),    MADE(vector),         MADE(hvector),   MADE(indexed),  MADE(hindexed),
-    MADE(indexed_block), MADE(hindexed_block), MADE(structure), MADE(subarray), MADE(darray),
-    MADE(resized),       MADE(duplicate),      MADE(nested),
+    MADE(contiguous), MADE(vector), MADE(hvector), MADE(indexed), MADE(hindexed), MADE(indexed_block),
+    MADE(hindexed_block), MADE(structure), MADE(subarray), MADE(darray), MADE(resized), MADE(duplicate), MADE(nested),
 };

@@ -13,7 +13,10 @@ static double large[LARGE / sizeof(double)], room[LARGE / sizeof(double)];
 
 #define ALL (BIT(size) - 1)
 
-static int number_of(int from, int i) { return 1000 * (from + 1) + i; }
+static int number_of(int from, int i)
+{
+    return 1000 * (from + 1) + i;
+}
 
 static MPI_Request isend(const int *number, int to, int tag)
 {
@@ -60,8 +63,7 @@ static void blocking(void)
     s.MPI_ERROR = 12345;
     MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, world, &s);
     MPI_Get_count(&s, MPI_INT, &count);
-    CHECK(s.MPI_SOURCE == last_rank && s.MPI_TAG == 7 && count == 1 && s.MPI_ERROR == 12345 &&
-          got == number_of(last_rank, 3));
+    CHECK(s.MPI_SOURCE == last_rank && s.MPI_TAG == 7 && count == 1 && s.MPI_ERROR == 12345 && got == number_of(last_rank, 3));
     ADOPTED(got, BIT(last_rank));
     /* Order of two tags. */
     send_ring(4, 1);
@@ -143,8 +145,7 @@ static void non_blocking(void)
     for (i = 3; i >= 0; i--) send_ring(20 + i, 10 + i);
     for (n = 0; n < 4; n++) {
         MPI_Waitany(4, r, &i, &s[0]);
-        CHECK(i >= 0 && i < 4 && s[0].MPI_TAG == 10 + i && r[i] == MPI_REQUEST_NULL &&
-              got[i] == number_of(last_rank, 20 + i));
+        CHECK(i >= 0 && i < 4 && s[0].MPI_TAG == 10 + i && r[i] == MPI_REQUEST_NULL && got[i] == number_of(last_rank, 20 + i));
         ADOPTED(number_of(last_rank, 20 + i), BIT(last_rank));
     }
     MPI_Waitany(4, r, &i, MPI_STATUS_IGNORE);
@@ -309,8 +310,7 @@ static void persistent(void)
         else MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
         CHECK(got == number_of(last_rank, i) && r[0] != MPI_REQUEST_NULL && r[1] != MPI_REQUEST_NULL);
 #if defined(OPEN_MPI) /* the send is over when its receiver waits, too */
-        CHECK(!take(&a) ||
-              ((a.ranks & BIT(last_rank)) && !(a.ranks & ~(BIT(last_rank) | BIT(next_rank))) && a.mark >= got));
+        CHECK(!take(&a) || ((a.ranks & BIT(last_rank)) && !(a.ranks & ~(BIT(last_rank) | BIT(next_rank))) && a.mark >= got));
 #else
         ADOPTED(got, BIT(last_rank));
 #endif
@@ -353,8 +353,7 @@ static void acks_crossing(int other)
         MPI_Send(large, LARGE / 8, MPI_DOUBLE, other, 7, world);
         const bool clocks = take(&a);
         MPI_Wait(&r, MPI_STATUS_IGNORE);
-        PMPI_Sendrecv(&mine, 1, MPI_DOUBLE, other, 78, &others, 1, MPI_DOUBLE, other, 78, MPI_COMM_WORLD,
-                      MPI_STATUS_IGNORE);
+        PMPI_Sendrecv(&mine, 1, MPI_DOUBLE, other, 78, &others, 1, MPI_DOUBLE, other, 78, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (clocks) check_one_of(&a, other, round, others < mine + LATE_US * 0.5e-6);
         take(&a);
     }
@@ -388,8 +387,7 @@ static void acks(void)
     take(&a);
     /* Both sides at once: nobody waits for a receipt that the other gives later. */
     mark(number_of(rank, 9));
-    MPI_Sendrecv(large, LARGE / 8, MPI_DOUBLE, next_rank, 6, room, LARGE / 8, MPI_DOUBLE, last_rank, 6, world,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(large, LARGE / 8, MPI_DOUBLE, next_rank, 6, room, LARGE / 8, MPI_DOUBLE, last_rank, 6, world, MPI_STATUS_IGNORE);
     CHECK(!take(&a) || (a.ranks & BIT(last_rank)));
     if (other < size) acks_crossing(other);
     MPI_Barrier(world);
@@ -402,11 +400,9 @@ static void adopted_between(int line, int64_t number, uint64_t ranks)
     adopted_t a;
 
     if (!take(&a) || (a.mark == 0 && a.ranks == 0)) return;
-    if (a.mark == number && a.ranks & BIT(rank) && a.ranks != BIT(rank) && !(a.ranks & ~ranks) && a.unknown == 0)
-        return;
+    if (a.mark == number && a.ranks & BIT(rank) && a.ranks != BIT(rank) && !(a.ranks & ~ranks) && a.unknown == 0) return;
     failures++;
-    printf("line %d: rank %d of %d: mark %lld of ranks %llx\n", line, rank, size, (long long)a.mark,
-           (unsigned long long)a.ranks);
+    printf("line %d: rank %d of %d: mark %lld of ranks %llx\n", line, rank, size, (long long)a.mark, (unsigned long long)a.ranks);
 }
 
 static void collectives_on(MPI_Comm comm, uint64_t ranks, int i)
@@ -728,8 +724,8 @@ int main(int argc, char **argv)
     world = MPI_COMM_WORLD;
     next_rank = (rank + 1) % size;
     last_rank = (rank + size - 1) % size;
-    void (*const parts[])(void) = {blocking,      both_ways, non_blocking, probes,  withdrawn, persistent, acks,
-                                   communicators, windows,   errors,       refused, paused,    flood};
+    void (*const parts[])(void) = {blocking, both_ways, non_blocking, probes, withdrawn, persistent, acks,
+                                   communicators, windows, errors, refused, paused, flood};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const int before = failures;
         take(&a);

@@ -55,9 +55,8 @@ __attribute__((unused)) static void adopted_at(int line, int64_t number, uint64_
 
     if (!take(&a) || (a.mark == number && a.ranks == ranks && a.unknown == 0)) return;
     failures++;
-    printf("line %d: rank %d of %d: mark %lld of ranks %llx, %llu unknown; expected %lld of %llx\n", line, rank, size,
-           (long long)a.mark, (unsigned long long)a.ranks, (unsigned long long)a.unknown, (long long)number,
-           (unsigned long long)ranks);
+    printf("line %d: rank %d of %d: mark %lld of ranks %llx, %llu unknown; expected %lld of %llx\n", line, rank, size, (long long)a.mark,
+           (unsigned long long)a.ranks, (unsigned long long)a.unknown, (long long)number, (unsigned long long)ranks);
 }
 
 #define ADOPTED(number, ranks) adopted_at(__LINE__, number, ranks)
@@ -69,8 +68,7 @@ __attribute__((unused)) static void come_after(int other, bool late)
     char token = 0;
 
     if (late) {
-        PMPI_Send(&token, 1, MPI_CHAR, other, 77,
-                  MPI_COMM_WORLD); /* it is not in MPI any more when the other goes on */
+        PMPI_Send(&token, 1, MPI_CHAR, other, 77, MPI_COMM_WORLD); /* it is not in MPI any more when the other goes on */
         usleep(LATE_US);
     } else {
         PMPI_Recv(&token, 1, MPI_CHAR, other, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -39,8 +39,7 @@ static void only_sends(void)
     }
     after = resident_kb();
     CHECK(after - before < GROWTH_KB);
-    if (after - before >= GROWTH_KB)
-        printf("rank %d: %ld kB, %ld kB after %d rounds\n", rank, before, after, ROUNDS - SETTLED);
+    if (after - before >= GROWTH_KB) printf("rank %d: %ld kB, %ld kB after %d rounds\n", rank, before, after, ROUNDS - SETTLED);
     for (int i = 0; i < MANY; i++) MPI_Request_free(&r[i]);
     /* There are receipts still. */
     take(&a);

@@ -11,9 +11,15 @@ enum { MANY = 100, TAG = 5, OTHER_TAG = 6, WAYS = 11 };
 static MPI_Comm world;
 static int next_rank, last_rank, suspensions;
 
-static void rest(bool on) { suspend(on ? (uint64_t)++suspensions : 0); }
+static void rest(bool on)
+{
+    suspend(on ? (uint64_t)++suspensions : 0);
+}
 
-static int number_of(int from, int i) { return 1000000 * (from + 1) + i; }
+static int number_of(int from, int i)
+{
+    return 1000000 * (from + 1) + i;
+}
 
 /* A message to the next, complete in any case when its receiver has it. */
 static MPI_Request give(const int *number, int tag, MPI_Comm comm)
@@ -274,9 +280,7 @@ static void errors(void)
         if (kind == 0) status = MPI_Send(mine, -1, MPI_INT, next_rank, TAG, world);
         if (kind == 1) status = MPI_Send(mine, 1, MPI_DATATYPE_NULL, next_rank, TAG, world);
         if (kind == 2) status = MPI_Isend(mine, -1, MPI_INT, next_rank, TAG, world, &sent);
-        if (kind == 3)
-            status = MPI_Sendrecv(mine, -1, MPI_INT, next_rank, TAG, &got, 1, MPI_INT, last_rank, TAG, world,
-                                  MPI_STATUS_IGNORE);
+        if (kind == 3) status = MPI_Sendrecv(mine, -1, MPI_INT, next_rank, TAG, &got, 1, MPI_INT, last_rank, TAG, world, MPI_STATUS_IGNORE);
         if (kind > 3) {
             if (kind > 4) MPI_Irecv(&got, 1, MPI_INT, last_rank, TAG, world, &r[1]);
             MPI_Isend(mine, 2, MPI_INT, next_rank, TAG, world, &sent);
@@ -285,8 +289,7 @@ static void errors(void)
             if (kind == 6) status = MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
             MPI_Wait(&sent, MPI_STATUS_IGNORE);
         }
-        CHECK(status != MPI_SUCCESS ||
-              kind > 3); /* Open MPI says nothing of what is too long for a message to oneself */
+        CHECK(status != MPI_SUCCESS || kind > 3); /* Open MPI says nothing of what is too long for a message to oneself */
         for (int i = 0; i < 4; i++) pass_on(i, i, world);
         go_on(world, MANY);
     }
@@ -361,8 +364,8 @@ int main(int argc, char **argv)
     world = MPI_COMM_WORLD;
     next_rank = (rank + 1) % size;
     last_rank = (rank + size - 1) % size;
-    void (*const parts[])(void) = {each_way,      all_ways, takes_no_notice, posted_before, one_does_not,
-                                   communicators, many,     errors,          freed_inside,  collectives};
+    void (*const parts[])(void) = {each_way, all_ways, takes_no_notice, posted_before, one_does_not, communicators, many,
+                                   errors,   freed_inside, collectives};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const int before = failures;
         take(&a);

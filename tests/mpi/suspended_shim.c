@@ -2,9 +2,15 @@
 #define _GNU_SOURCE
 #include "piggyback.h"
 
-void fake_suspension_f(int number) { suspend((uint64_t)number); }
+void fake_suspension_f(int number)
+{
+    suspend((uint64_t)number);
+}
 
-void fake_mark_f(int number) { mark(number); }
+void fake_mark_f(int number)
+{
+    mark(number);
+}
 
 /* \return the mark; 0 = the call had no clock vector, -1 = there are no clocks, -2 = the fake runtime lacks a function. */
 int fake_joined_f(void)

@@ -57,7 +57,8 @@ int main(void)
 #pragma omp section
             {
 #pragma omp cancellation point sections
-            }}
+            }
+        }
         /* @single */
 #pragma omp single
         {
@@ -68,12 +69,12 @@ int main(void)
 #pragma omp task
                 {
 #pragma omp cancel taskgroup
-
-                    missed();
+                   
+                        missed();
                 }
             }
         } /* @end single */
-          /* @barrier */
+        /* @barrier */
 #pragma omp barrier
 #pragma omp atomic
         done += 1;

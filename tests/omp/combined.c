@@ -9,10 +9,12 @@ int main(void)
     for (int k = 0; k < 4; k++) {
         /* @static */
 #pragma omp parallel for reduction(+ : sum)
-        for (int i = 0; i < 100; i++) sum += 1;
-            /* @dynamic */
+        for (int i = 0; i < 100; i++)
+            sum += 1;
+        /* @dynamic */
 #pragma omp parallel for reduction(+ : sum) schedule(dynamic, 10)
-        for (int i = 0; i < 100; i++) sum += 1;
+        for (int i = 0; i < 100; i++)
+            sum += 1;
     }
     /* @sections */
 #pragma omp parallel sections reduction(+ : sum)
@@ -29,7 +31,8 @@ int main(void)
     {
         /* @inner */
 #pragma omp for
-        for (int i = 0; i < 10; i++) sum += 100;
+        for (int i = 0; i < 10; i++)
+            sum += 100;
     } /* @end parallel */
     printf("%ld\n", sum);
     return 0;

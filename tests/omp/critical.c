@@ -28,7 +28,7 @@ int main(void)
         {
             other += 1;
         } /* @end second */
-    }     /* @end parallel */
+    } /* @end parallel */
     printf("%ld %ld\n", sum, other);
     return 0;
 }

@@ -41,7 +41,7 @@ int main(void)
 #pragma omp taskwait depend(in : x)
             sum += x;
         } /* @end single */
-    }     /* @end parallel */
+    } /* @end parallel */
     printf("%ld\n", sum);
     return 0;
 }

@@ -51,7 +51,7 @@ int main(void)
             /* @wait */
 #pragma omp taskwait
         } /* @end single */
-    }     /* @end parallel */
+    } /* @end parallel */
     printf("%ld %ld\n", sum, x);
     return 0;
 }

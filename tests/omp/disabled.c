@@ -27,36 +27,36 @@ int main(void)
             {
 #pragma omp atomic
                 sum += 10;
-    }
-}
-/* @master */
+            }
+        }
+        /* @master */
 #pragma omp master
-{
-#pragma omp atomic
-    sum += 100;
-}
-/* @single */
-#pragma omp single
-{
-    /* @untied */
-#pragma omp task untied
-    {
-        /* @tied */
-#pragma omp task
         {
 #pragma omp atomic
-            sum += 1000;
+            sum += 100;
         }
-    }
-}
+        /* @single */
+#pragma omp single
+        {
+            /* @untied */
+#pragma omp task untied
+            {
+                /* @tied */
+#pragma omp task
+                {
+#pragma omp atomic
+                    sum += 1000;
+                }
+            }
+        }
 #pragma omp flush
-omp_set_lock(&lock);
-sum += 10000;
-omp_unset_lock(&lock);
-/* @barrier */
+        omp_set_lock(&lock);
+        sum += 10000;
+        omp_unset_lock(&lock);
+        /* @barrier */
 #pragma omp barrier
-} /* @end parallel */
-omp_destroy_lock(&lock);
-printf("%ld\n", sum);
-return 0;
+    } /* @end parallel */
+    omp_destroy_lock(&lock);
+    printf("%ld\n", sum);
+    return 0;
 }

@@ -25,17 +25,17 @@ int main(void)
             /* @loop */
 #pragma omp for nowait
             for (int i = 0; i < 8; i++) loops++;
-                /* @single */
+            /* @single */
 #pragma omp single nowait
             {
                 singles++;
             } /* @end single */
-              /* @master */
+            /* @master */
 #pragma omp master
             {
                 masters++;
             } /* @end master */
-              /* @task */
+            /* @task */
 #pragma omp task
             {
 #pragma omp atomic
@@ -45,7 +45,7 @@ int main(void)
 #pragma omp taskwait
             tasks++;
             if (k % 8) continue;
-                /* @barrier */
+            /* @barrier */
 #pragma omp barrier
         }
     } /* @end parallel */

@@ -39,7 +39,7 @@ int main(void)
                 }
             }
         } /* @end single */
-    }     /* @end parallel */
+    } /* @end parallel */
     printf("%ld\n", count);
     return 0;
 }

@@ -14,9 +14,11 @@ int main(void)
     omp_init_lock(&held);
     omp_init_lock(&free_lock);
     omp_init_nest_lock(&nest);
-    if (omp_test_lock(&free_lock)) omp_set_lock(&held); /* until the end: tests of it fail */
-    for (int i = 0; i < CELLS; i++) omp_init_lock(&cell[i]);
-        /* @parallel */
+    if (omp_test_lock(&free_lock))
+        omp_set_lock(&held); /* until the end: tests of it fail */
+    for (int i = 0; i < CELLS; i++)
+        omp_init_lock(&cell[i]);
+    /* @parallel */
 #pragma omp parallel
     {
         for (int k = 0; k < 20; k++) {
@@ -27,11 +29,13 @@ int main(void)
         omp_set_lock(&cell[0]);
         for (int i = 0; i < CELLS; i++) { /* the next lock is taken before this one is given back */
             at[i] += 1;
-            if (i + 1 < CELLS) omp_set_lock(&cell[i + 1]);
+            if (i + 1 < CELLS)
+                omp_set_lock(&cell[i + 1]);
             omp_unset_lock(&cell[i]);
         }
         for (int k = 0; k < 3; k++)
-            if (omp_test_lock(&held)) sum += 1000;
+            if (omp_test_lock(&held))
+                sum += 1000;
         omp_set_nest_lock(&nest);
         omp_set_nest_lock(&nest);
         deep += 1;

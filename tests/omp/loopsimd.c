@@ -13,19 +13,24 @@ int main(void)
     {
         /* @forsimd */
 #pragma omp for simd
-        for (int i = 0; i < N; i++) a[i] += 1;
-            /* @loop */
+        for (int i = 0; i < N; i++)
+            a[i] += 1;
+        /* @loop */
 #pragma omp loop
-        for (int i = 0; i < N; i++) a[i] += 1;
+        for (int i = 0; i < N; i++)
+            a[i] += 1;
     } /* @end parallel */
     /* @parforsimd */
 #pragma omp parallel for simd reduction(+ : total)
-    for (int i = 0; i < N; i++) total += a[i];
-        /* @parloop */
+    for (int i = 0; i < N; i++)
+        total += a[i];
+    /* @parloop */
 #pragma omp parallel loop
-    for (int i = 0; i < N; i++) a[i] += 1;
+    for (int i = 0; i < N; i++)
+        a[i] += 1;
 #pragma omp simd
-    for (int i = 0; i < N; i++) a[i] += 1;
+    for (int i = 0; i < N; i++)
+        a[i] += 1;
     printf("%ld %ld\n", total, a[N - 1]);
     return 0;
 }

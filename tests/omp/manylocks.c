@@ -10,9 +10,11 @@ int main(void)
     omp_lock_t *lock = malloc(LOCKS * sizeof *lock);
     long sum = 0;
 
-    if (!lock) return 1;
-    for (int i = 0; i < LOCKS; i++) omp_init_lock(&lock[i]);
-        /* @parallel */
+    if (!lock)
+        return 1;
+    for (int i = 0; i < LOCKS; i++)
+        omp_init_lock(&lock[i]);
+    /* @parallel */
 #pragma omp parallel reduction(+ : sum)
     {
         for (int k = 0; k < 2; k++)
@@ -22,7 +24,8 @@ int main(void)
                 omp_unset_lock(&lock[i]);
             }
     } /* @end parallel */
-    for (int i = 0; i < LOCKS; i++) omp_destroy_lock(&lock[i]);
+    for (int i = 0; i < LOCKS; i++)
+        omp_destroy_lock(&lock[i]);
     free(lock);
     printf("%ld\n", sum);
     return 0;

@@ -21,7 +21,7 @@ int main(void)
         {
             who = omp_get_thread_num();
         } /* @end filter */
-    }     /* @end parallel */
+    } /* @end parallel */
     /* @combined */
 #pragma omp parallel masked
     {

@@ -19,8 +19,8 @@ int main(void)
                 {
                     sum += 1;
                 } /* @end critical */
-            }     /* @end inner */
-        }         /* @end outer */
+            } /* @end inner */
+        } /* @end outer */
     }
     printf("%ld\n", sum);
     return 0;

@@ -10,7 +10,7 @@ static __attribute__((noinline)) void sweep(int n, double low, double high)
     {
 #pragma omp for nowait
         for (int i = 0; i < n; i++) a[i] += low;
-            /* @waits */
+        /* @waits */
 #pragma omp for
         for (int i = 0; i < n; i++) b[i] += 1 / (high + i);
         if (low != 0) {
@@ -34,7 +34,7 @@ static __attribute__((noinline)) void twice(int n, double low, double high)
         for (int i = 0; i < n; i++) a[i] += low;
 #pragma omp for
         for (int i = 0; i < n; i++) b[i] += 1 / (high + i);
-            /* @third */
+        /* @third */
 #pragma omp for nowait
         for (int i = 0; i < n; i++) b[i] -= 1 / (high + i);
     } /* @end two */

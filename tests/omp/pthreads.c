@@ -17,7 +17,7 @@ static void *run(void *arg)
             {
                 sum += 1;
             } /* @end critical */
-        }     /* @end inthread */
+        } /* @end inthread */
     }
     return NULL;
 }
@@ -27,7 +27,8 @@ int main(void)
     for (int i = 0; i < 3; i++) {
         pthread_t thread;
 
-        if (pthread_create(&thread, NULL, run, NULL) != 0) return 1;
+        if (pthread_create(&thread, NULL, run, NULL) != 0)
+            return 1;
         pthread_join(thread, NULL);
     }
     /* @main */

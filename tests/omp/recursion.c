@@ -6,8 +6,9 @@ static long sum;
 
 static void deep(int level)
 {
-    if (level == 0) return;
-        /* @region */
+    if (level == 0)
+        return;
+    /* @region */
 #pragma pomp inst begin(deep)
     sum += 1;
     deep(level - 1);
@@ -16,8 +17,9 @@ static void deep(int level)
 
 static void wide(int level)
 {
-    if (level == 0) return;
-        /* @parallel */
+    if (level == 0)
+        return;
+    /* @parallel */
 #pragma omp parallel num_threads(level == 3 ? 2 : 1)
     {
         /* @critical */
@@ -25,7 +27,8 @@ static void wide(int level)
         {
             sum += 1000;
         } /* @end critical */
-        if (omp_get_thread_num() == 0) wide(level - 1);
+        if (omp_get_thread_num() == 0)
+            wide(level - 1);
     } /* @end parallel */
 }
 

@@ -12,8 +12,9 @@ int main(void)
         a += 1;
         /* @loop */
 #pragma omp for reduction(+ : b)
-        for (int i = 0; i < 100; i++) b += i;
-            /* @sections */
+        for (int i = 0; i < 100; i++)
+            b += i;
+        /* @sections */
 #pragma omp sections reduction(+ : c)
         {
 #pragma omp section
@@ -27,8 +28,9 @@ int main(void)
         }
         /* @nowait */
 #pragma omp for reduction(max : d) nowait
-        for (int i = 0; i < 100; i++) d = i > d ? i : d;
-            /* @barrier */
+        for (int i = 0; i < 100; i++)
+            d = i > d ? i : d;
+        /* @barrier */
 #pragma omp barrier
     } /* @end parallel */
     printf("%ld %ld %ld %ld\n", a, b, c, d);

@@ -14,9 +14,10 @@ int main(void)
             sum += omp_get_num_threads();
             /* @loop */
 #pragma omp for
-            for (int i = 0; i < 4; i++) sum += 10;
+            for (int i = 0; i < 4; i++)
+                sum += 10;
         } /* @end if */
-          /* @one */
+        /* @one */
 #pragma omp parallel num_threads(1) reduction(+ : sum)
         {
             sum += 100;

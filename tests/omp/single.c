@@ -23,7 +23,7 @@ int main(void)
         {
             sum += 10;
         } /* @end nowait */
-          /* @copyprivate */
+        /* @copyprivate */
 #pragma omp single copyprivate(mine)
         {
             mine = 100;

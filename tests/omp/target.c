@@ -12,21 +12,25 @@ int main(void)
     {
         /* @inside */
 #pragma omp parallel for
-        for (int i = 0; i < N; i++) a[i] += 1;
+        for (int i = 0; i < N; i++)
+            a[i] += 1;
     }
     /* @combined */
 #pragma omp target parallel for map(tofrom : a)
-    for (int i = 0; i < N; i++) a[i] += 1;
+    for (int i = 0; i < N; i++)
+        a[i] += 1;
 #pragma omp target data map(tofrom : a)
     {
 #pragma omp target update to(a)
         /* @task */
 #pragma omp target nowait map(tofrom : a)
-        for (int i = 0; i < N; i++) a[i] += 1;
-            /* @wait */
+        for (int i = 0; i < N; i++)
+            a[i] += 1;
+        /* @wait */
 #pragma omp taskwait
     }
-    for (int i = 0; i < N; i++) sum += a[i];
+    for (int i = 0; i < N; i++)
+        sum += a[i];
     printf("%ld\n", sum);
     return 0;
 }

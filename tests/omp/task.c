@@ -45,7 +45,7 @@ int main(void)
                 sum += 10000;
             }
         } /* @end single */
-    }     /* @end parallel */
+    } /* @end parallel */
     printf("%ld\n", sum);
     return 0;
 }

@@ -31,7 +31,7 @@ int main(void)
                 sum += 10;
             }
         } /* @end single */
-    }     /* @end parallel */
+    } /* @end parallel */
     printf("%ld\n", sum);
     return 0;
 }

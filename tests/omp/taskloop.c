@@ -20,28 +20,33 @@ int main(void)
         {
             /* @grain */
 #pragma omp taskloop grainsize(10)
-            for (int i = 0; i < 60; i++) add(1);
-                /* @num */
+            for (int i = 0; i < 60; i++)
+                add(1);
+            /* @num */
 #pragma omp taskloop num_tasks(5)
-            for (int i = 0; i < 55; i++) add(10);
-                /* @nogroup */
+            for (int i = 0; i < 55; i++)
+                add(10);
+            /* @nogroup */
 #pragma omp taskloop nogroup num_tasks(3)
-            for (int i = 0; i < 9; i++) add(100);
-                /* @wait */
+            for (int i = 0; i < 9; i++)
+                add(100);
+            /* @wait */
 #pragma omp taskwait
-                /* @collapse */
+            /* @collapse */
 #pragma omp taskloop collapse(2) num_tasks(4)
             for (int i = 0; i < 4; i++)
-                for (int k = 0; k < 6; k++) add(1000);
-                    /* @outer */
+                for (int k = 0; k < 6; k++)
+                    add(1000);
+            /* @outer */
 #pragma omp task
             {
                 /* @inner */
 #pragma omp taskloop num_tasks(2)
-                for (int i = 0; i < 8; i++) add(10000);
+                for (int i = 0; i < 8; i++)
+                    add(10000);
             }
         } /* @end single */
-    }     /* @end parallel */
+    } /* @end parallel */
     printf("%ld\n", sum);
     return 0;
 }

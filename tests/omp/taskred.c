@@ -9,38 +9,41 @@ int main(void)
     /* @parallel */
 #pragma omp parallel
     {
-    /* @single */
+        /* @single */
 #pragma omp single
         {
-    /* @group */
+            /* @group */
 #pragma omp taskgroup task_reduction(+ : a)
-            {for (int i = 0; i < 9; i++){
-    /* @in */
-#pragma omp task in_reduction(+ : a)
-                {a += i;
-}
-}
-}
-/* @taskloop */
-#pragma omp taskloop reduction(+ : b) num_tasks(3)
-for (int i = 0; i < 12; i++) b += i;
-} /* @end single */
-} /* @end parallel */
-/* @over */
-#pragma omp parallel reduction(task, + : c)
-{
-    /* @once */
-#pragma omp single
-    {
-        for (int i = 0; i < 6; i++) {
-            /* @task */
-#pragma omp task in_reduction(+ : c)
             {
-                c += i;
+                for (int i = 0; i < 9; i++) {
+                    /* @in */
+#pragma omp task in_reduction(+ : a)
+                    {
+                        a += i;
+                    }
+                }
             }
-        }
-    } /* @end once */
-} /* @end over */
-printf("%ld %ld %ld\n", a, b, c);
-return 0;
+            /* @taskloop */
+#pragma omp taskloop reduction(+ : b) num_tasks(3)
+            for (int i = 0; i < 12; i++)
+                b += i;
+        } /* @end single */
+    } /* @end parallel */
+    /* @over */
+#pragma omp parallel reduction(task, + : c)
+    {
+        /* @once */
+#pragma omp single
+        {
+            for (int i = 0; i < 6; i++) {
+                /* @task */
+#pragma omp task in_reduction(+ : c)
+                {
+                    c += i;
+                }
+            }
+        } /* @end once */
+    } /* @end over */
+    printf("%ld %ld %ld\n", a, b, c);
+    return 0;
 }

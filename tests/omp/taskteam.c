@@ -38,7 +38,7 @@ int main(void)
                     }
                 }
             } /* @end single */
-        }     /* @end outer */
+        } /* @end outer */
     }
     printf("%ld\n", ntasks + passed);
     return 0;

@@ -7,7 +7,8 @@ static void sleep_ms(long ms)
 {
     struct timespec left = {0, ms * 1000000};
 
-    while (nanosleep(&left, &left) != 0) continue;
+    while (nanosleep(&left, &left) != 0)
+        continue;
 }
 
 int main(void)
@@ -49,7 +50,7 @@ int main(void)
 #pragma omp taskwait
             }
         } /* @end single */
-    }     /* @end parallel */
+    } /* @end parallel */
     printf("%ld\n", x);
     return 0;
 }

@@ -15,8 +15,9 @@ int main(void)
         teams += 1;
         /* @distribute */
 #pragma omp distribute
-        for (int i = 0; i < N; i++) a[i] += 1;
-            /* @inner */
+        for (int i = 0; i < N; i++)
+            a[i] += 1;
+        /* @inner */
 #pragma omp parallel num_threads(2)
         {
 #pragma omp atomic
@@ -25,8 +26,10 @@ int main(void)
     } /* @end teams */
     /* @combined */
 #pragma omp teams distribute parallel for num_teams(2) thread_limit(2)
-    for (int i = 0; i < N; i++) a[i] += 1;
-    for (int i = 0; i < N; i++) sum += a[i];
+    for (int i = 0; i < N; i++)
+        a[i] += 1;
+    for (int i = 0; i < N; i++)
+        sum += a[i];
     printf("%d\n", sum >= 96 + 100 && teams >= 1);
     return 0;
 }

@@ -16,7 +16,7 @@ int main(void)
 #pragma omp atomic write
                 found = 1;
             }
-#pragma omp cancel for if (i < 2)
+#pragma omp cancel for if(i < 2)
 #pragma omp cancellation point for
             if (i >= 2) {
                 /* @never */
@@ -27,7 +27,7 @@ int main(void)
         /* @next */
 #pragma omp for
         for (int i = 0; i < 10; i++) after++;
-            /* @sections */
+        /* @sections */
 #pragma omp sections
         {
 #pragma omp section

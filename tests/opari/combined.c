@@ -5,7 +5,10 @@
 enum { N = 64 };
 static int a[N];
 
-static int twice(int x) { return 2 * x; }
+static int twice(int x)
+{
+    return 2 * x;
+}
 
 int main(void)
 {
@@ -14,11 +17,12 @@ int main(void)
     /* @simd */
 #pragma omp parallel for simd reduction(+ : sum) simdlen(4) schedule(static)
     for (int i = 0; i < N; i++) sum += i;
-        /* @forsimd */
+    /* @forsimd */
 #pragma omp parallel
     {
 #pragma omp for simd
-        for (int i = 0; i < N; i++) a[i] = i;
+        for (int i = 0; i < N; i++)
+            a[i] = i;
     } /* @end forsimd */
     /* @lastprivate */
 #pragma omp parallel for default(none) shared(a) firstprivate(first, tail) lastprivate(last, tail)
@@ -27,8 +31,9 @@ int main(void)
         tail = i;
     }
     /* @linear */
-#pragma omp parallel for linear(in : 2) order(concurrent) if (parallel : N > 2)
-    for (int i = 0; i < N; i++) a[i] = twice(in) - 2 * in + i, in += 2;
+#pragma omp parallel for linear(in : 2) order(concurrent) if(parallel : N > 2)
+    for (int i = 0; i < N; i++)
+        a[i] = twice(in) - 2 * in + i, in += 2;
     in = 0;
     /* @inscan */
 #pragma omp parallel for reduction(inscan, + : in)
@@ -42,11 +47,12 @@ int main(void)
     for (int i = 0; i < 8; i++)
         for (int k = 0; k < 8; k++)
             if (i == k) sum++;
-            else if (i > k) sum += 0;
-            else do
-                    sum += 0;
+            else if (i > k)
+                sum += 0;
+            else
+                do sum += 0;
                 while (0);
-                /* @master */
+    /* @master */
 #pragma omp parallel master reduction(+ : team)
     team += 1;
     /* @masked */
@@ -57,13 +63,13 @@ int main(void)
     /* @loop */
 #pragma omp parallel loop reduction(+ : sum)
     for (int i = 0; i < N; i++) sum++;
-        /* @taskloop */
+    /* @taskloop */
 #pragma omp parallel master taskloop num_tasks(4) reduction(+ : sum) default(none) shared(a)
     for (int i = 0; i < N; i++) sum += a[i] - i;
-        /* @maskedtaskloop */
+    /* @maskedtaskloop */
 #pragma omp parallel masked taskloop simd grainsize(8) filter(0)
     for (int i = 0; i < N; i++) a[i]++;
-        /* @sections */
+    /* @sections */
 #pragma omp parallel sections num_threads(2) reduction(+ : team) lastprivate(last)
     {
         team += 100;
@@ -73,7 +79,7 @@ int main(void)
         last = 8;
     }
     /* @if */
-#pragma omp parallel if (parallel : sum < 0)
+#pragma omp parallel if(parallel : sum < 0)
     team += 10000 * omp_get_num_threads();
     printf("%d %d %d %d %d %d %d\n", sum, last, tail, scan[N - 1], team, a[3], in);
     return 0;

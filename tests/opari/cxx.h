@@ -2,9 +2,8 @@
 #pragma once
 #include <vector>
 
-template <typename T> class Array
-{
-  public:
+template <typename T> class Array {
+public:
     explicit Array(std::size_t n) : data(n) {}
     void fill(T value)
     {
@@ -19,6 +18,6 @@ template <typename T> class Array
         return total;
     }
 
-  private:
+private:
     std::vector<T> data;
 };

@@ -2,11 +2,7 @@
 #include "macros.h"
 #include <stdio.h>
 
-#define BOTH(a, b)                 \
-    {                              \
-        _Pragma("omp critical") a; \
-        _Pragma("omp barrier") b;  \
-    }
+#define BOTH(a, b) { _Pragma("omp critical") a; _Pragma("omp barrier") b; }
 #define THREADS 2
 #define CLAUSES num_threads(THREADS) reduction(+ : n)
 #ifdef _OPENMP
@@ -19,7 +15,8 @@ int main(void)
 
     /* @operator */
     REDUCE
-    for (int i = 0; i < 10; i++) n++;
+    for (int i = 0; i < 10; i++)
+        n++;
     /* @macro */
     OMP(parallel num_threads(2))
     /* @both */

@@ -9,7 +9,7 @@ static int never(int n)
     /* @loop */
 #pragma omp parallel for reduction(+ : sum)
     for (int i = 0; i < n; i++) sum += i;
-        /* @critical */
+    /* @critical */
 #pragma omp critical(name)
     sum++;
     /* @task */

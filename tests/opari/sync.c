@@ -30,9 +30,7 @@ int main(void)
         w = x++;
         /* @compare */
 #pragma omp atomic compare
-        if (max < 7) {
-            max = 7;
-        }
+        if (max < 7) { max = 7; }
         /* @compare2 */
 #pragma omp atomic compare
         max = max < 8 ? 8 : max;
@@ -61,14 +59,14 @@ int main(void)
         total += 1;
         /* @loop */
 #pragma omp loop bind(parallel)
-        for (int i = 0; i < 8; i++)
-            ;
-            /* @for */
+        for (int i = 0; i < 8; i++) ;
+        /* @for */
 #pragma omp for ordered schedule(static, 1)
-        for (int i = 0; i < 8; i++) /* @ordered */
+        for (int i = 0; i < 8; i++)
+            /* @ordered */
 #pragma omp ordered threads
             order = 2 * order + i % 2;
-            /* @doacross */
+        /* @doacross */
 #pragma omp for ordered(1)
         for (int i = 1; i < 33; i++) {
             /* @sink */

@@ -24,11 +24,11 @@ int main(void)
 #pragma omp task depend(out : chain)
             chain = 1;
             /* @inout */
-#pragma omp task depend(inout : chain) if (task : sum >= 0)
+#pragma omp task depend(inout : chain) if(task : sum >= 0)
             if (chain == 1) chain = 2;
             else chain = -1;
-                /* @undeferred */
-#pragma omp task if (0) untied shared(red)
+            /* @undeferred */
+#pragma omp task if(0) untied shared(red)
             red += 0;
             /* @waitdepend */
 #pragma omp taskwait depend(in : chain)
@@ -42,12 +42,11 @@ int main(void)
             /* @taskloop */
 #pragma omp taskloop num_tasks(4) reduction(+ : sum)
             for (int i = 0; i < 40; i++) sum += 10;
-                /* @simd */
+            /* @simd */
 #pragma omp taskloop simd grainsize(10)
-            for (int i = 0; i < 40; i++)
-                ;
+            for (int i = 0; i < 40; i++) ;
         } /* @end single */
-          /* @master */
+        /* @master */
 #pragma omp master taskloop reduction(+ : sum)
         for (int i = 0; i < 4; i++) {
             /* @inner */
@@ -61,8 +60,7 @@ int main(void)
 #pragma omp barrier
         /* @masked */
 #pragma omp masked taskloop simd filter(0)
-        for (int i = 0; i < 4; i++)
-            ;
+        for (int i = 0; i < 4; i++) ;
     } /* @end parallel */
     printf("%ld %ld %ld\n", sum, chain, red);
     return 0;

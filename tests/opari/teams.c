@@ -25,17 +25,17 @@ int main(void)
         /* @distribute */
 #pragma omp distribute
         for (int i = 0; i < N; i++) sum++;
-            /* @parallel */
+        /* @parallel */
 #pragma omp parallel reduction(+ : sum) num_threads(2)
         sum += 1000;
     }
     /* @combined */
 #pragma omp teams distribute parallel for num_teams(2) thread_limit(2)
     for (int i = 0; i < N; i++) a[i] = i;
-        /* @simd */
+    /* @simd */
 #pragma omp teams distribute simd
     for (int i = 0; i < N; i++) a[i]++;
-        /* @data */
+    /* @data */
 #pragma omp target data map(tofrom : a)
     {
         /* @target */

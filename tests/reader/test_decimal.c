@@ -72,12 +72,8 @@ static void grouped(void **state)
 /* What evaluators give has any size, and many zeros. */
 static void of_evaluators(void **state)
 {
-    static const char *const good[] = {"0.00",
-                                       "-12.50",
-                                       "0.0000000000000000000000000001234567",
-                                       "1234567890123000000000000.00",
-                                       "-1000000000000000000000000.000000",
-                                       "nan"};
+    static const char *const good[] = {"0.00", "-12.50", "0.0000000000000000000000000001234567", "1234567890123000000000000.00",
+                                       "-1000000000000000000000000.000000", "nan"};
     static const char *const bad[] = {"", "-", "x", "12345678901234567890123", "1.5e", "1.5e-1234"};
     ompp_decimal_t d;
 
@@ -86,8 +82,7 @@ static void of_evaluators(void **state)
         assert_int_equal(ompp_decimal_parse_evaluator(good[i], &d), strlen(good[i]));
         assert_string_equal(ompp_decimal_format(&d, -1).text, good[i]);
     }
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_int_equal(ompp_decimal_parse_evaluator(bad[i], &d), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) assert_int_equal(ompp_decimal_parse_evaluator(bad[i], &d), 0);
     assert_int_equal(ompp_decimal_parse_evaluator(good[2], &d), strlen(good[2]));
     assert_true(ompp_decimal_value(&d) == 1.234567e-28);
     assert_int_equal(ompp_decimal_parse_evaluator("1.51e-04", &d), 8); /* early versions */
@@ -153,8 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(printed_as_read), cmocka_unit_test(refused),
                                        cmocka_unit_test(grouped),         cmocka_unit_test(rounds_half_up),
-                                       cmocka_unit_test(moves_the_point), cmocka_unit_test(values),
-                                       cmocka_unit_test(of_evaluators)};
+                                       cmocka_unit_test(moves_the_point), cmocka_unit_test(values), cmocka_unit_test(of_evaluators)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,10 +24,14 @@ int main(int argc, char **argv)
         fflush(stdout);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    if (strcmp(what, "exit") == 0 && rank == 1) exit(3);
-    if (strcmp(what, "abort") == 0 && rank == 1) MPI_Abort(MPI_COMM_WORLD, 4);
-    if (strcmp(what, "kill") == 0 && rank == 1) abort();
-    if (strcmp(what, "chdir") == 0 && chdir("/") != 0) return 1;
+    if (strcmp(what, "exit") == 0 && rank == 1)
+        exit(3);
+    if (strcmp(what, "abort") == 0 && rank == 1)
+        MPI_Abort(MPI_COMM_WORLD, 4);
+    if (strcmp(what, "kill") == 0 && rank == 1)
+        abort();
+    if (strcmp(what, "chdir") == 0 && chdir("/") != 0)
+        return 1;
     MPI_Finalize();
     return 0;
 }

@@ -28,7 +28,8 @@ static void with_child(char **argv, int exec)
     fflush(stdout);
     child = fork();
     if (child == 0) {
-        if (exec) execl(argv[0], argv[0], "child", (char *)NULL);
+        if (exec)
+            execl(argv[0], argv[0], "child", (char *)NULL);
         sum = 0;
         /* only this thread came along: no parallel region with more */
 #pragma omp parallel num_threads(1)
@@ -57,11 +58,14 @@ int main(int argc, char **argv)
     pthread_t thread[3];
 
     work(NULL);
-    if (strcmp(what, "chdir") == 0 && chdir("/") != 0) return 1;
-    if (strcmp(what, "fork") == 0 || strcmp(what, "exec") == 0) with_child(argv, what[0] == 'e');
+    if (strcmp(what, "chdir") == 0 && chdir("/") != 0)
+        return 1;
+    if (strcmp(what, "fork") == 0 || strcmp(what, "exec") == 0)
+        with_child(argv, what[0] == 'e');
     if (strcmp(what, "cancel") == 0) cancelled();
     for (int i = 0; i < 3 && strcmp(what, "threads") == 0; i++) {
-        if (pthread_create(&thread[i], NULL, work, NULL) != 0 || pthread_join(thread[i], NULL) != 0) return 1;
+        if (pthread_create(&thread[i], NULL, work, NULL) != 0 || pthread_join(thread[i], NULL) != 0)
+            return 1;
     }
     work(NULL);
     printf("%s %ld\n", what, sum);

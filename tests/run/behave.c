@@ -52,11 +52,13 @@ static void print_descriptors(void)
     for (struct dirent *e; dir && (e = readdir(dir));) {
         snprintf(path, sizeof path, "/proc/self/fd/%s", e->d_name);
         ssize_t n = readlink(path, target, sizeof target - 1);
-        if (n < 0 || atoi(e->d_name) < 3 || atoi(e->d_name) == dirfd(dir)) continue;
+        if (n < 0 || atoi(e->d_name) < 3 || atoi(e->d_name) == dirfd(dir))
+            continue;
         target[n] = '\0';
         printf("descriptor %s\n", e->d_name);
     }
-    if (dir) closedir(dir);
+    if (dir)
+        closedir(dir);
 }
 
 static void print_signals(void)
@@ -67,10 +69,7 @@ static void print_signals(void)
     for (int s = 1; s < NSIG; s++) {
         struct sigaction action;
         if (sigaction(s, NULL, &action) == 0 && (action.sa_handler != SIG_DFL || sigismember(&mask, s) > 0))
-            printf("signal %d: %s%s\n", s,
-                   action.sa_handler == SIG_IGN   ? "ignored"
-                   : action.sa_handler == SIG_DFL ? "default"
-                                                  : "handled",
+            printf("signal %d: %s%s\n", s, action.sa_handler == SIG_IGN ? "ignored" : action.sa_handler == SIG_DFL ? "default" : "handled",
                    sigismember(&mask, s) > 0 ? ", blocked" : "");
     }
 }
@@ -85,16 +84,18 @@ static void self(void)
     umask(mask);
     team();
     sched_getaffinity(0, sizeof cpus, &cpus);
-    printf("cpus %d, dir %s, umask %o, priority %d\n", CPU_COUNT(&cpus), getcwd(dir, sizeof dir), (unsigned)mask,
-           getpriority(PRIO_PROCESS, 0));
+    printf("cpus %d, dir %s, umask %o, priority %d\n", CPU_COUNT(&cpus), getcwd(dir, sizeof dir), (unsigned)mask, getpriority(PRIO_PROCESS, 0));
     for (int i = 0; i < RLIM_NLIMITS; i++)
-        if (getrlimit(i, &limit) == 0) printf("limit %d: %lld\n", i, (long long)limit.rlim_cur);
+        if (getrlimit(i, &limit) == 0)
+            printf("limit %d: %lld\n", i, (long long)limit.rlim_cur);
     print_descriptors();
     print_signals();
     printf("next descriptor: %d\n", dup(0));
     fflush(stdout);
-    if (system("env | grep -v '^_=' | sort")) printf("no env\n");
-    if (system("ls /proc/self/fd | wc -l")) printf("no ls\n");
+    if (system("env | grep -v '^_=' | sort"))
+        printf("no env\n");
+    if (system("ls /proc/self/fd | wc -l"))
+        printf("no ls\n");
     team();
 }
 
@@ -118,8 +119,7 @@ static int on_a_thread(void *flag)
 
 static void clone_thread(void)
 {
-    const int shared =
-        CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID;
+    const int shared = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID;
     static char stack[65536] __attribute__((aligned(64)));
     static int done = 0, alive;
 
@@ -127,7 +127,8 @@ static void clone_thread(void)
         __atomic_store_n(&alive, 1, __ATOMIC_RELEASE);
         clone(on_a_thread, stack + sizeof stack, shared, &done, NULL, NULL, &alive);
         team();
-        while (__atomic_load_n(&alive, __ATOMIC_ACQUIRE)) sched_yield();
+        while (__atomic_load_n(&alive, __ATOMIC_ACQUIRE))
+            sched_yield();
     }
     printf("threads of clone: %d\n", done);
 }
@@ -154,20 +155,23 @@ static void children(void)
         exit(mine);
     }
     finish("fork", pid);
-    if ((pid = fork()) == 0) abort();
+    if ((pid = fork()) == 0)
+        abort();
     finish("fork and abort", pid);
     if ((pid = vfork()) == 0) {
         execv("/bin/sh", args);
         _exit(9);
     }
     finish("vfork", pid);
-    if (posix_spawn(&pid, "/bin/sh", NULL, NULL, args, environ) == 0) finish("posix_spawn", pid);
+    if (posix_spawn(&pid, "/bin/sh", NULL, NULL, args, environ) == 0)
+        finish("posix_spawn", pid);
     pid = clone(on_a_clone, stack + sizeof stack, SIGCHLD | CLONE_VM, &done);
     finish("clone", pid);
     printf("clone: %d, system: %d\n", done, WEXITSTATUS(system("exit 5")));
     FILE *pipe = popen("echo from a pipe", "r");
     char line[100] = "";
-    if (pipe && fgets(line, sizeof line, pipe)) printf("popen: %s", line);
+    if (pipe && fgets(line, sizeof line, pipe))
+        printf("popen: %s", line);
     printf("pclose: %d\n", pipe ? pclose(pipe) : -1);
     clone_thread();
     team();
@@ -181,7 +185,8 @@ static void *work(void *how)
 
 #pragma omp parallel num_threads(2) reduction(+ : mine)
     mine += 1;
-    if (how) pthread_exit((void *)(long)mine);
+    if (how)
+        pthread_exit((void *)(long)mine);
     return (void *)(long)mine;
 }
 
@@ -191,13 +196,15 @@ static void *work_and_wait(void *unused)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
     work(NULL);
     pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
-    for (;;) pause();
+    for (;;)
+        pause();
     return unused;
 }
 
 static void *work_for_ever(void *unused)
 {
-    for (;;) work(NULL);
+    for (;;)
+        work(NULL);
     return unused;
 }
 
@@ -208,7 +215,8 @@ static void threads(void)
     long all = 0;
 
     for (int round = 0; round < 20; round++) {
-        for (long i = 0; i < 4; i++) pthread_create(&thread[i], NULL, work, i % 2 ? "exit" : NULL);
+        for (long i = 0; i < 4; i++)
+            pthread_create(&thread[i], NULL, work, i % 2 ? "exit" : NULL);
         for (int i = 0; i < 4; i++) {
             pthread_join(thread[i], &result);
             all += (long)result;
@@ -232,7 +240,8 @@ static jmp_buf place;
 
 static void __attribute__((noinline)) deep(int n)
 {
-    if (n == 0) longjmp(place, 1);
+    if (n == 0)
+        longjmp(place, 1);
 #pragma omp parallel num_threads(1) if (0)
     deep(n - 1);
 }
@@ -243,8 +252,10 @@ static void jumps(void)
     volatile int came = 0;
 
     for (volatile int i = 0; i < 100; i++) {
-        if (setjmp(place) == 0) deep(i % 3);
-        else came++;
+        if (setjmp(place) == 0)
+            deep(i % 3);
+        else
+            came++;
     }
     printf("jumps: %d\n", came);
     team();
@@ -253,15 +264,18 @@ static void jumps(void)
 static void descriptors(void)
 {
     team();
-    for (int fd = 3; fd < 1000; fd++) close(fd);
+    for (int fd = 3; fd < 1000; fd++)
+        close(fd);
     int a = open("/dev/null", O_RDONLY), b = open("/dev/null", O_WRONLY);
     printf("opened %d %d\n", a, b);
-    for (int i = 0; i < 200; i++) work(NULL);
+    for (int i = 0; i < 200; i++)
+        work(NULL);
     team();
     close(a);
     close(b);
     for (int fd = 3; fd < 1000; fd++)
-        if (close(fd) == 0) printf("not ours: %d\n", fd);
+        if (close(fd) == 0)
+            printf("not ours: %d\n", fd);
     fclose(stdin);
     team();
 }
@@ -278,7 +292,10 @@ static void reuse(void)
 
 static volatile sig_atomic_t seen;
 
-static void handler(int number) { seen += number == SIGUSR1; }
+static void handler(int number)
+{
+    seen += number == SIGUSR1;
+}
 
 static void signals(void)
 {
@@ -304,7 +321,8 @@ static void library(const char *path)
 
     printf("library: %d\n", run ? run(3) : -1);
     team();
-    if (handle) dlclose(handle);
+    if (handle)
+        dlclose(handle);
     printf("dlerror: %s\n", dlerror() ? "something" : "nothing");
     team();
 }
@@ -313,7 +331,8 @@ static void rate(int n)
 {
     long all = 0;
 
-    for (int i = 0; i < n; i++) all += (long)work(NULL);
+    for (int i = 0; i < n; i++)
+        all += (long)work(NULL);
     printf("rate: %ld\n", all);
 }
 
@@ -332,20 +351,31 @@ int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "self";
 
-    if (strcmp(what, "self") == 0) self();
-    if (strcmp(what, "children") == 0) children();
-    if (strcmp(what, "threads") == 0) threads();
-    if (strcmp(what, "jumps") == 0) jumps();
-    if (strcmp(what, "descriptors") == 0) descriptors();
-    if (strcmp(what, "reuse") == 0) reuse();
-    if (strcmp(what, "signals") == 0) signals();
-    if (strcmp(what, "library") == 0) library(argv[2]);
-    if (strcmp(what, "rate") == 0) rate(atoi(argv[2]));
-    if (strcmp(what, "output") == 0) output(atol(argv[2]));
+    if (strcmp(what, "self") == 0)
+        self();
+    if (strcmp(what, "children") == 0)
+        children();
+    if (strcmp(what, "threads") == 0)
+        threads();
+    if (strcmp(what, "jumps") == 0)
+        jumps();
+    if (strcmp(what, "descriptors") == 0)
+        descriptors();
+    if (strcmp(what, "reuse") == 0)
+        reuse();
+    if (strcmp(what, "signals") == 0)
+        signals();
+    if (strcmp(what, "library") == 0)
+        library(argv[2]);
+    if (strcmp(what, "rate") == 0)
+        rate(atoi(argv[2]));
+    if (strcmp(what, "output") == 0)
+        output(atol(argv[2]));
     if (strcmp(what, "exec") == 0 && argc > 2) {
         team();
         execl(argv[0], argv[0], "exec", NULL);
     }
-    if (strcmp(what, "exec") == 0) team();
+    if (strcmp(what, "exec") == 0)
+        team();
     return strcmp(what, "status") == 0 ? 77 : 0;
 }

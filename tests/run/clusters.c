@@ -47,8 +47,7 @@ static void many_regions(void)
 /* Room that is there: 3/8 of the file system. */
 static int has_room(size_t bytes)
 {
-    int fd = open("/dev/shm/program", O_RDWR | O_CREAT | O_EXCL, 0600),
-        error = fd < 0 ? 1 : posix_fallocate(fd, 0, bytes);
+    int fd = open("/dev/shm/program", O_RDWR | O_CREAT | O_EXCL, 0600), error = fd < 0 ? 1 : posix_fallocate(fd, 0, bytes);
 
     unlink("/dev/shm/program");
     return error == 0;

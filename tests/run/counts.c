@@ -83,7 +83,8 @@ static long openmp(void)
         {
             /* @loop */
 #pragma omp for
-            for (int k = 0; k < N; k++) sum += 1;
+            for (int k = 0; k < N; k++)
+                sum += 1;
             for (int k = 0; k < 11; k++) {
                 /* @critical */
 #pragma omp critical(count)
@@ -122,7 +123,8 @@ int main(int argc, char **argv)
     sum = openmp();
     /* @last */
     MPI_Reduce(&sum, &total, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (rank == 0) printf("%ld\n", total);
+    if (rank == 0)
+        printf("%ld\n", total);
     MPI_Finalize();
     return 0;
 }

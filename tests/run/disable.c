@@ -31,19 +31,19 @@ static void worksharing(void)
 #pragma omp section
             nap();
 #pragma omp section
-    nap();
-}
-}
+            nap();
+        }
+    }
 #pragma omp parallel /* single */
-{
+    {
 #pragma omp single
-    nap();
-}
+        nap();
+    }
 #pragma omp parallel /* master */
-{
+    {
 #pragma omp master
-    nap();
-}
+        nap();
+    }
 }
 
 static void synchronisation(void)

@@ -11,14 +11,18 @@
 static int rank, size;
 static const char *way;
 
-static int is_way(const char *name) { return strcmp(way, name) == 0; }
+static int is_way(const char *name)
+{
+    return strcmp(way, name) == 0;
+}
 
 static void work(MPI_Comm comm)
 {
     int sum = 1;
 
     ompp_region_begin("work");
-    for (int i = 0; i < 10; i++) MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_MAX, comm);
+    for (int i = 0; i < 10; i++)
+        MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_MAX, comm);
     ompp_region_end("work");
     printf("%s: rank %d of %d: %d\n", way, rank, size, sum);
     fflush(stdout);
@@ -52,7 +56,8 @@ static void user_max(void *in, void *out, int *n, MPI_Datatype *type)
 
     MPI_Type_size(*type, &bytes);
     for (int i = 0; i < *n; i++)
-        if (((int *)in)[i] > ((int *)out)[i]) ((int *)out)[i] = ((int *)in)[i];
+        if (((int *)in)[i] > ((int *)out)[i])
+            ((int *)out)[i] = ((int *)in)[i];
 }
 
 static void at_error(MPI_Comm *comm, int *code, ...)
@@ -107,8 +112,7 @@ static void generalized_requests(void)
     while (!done) MPI_Test(&requests[0], &done, &status);
     MPI_Get_elements(&status, MPI_INT, &n);
     MPI_Wait(&requests[1], &status);
-    printf("generalized requests: %d elements, source %d, tag %d, extra %d and %d\n", n, status.MPI_SOURCE,
-           status.MPI_TAG, extra[0], extra[1]);
+    printf("generalized requests: %d elements, source %d, tag %d, extra %d and %d\n", n, status.MPI_SOURCE, status.MPI_TAG, extra[0], extra[1]);
 }
 
 static void callbacks(void)
@@ -170,8 +174,7 @@ static int spawn(char **argv)
         MPI_Barrier(parent);
         return 0;
     }
-    if (MPI_Comm_spawn(argv[0], args, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE) !=
-        MPI_SUCCESS)
+    if (MPI_Comm_spawn(argv[0], args, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE) != MPI_SUCCESS)
         return 1;
     MPI_Barrier(children);
     work(MPI_COMM_WORLD);
@@ -195,19 +198,23 @@ static int meet(const char *path)
         rename(hidden, path);
     } else if (rank == 0) {
         FILE *file;
-        for (int i = 0; !(file = fopen(path, "r")) && i < 6000; i++) usleep(10000);
-        if (!file || !fgets(port, sizeof port, file)) return 1;
+        for (int i = 0; !(file = fopen(path, "r")) && i < 6000; i++)
+            usleep(10000);
+        if (!file || !fgets(port, sizeof port, file))
+            return 1;
         fclose(file);
     }
     error = accepts ? MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other)
                     : MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other);
-    if (error != MPI_SUCCESS) return 1;
+    if (error != MPI_SUCCESS)
+        return 1;
     MPI_Intercomm_merge(other, !accepts, &all);
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, all);
     printf("%s: together %d\n", way, sum);
     MPI_Comm_free(&all);
     MPI_Comm_disconnect(&other);
-    if (rank == 0 && accepts) MPI_Close_port(port);
+    if (rank == 0 && accepts)
+        MPI_Close_port(port);
     work(MPI_COMM_WORLD);
     return 0;
 }
@@ -219,7 +226,8 @@ static int session(void)
     MPI_Group group;
     MPI_Comm comm;
 
-    if (MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) != MPI_SUCCESS) return 1;
+    if (MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) != MPI_SUCCESS)
+        return 1;
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
     MPI_Comm_create_from_group(group, "test", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
     MPI_Comm_rank(comm, &rank);
@@ -243,7 +251,8 @@ static int level(void)
     static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
 
     for (int i = 0; i < 4; i++)
-        if (is_way(names[i])) return levels[i];
+        if (is_way(names[i]))
+            return levels[i];
     return is_way("thread") ? MPI_THREAD_MULTIPLE : -1;
 }
 
@@ -252,25 +261,36 @@ int main(int argc, char **argv)
     int provided;
 
     way = argc > 1 ? argv[1] : "plain";
-    if (is_way("session")) return session();
-    if (level() < 0) MPI_Init(&argc, &argv);
-    else MPI_Init_thread(&argc, &argv, level(), &provided);
+    if (is_way("session"))
+        return session();
+    if (level() < 0)
+        MPI_Init(&argc, &argv);
+    else
+        MPI_Init_thread(&argc, &argv, level(), &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (is_way("spawn") || is_way("spawned")) {
-        if (spawn(argv)) return 1;
+        if (spawn(argv))
+            return 1;
     } else if (is_way("accept") || is_way("connect")) {
-        if (meet(argv[2])) return 1;
+        if (meet(argv[2]))
+            return 1;
     } else if (is_way("parts")) {
         part();
     } else {
         work(MPI_COMM_WORLD);
     }
-    if (is_way("callbacks")) callbacks();
-    if ((is_way("apart") || is_way("late")) && rank == 1) sleep(2);
-    if (is_way("gone") && rank == 1) _exit(0);
-    if (is_way("hidden")) PMPI_Finalize(); /* by a library that knows no better: MPI is gone when we notice */
-    else if (is_way("thread")) finalize_on_a_thread();
-    else MPI_Finalize();
+    if (is_way("callbacks"))
+        callbacks();
+    if ((is_way("apart") || is_way("late")) && rank == 1)
+        sleep(2);
+    if (is_way("gone") && rank == 1)
+        _exit(0);
+    if (is_way("hidden"))
+        PMPI_Finalize(); /* by a library that knows no better: MPI is gone when we notice */
+    else if (is_way("thread"))
+        finalize_on_a_thread();
+    else
+        MPI_Finalize();
     return 0;
 }

@@ -60,8 +60,8 @@ static void end_mpi(void) { MPI_Finalize(); }
 static void end_all(void) { MPI_Abort(MPI_COMM_WORLD, 3); }
 static void exchange(double *sum, double *other, int rank, int size)
 {
-    MPI_Sendrecv(sum, 1, MPI_DOUBLE, (rank + 1) % size, 0, other, 1, MPI_DOUBLE, (rank + size - 1) % size, 0,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(sum, 1, MPI_DOUBLE, (rank + 1) % size, 0, other, 1, MPI_DOUBLE, (rank + size - 1) % size, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
 }
 static void reduce(double *sum) { MPI_Allreduce(MPI_IN_PLACE, sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
 #endif
@@ -73,11 +73,13 @@ static void mark(const char *what, int rank)
     char path[1000], to[1000];
     FILE *file;
 
-    for (int i = 0; i < 2 && rank < 0; i++) rank = launcher[i] ? atoi(launcher[i]) : rank;
+    for (int i = 0; i < 2 && rank < 0; i++)
+        rank = launcher[i] ? atoi(launcher[i]) : rank;
     snprintf(path, sizeof path, "%s/.%s.%d", dir, what, (int)getpid());
     snprintf(to, sizeof to, "%s/%s.%d", dir, what, rank < 0 ? 0 : rank);
     file = fopen(path, "w");
-    if (!file) _exit(9);
+    if (!file)
+        _exit(9);
     fprintf(file, "%d", (int)getpid());
     fclose(file);
     rename(path, to);
@@ -88,7 +90,8 @@ static void enter(int thread, int kind)
     account_t *a = &account[thread];
 
     a->done[kind]++;
-    if (pwrite(a->file, a->done, sizeof a->done, 0) != sizeof a->done) _exit(9);
+    if (pwrite(a->file, a->done, sizeof a->done, 0) != sizeof a->done)
+        _exit(9);
 }
 
 /* Until the kernel ends us, in a group of processes with little memory; without one, until there is none, as many programs do it. */
@@ -115,12 +118,18 @@ static void *killer(void *unused)
     struct timespec t = {microseconds / 1000000, microseconds % 1000000 * 1000};
 
     nanosleep(&t, NULL);
-    if (strcmp(way, "kill") == 0) kill(getpid(), SIGKILL);
-    if (strcmp(way, "segv") == 0) *(volatile int *)(long)never = 1;
-    if (strcmp(way, "abort") == 0) abort();
-    if (strcmp(way, "_exit") == 0) _exit(3);
-    if (strcmp(way, "mpi_abort") == 0) end_all();
-    if (strcmp(way, "memory") == 0) use_memory_up();
+    if (strcmp(way, "kill") == 0)
+        kill(getpid(), SIGKILL);
+    if (strcmp(way, "segv") == 0)
+        *(volatile int *)(long)never = 1;
+    if (strcmp(way, "abort") == 0)
+        abort();
+    if (strcmp(way, "_exit") == 0)
+        _exit(3);
+    if (strcmp(way, "mpi_abort") == 0)
+        end_all();
+    if (strcmp(way, "memory") == 0)
+        use_memory_up();
     return unused;
 }
 
@@ -143,7 +152,8 @@ static void team(int round, int rank, double *sum)
         }
         enter(me, CRITICAL);
 #pragma omp for schedule(static)
-        for (int i = 0; i < THREADS; i++) nap(round + i, rank);
+        for (int i = 0; i < THREADS; i++)
+            nap(round + i, rank);
         enter(me, LOOP);
     }
     /* A member may not come back from the barrier: the one that does speaks for all. */
@@ -174,7 +184,8 @@ int main(int argc, char **argv)
     char path[1000];
     pthread_t thread;
 
-    if (argc < 6) return 2;
+    if (argc < 6)
+        return 2;
     dir = argv[1];
     way = argv[4];
     microseconds = atol(argv[5]);
@@ -186,7 +197,8 @@ int main(int argc, char **argv)
         account[i].file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     }
     ompp_region_begin("all");
-    if (atoi(argv[3]) == rank) pthread_create(&thread, NULL, killer, NULL);
+    if (atoi(argv[3]) == rank)
+        pthread_create(&thread, NULL, killer, NULL);
     rounds(number, rank, size);
     ompp_region_end("all");
     mark("ends", rank);

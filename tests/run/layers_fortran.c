@@ -35,8 +35,7 @@ extern finalize_t NAME(pmpi_finalize, FORM);
 
 static int counted[2];
 
-void NAME(mpi_allreduce, BUFFERS)(void *from, int *to, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm,
-                                  MPI_Fint *error)
+void NAME(mpi_allreduce, BUFFERS)(void *from, int *to, MPI_Fint *count, MPI_Fint *type, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *error)
 {
     counted[0]++;
     REAL(allreduce_t, mpi_allreduce, BUFFERS)(from, to, count, type, op, comm, error);

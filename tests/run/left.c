@@ -14,12 +14,18 @@
 
 static void end(const char *way)
 {
-    if (strcmp(way, "kill") == 0) raise(SIGKILL);
-    if (strcmp(way, "segv") == 0) raise(SIGSEGV);
-    if (strcmp(way, "abort") == 0) abort();
-    if (strcmp(way, "_exit") == 0) _exit(3);
-    if (strcmp(way, "exit") == 0) exit(3);
-    if (strcmp(way, "mpi_abort") == 0) MPI_Abort(MPI_COMM_WORLD, 3);
+    if (strcmp(way, "kill") == 0)
+        raise(SIGKILL);
+    if (strcmp(way, "segv") == 0)
+        raise(SIGSEGV);
+    if (strcmp(way, "abort") == 0)
+        abort();
+    if (strcmp(way, "_exit") == 0)
+        _exit(3);
+    if (strcmp(way, "exit") == 0)
+        exit(3);
+    if (strcmp(way, "mpi_abort") == 0)
+        MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
 /* As the launchers of Open MPI and MPICH say it. */
@@ -46,7 +52,8 @@ static void meet_without_mpi(void)
     fclose(fopen(name, "w"));
     for (int rank = 0, naps = 0; launchers_rank() == 1 && rank < launchers_size(); rank++) {
         snprintf(name, sizeof name, "early.%d", rank);
-        while (access(name, F_OK) != 0 && naps++ < PATIENCE) usleep(10000);
+        while (access(name, F_OK) != 0 && naps++ < PATIENCE)
+            usleep(10000);
     }
 }
 
@@ -59,7 +66,8 @@ static ino_t newest_copy(void)
 
     snprintf(pattern, sizeof pattern, "*.checkpoint-%d-*.ompp.bin", (int)getpid());
     if (glob(pattern, 0, NULL, &found) == 0) {
-        if (stat(found.gl_pathv[0], &st) != 0) st.st_ino = 0;
+        if (stat(found.gl_pathv[0], &st) != 0)
+            st.st_ino = 0;
         globfree(&found);
     }
     return st.st_ino;
@@ -81,7 +89,8 @@ static void wait_for_copy(void)
 /* The other ranks are in MPI_Finalize meanwhile. */
 static void wait_for_file(const char *name)
 {
-    for (int naps = 0; access(name, F_OK) != 0 && naps < PATIENCE; naps++) usleep(10000);
+    for (int naps = 0; access(name, F_OK) != 0 && naps < PATIENCE; naps++)
+        usleep(10000);
 }
 
 static void work(int *sum)
@@ -103,14 +112,17 @@ int main(int argc, char **argv)
 #pragma omp parallel
         sum += launchers_rank() < 0;
         meet_without_mpi();
-        if (launchers_rank() == 1) raise(SIGKILL);
+        if (launchers_rank() == 1)
+            raise(SIGKILL);
     }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < 2 * STEP; i++) {
         /* Nobody waits for another when it goes: the others have done as much. */
-        if (i == STEP && strcmp(way, "good") != 0 && strcmp(way, "wait") != 0) MPI_Barrier(MPI_COMM_WORLD);
-        if (i == STEP && rank == 1) end(way);
+        if (i == STEP && strcmp(way, "good") != 0 && strcmp(way, "wait") != 0)
+            MPI_Barrier(MPI_COMM_WORLD);
+        if (i == STEP && rank == 1)
+            end(way);
         if (strcmp(way, "vanish") == 0 && i == STEP) {
             wait_for_copy();
             MPI_Barrier(MPI_COMM_WORLD); /* the launcher ends all when one has gone */
@@ -118,7 +130,8 @@ int main(int argc, char **argv)
         }
         work(&sum);
     }
-    if (strcmp(way, "wait") == 0 && rank == 1) wait_for_file("go");
+    if (strcmp(way, "wait") == 0 && rank == 1)
+        wait_for_file("go");
     MPI_Finalize();
     return 0;
 }

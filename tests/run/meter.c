@@ -13,7 +13,10 @@ typedef struct {
 static __thread count_t count;
 static unsigned set;
 
-static void *begin(void) { return &count; }
+static void *begin(void)
+{
+    return &count;
+}
 
 static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 {
@@ -27,7 +30,10 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 
 static const ompp_meter_t meter = {.begin = begin, .move = move};
 
-static void tick(int n) { count.ticks += (uint64_t)n; }
+static void tick(int n)
+{
+    count.ticks += (uint64_t)n;
+}
 
 int main(void)
 {

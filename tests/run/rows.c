@@ -18,7 +18,8 @@ int main(int argc, char **argv)
         {
             const int number = omp_get_thread_num();
 
-            if (number) usleep(wait_us);
+            if (number)
+                usleep(wait_us);
 #pragma omp parallel num_threads(2 + number)
             {
                 usleep(3000);

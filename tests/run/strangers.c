@@ -120,8 +120,7 @@ static void spawn(char *program, int several)
 
     MPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL) other = parent;
-    else if (several)
-        MPI_Comm_spawn_multiple(2, commands, both, numbers, infos, 0, MPI_COMM_WORLD, &other, MPI_ERRCODES_IGNORE);
+    else if (several) MPI_Comm_spawn_multiple(2, commands, both, numbers, infos, 0, MPI_COMM_WORLD, &other, MPI_ERRCODES_IGNORE);
     else MPI_Comm_spawn(program, args, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other, MPI_ERRCODES_IGNORE);
     if (is_none(other)) return;
     MPI_Bcast(&x, 1, MPI_INT, parent != MPI_COMM_NULL ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, other);

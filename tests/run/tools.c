@@ -5,8 +5,7 @@
 
 static int regions;
 
-static void on_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel, unsigned threads, int flags,
-                     const void *code)
+static void on_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel, unsigned threads, int flags, const void *code)
 {
     (void)task, (void)frame, (void)parallel, (void)threads, (void)flags, (void)code;
     regions++;

@@ -40,9 +40,12 @@ static void expect(const char *label, const char *kind, int rank, int tid, ...)
 {
     va_list args;
 
-    if (truth_rank != 0) return;
-    if (tid < 0) printf("expect %s %s %d sum", label, kind, rank);
-    else printf("expect %s %s %d %d", label, kind, rank, tid);
+    if (truth_rank != 0)
+        return;
+    if (tid < 0)
+        printf("expect %s %s %d sum", label, kind, rank);
+    else
+        printf("expect %s %s %d %d", label, kind, rank, tid);
     va_start(args, tid);
     for (const char *column = va_arg(args, const char *); column != NULL; column = va_arg(args, const char *))
         printf(" %s=%.3f", column, va_arg(args, double));

@@ -15,7 +15,8 @@ static double late(double at)
     until(at + STEP * rank);
     /* @barrier */
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int r = 0; r < ranks; r++) expect("barrier", "MPI", r, 0, "execT", 1. * STEP * (ranks - 1 - r), NULL);
+    for (int r = 0; r < ranks; r++)
+        expect("barrier", "MPI", r, 0, "execT", 1. * STEP * (ranks - 1 - r), NULL);
     return at + STEP * ranks;
 }
 
@@ -26,12 +27,14 @@ static double late_sender(double at)
 
     until(at + (rank == 0 ? 30 : 0));
     if (rank == 0) {
-        for (int r = 1; r < ranks; r++) MPI_Send(&token, 1, MPI_INT, r, 0, MPI_COMM_WORLD);
+        for (int r = 1; r < ranks; r++)
+            MPI_Send(&token, 1, MPI_INT, r, 0, MPI_COMM_WORLD);
     } else {
         /* @receive */
         MPI_Recv(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
-    for (int r = 1; r < ranks; r++) expect("receive", "MPI", r, 0, "execT", 30., NULL);
+    for (int r = 1; r < ranks; r++)
+        expect("receive", "MPI", r, 0, "execT", 30., NULL);
     return at + 30;
 }
 
@@ -58,8 +61,8 @@ static double hybrid(double at)
         expect("allreduce", "MPI", r, 0, "execT", 1. * waits, NULL);
         expect("master", "MASTER", r, 0, "execT", 40., "mpiT", 1. * waits, NULL);
         for (int t = 0; t < threads; t++)
-            expect("hybrid", "PARALLEL", r, t, "bodyT", 60. + STEP * t, "exitBarT", 1. * STEP * (threads - 1 - t),
-                   "execT", 60. + STEP * (threads - 1), "mpiT", t == 0 ? 1. * waits : 0., NULL);
+            expect("hybrid", "PARALLEL", r, t, "bodyT", 60. + STEP * t, "exitBarT", 1. * STEP * (threads - 1 - t), "execT",
+                   60. + STEP * (threads - 1), "mpiT", t == 0 ? 1. * waits : 0., NULL);
     }
     return at + 60 + STEP * threads;
 }

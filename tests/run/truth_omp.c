@@ -17,8 +17,7 @@ static double skewed(double at)
         until(at + STEP * (omp_get_thread_num() + 1));
     } /* @end skewed */
     for (int t = 0; t < threads; t++)
-        expect("skewed", "PARALLEL", 0, t, "bodyT", 1. * STEP * (t + 1), "exitBarT", 1. * STEP * (threads - 1 - t),
-               NULL);
+        expect("skewed", "PARALLEL", 0, t, "bodyT", 1. * STEP * (t + 1), "exitBarT", 1. * STEP * (threads - 1 - t), NULL);
     return at + STEP * threads;
 }
 
@@ -32,7 +31,8 @@ static double gap(double at)
     {
         until(at + STEP);
     } /* @end gap */
-    for (int t = 0; t < threads; t++) expect("gap", "PARALLEL", 0, t, "bodyT", 1. * STEP, NULL);
+    for (int t = 0; t < threads; t++)
+        expect("gap", "PARALLEL", 0, t, "bodyT", 1. * STEP, NULL);
     return at + STEP;
 }
 
@@ -44,10 +44,12 @@ static double loop(double at)
     {
         /* @loop */
 #pragma omp for schedule(static, 1)
-        for (int i = 0; i < threads; i++) until(at + STEP * (i + 1));
-            /* @nowait */
+        for (int i = 0; i < threads; i++)
+            until(at + STEP * (i + 1));
+        /* @nowait */
 #pragma omp for schedule(static, 1) nowait
-        for (int i = 0; i < threads; i++) until(at + STEP * threads + STEP);
+        for (int i = 0; i < threads; i++)
+            until(at + STEP * threads + STEP);
     } /* @end loops */
     for (int t = 0; t < threads; t++) {
         expect("loops", "PARALLEL", 0, t, "bodyT", 1. * STEP * (threads + 1), NULL);
@@ -62,10 +64,11 @@ static double combined(double at)
     until(at);
     /* @combined */
 #pragma omp parallel for schedule(static, 1)
-    for (int i = 0; i < threads; i++) until(at + STEP * (i + 1));
+    for (int i = 0; i < threads; i++)
+        until(at + STEP * (i + 1));
     for (int t = 0; t < threads; t++)
-        expect("combined", "PARALLEL_LOOP", 0, t, "bodyT", 1. * STEP * (t + 1), "exitBarT",
-               1. * STEP * (threads - 1 - t), NULL);
+        expect("combined", "PARALLEL_LOOP", 0, t, "bodyT", 1. * STEP * (t + 1), "exitBarT", 1. * STEP * (threads - 1 - t),
+               NULL);
     return at + STEP * threads;
 }
 
@@ -151,7 +154,7 @@ static double single(double at)
         {
             until(at + 40);
         } /* @end single */
-          /* @master */
+        /* @master */
 #pragma omp master
         {
             until(at + 60);
@@ -161,8 +164,10 @@ static double single(double at)
     expect("master", "MASTER", 0, 0, "execT", 20., NULL);
     for (int t = 0; t < threads; t++) {
         expect("alone", "PARALLEL", 0, t, "bodyT", 60., NULL);
-        if (t == 0) expect("single", "SINGLE", 0, t, "singleT", 40., NULL);
-        else expect("single", "SINGLE", 0, t, "exitBarT", 30., NULL);
+        if (t == 0)
+            expect("single", "SINGLE", 0, t, "singleT", 40., NULL);
+        else
+            expect("single", "SINGLE", 0, t, "exitBarT", 30., NULL);
     }
     return at + 60;
 }
@@ -185,8 +190,10 @@ static double sections(double at)
     } /* @end outer */
     for (int t = 0; t < threads; t++) {
         expect("outer", "PARALLEL", 0, t, "bodyT", 50., NULL);
-        if (t == 0) expect("sections", "SECTIONS", 0, t, "sectT", 50., NULL);
-        else expect("sections", "SECTIONS", 0, t, "exitBarT", 40., NULL);
+        if (t == 0)
+            expect("sections", "SECTIONS", 0, t, "sectT", 50., NULL);
+        else
+            expect("sections", "SECTIONS", 0, t, "exitBarT", 40., NULL);
     }
     return at + 50;
 }
@@ -210,9 +217,11 @@ static double task(double at)
             }
             until(at + 80);
         } /* @end maker */
-    }     /* @end tasks */
-    if (threads == 1) return at + 80;
-    for (int t = 0; t < threads; t++) expect("tasks", "PARALLEL", 0, t, "bodyT", 80., NULL);
+    } /* @end tasks */
+    if (threads == 1)
+        return at + 80;
+    for (int t = 0; t < threads; t++)
+        expect("tasks", "PARALLEL", 0, t, "bodyT", 80., NULL);
     expect("task", "TASKEXEC", 0, -1, "execT", 30., NULL);
     expect("maker", "SINGLE", 0, -1, "singleT", 80., "exitBarT", 70. * (threads - 1) - 30, "taskT", 30., "execT",
            80. + 70 * (threads - 1), NULL);
@@ -231,8 +240,9 @@ static double nested(double at)
         {
             until(at + STEP * (omp_get_thread_num() + 1));
         } /* @end team */
-    }     /* @end nest */
-    for (int t = 0; t < threads; t++) expect("nest", "PARALLEL", 0, t, "bodyT", 2. * STEP, NULL);
+    } /* @end nest */
+    for (int t = 0; t < threads; t++)
+        expect("nest", "PARALLEL", 0, t, "bodyT", 2. * STEP, NULL);
     expect("team", "PARALLEL", 0, -1, "bodyT", 3. * STEP * threads, "exitBarT", 1. * STEP * threads, "execT",
            4. * STEP * threads, NULL);
     return at + 2 * STEP;
@@ -255,13 +265,13 @@ static void warm_up(void)
 
 int main(void)
 {
-    static double (*const parts[])(double) = {skewed, gap,    loop,     combined, barrier, critical,
-                                              lock,   single, sections, task,     nested};
+    static double (*const parts[])(double) = {skewed, gap, loop, combined, barrier, critical, lock, single, sections, task, nested};
     double at = 10;
 
     threads = omp_get_max_threads();
     warm_up();
     truth_base = truth_now();
-    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) at = parts[i](at) + 10;
+    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
+        at = parts[i](at) + 10;
     return 0;
 }

@@ -38,9 +38,11 @@ static void look_at_floats(const char *where)
 {
     const int flags = fetestexcept(FE_ALL_EXCEPT), round = fegetround(), enabled = fegetexcept();
 
-    if (!flags && round == rounding && enabled == traps) return;
+    if (!flags && round == rounding && enabled == traps)
+        return;
 #pragma omp critical(print)
-    if (!wrong++) printf("%s: flags %#x, rounding %#x, traps %#x\n", where, flags, round, enabled);
+    if (!wrong++)
+        printf("%s: flags %#x, rounding %#x, traps %#x\n", where, flags, round, enabled);
 }
 
 static int work(void)
@@ -79,8 +81,8 @@ static void send_messages(void)
     MPI_Isend(&sent, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD, &request);
     MPI_Recv(&received, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    MPI_Sendrecv(&sent, 1, MPI_INT, (rank + 1) % size, 0, &received, 1, MPI_INT, (rank + size - 1) % size, 0,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&sent, 1, MPI_INT, (rank + 1) % size, 0, &received, 1, MPI_INT, (rank + size - 1) % size, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     MPI_Allreduce(&sent, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Iallreduce(&sent, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -115,8 +117,10 @@ static void handler(int signal)
     (void)signal;
     ompp_region_begin("in handler");
     ompp_region_end("in handler");
-    if (strcmp(action, "exit") == 0) exit(4);
-    if (strcmp(action, "jump") == 0) siglongjmp(before, 1);
+    if (strcmp(action, "exit") == 0)
+        exit(4);
+    if (strcmp(action, "jump") == 0)
+        siglongjmp(before, 1);
 }
 
 static void *other_thread(void *unused)
@@ -133,7 +137,8 @@ static int first(char **argv)
     pthread_t thread;
 
     action = argv[2];
-    if (strcmp(action, "measure") == 0) t.it_interval = t.it_value;
+    if (strcmp(action, "measure") == 0)
+        t.it_interval = t.it_value;
     sigaction(SIGALRM, &a, NULL);
     if (sigsetjmp(before, 1) == 0) {
         setitimer(ITIMER_REAL, &t, NULL);
@@ -163,7 +168,8 @@ static void own_handler(int signal)
     (void)signal;
     ompp_region_begin("in handler");
     ompp_region_end("in handler");
-    if (!may_jump) return;
+    if (!may_jump)
+        return;
     may_jump = 0;
     siglongjmp(own_before, 1);
 }
@@ -203,14 +209,18 @@ static int together(char **argv)
     action = argv[2];
     sigaction(SIGUSR1, &a, NULL);
     pthread_barrier_init(&all_there, NULL, TOGETHER + 1);
-    for (int i = 0; i < TOGETHER; i++) pthread_create(&threads[i], NULL, come_together, NULL);
+    for (int i = 0; i < TOGETHER; i++)
+        pthread_create(&threads[i], NULL, come_together, NULL);
     pthread_barrier_wait(&all_there);
     for (int n = 0; n < 20; n++) {
-        for (volatile int spin = 0; spin < 300 * atoi(argv[3]); spin++) continue;
-        for (int i = 0; i < TOGETHER; i++) pthread_kill(threads[i], SIGUSR1);
+        for (volatile int spin = 0; spin < 300 * atoi(argv[3]); spin++)
+            continue;
+        for (int i = 0; i < TOGETHER; i++)
+            pthread_kill(threads[i], SIGUSR1);
     }
     pthread_barrier_wait(&all_there);
-    for (int i = 0; i < TOGETHER; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < TOGETHER; i++)
+        pthread_join(threads[i], NULL);
     printf("%d, %d wrong\n", entered, wrong);
     return 0;
 }
@@ -229,7 +239,8 @@ static int stack(char **argv)
 
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, (size_t)atol(argv[2]));
-    if (pthread_create(&thread, &attributes, on_small_stack, &sum)) return 2;
+    if (pthread_create(&thread, &attributes, on_small_stack, &sum))
+        return 2;
     pthread_join(thread, NULL);
     printf("%d\n", sum);
     return 0;
@@ -244,8 +255,11 @@ int main(int argc, char **argv)
     look_at_floats("MPI_Finalize");
     return wrong;
 #endif
-    if (argc > 3 && strcmp(argv[1], "floats") == 0) return floats(argv);
-    if (argc > 3 && strcmp(argv[1], "first") == 0) return first(argv);
-    if (argc > 3 && strcmp(argv[1], "together") == 0) return together(argv);
+    if (argc > 3 && strcmp(argv[1], "floats") == 0)
+        return floats(argv);
+    if (argc > 3 && strcmp(argv[1], "first") == 0)
+        return first(argv);
+    if (argc > 3 && strcmp(argv[1], "together") == 0)
+        return together(argv);
     return argc > 2 ? stack(argv) : 1;
 }

@@ -25,7 +25,7 @@ static double dot(const double *x, const double *y, int n)
 
 void product(int n, const double *a, const double *b, double *c)
 {
-    for (int i = 0; i < n; i++)       /* @loop */
+    for (int i = 0; i < n; i++) /* @loop */
         for (int j = 0; j < n; j++) { /* @loop */
             double s = 0;
             for (int k = 0; k < n; k++) /* @loop */
@@ -36,7 +36,7 @@ void product(int n, const double *a, const double *b, double *c)
 
 void stencil(int n, int steps, double *restrict u, double *restrict v)
 {
-    for (int t = 0; t < steps; t++) {   /* @loop */
+    for (int t = 0; t < steps; t++) { /* @loop */
         for (int i = 1; i < n - 1; i++) /* @loop */
             v[i] = 0.25 * (u[i - 1] + 2 * u[i] + u[i + 1]);
         for (int i = 1; i < n - 1; i++) /* @loop */
@@ -50,40 +50,16 @@ int interpret(const unsigned char *p, int n)
     int r = 0;
     while (n > 0) { /* @loop */
         switch (*p) {
-        case 1:
-            r += opaque(3);
-            p++;
-            n--;
-            break;
-        case 2:
-            r *= 3;
-            p += 2;
-            n -= 2;
-            break;
-        case 3:
-            r ^= 3;
-            p++;
-            n--;
-            break;
-        case 4:
-            r -= opaque(r);
-            p++;
-            n--;
-            break;
-        case 5:
-            r |= 3;
-            p++;
-            n--;
-            break;
+        case 1: r += opaque(3); p++; n--; break;
+        case 2: r *= 3; p += 2; n -= 2; break;
+        case 3: r ^= 3; p++; n--; break;
+        case 4: r -= opaque(r); p++; n--; break;
+        case 5: r |= 3; p++; n--; break;
         case 6:
             for (int i = 0; i < r; i++) /* @loop */
                 n -= opaque(i);
             break;
-        case 7:
-            r &= 3;
-            p++;
-            n--;
-            break;
+        case 7: r &= 3; p++; n--; break;
         default: abort();
         }
     }
@@ -154,7 +130,7 @@ int macro(int n)
 {
     int r = 0;
     EACH(i, n) /* @loop */
-    r += opaque(i);
+        r += opaque(i);
     return r;
 }
 
@@ -169,7 +145,7 @@ int called(int n, const double *x, const double *y)
 int words(const char *text)
 {
     int n = 0;
-    while (*text) {          /* @loop */
+    while (*text) { /* @loop */
         while (*text == ' ') /* @loop */
             text++;
         if (*text) n++;
@@ -216,8 +192,7 @@ int main(int argc, char **argv)
     stencil(n, n, a, b);
     sort(x, n);
     unswitched(n, argc, (float *)a, (float *)b);
-    printf("%d %d %d %d\n", interpret((unsigned char *)argv[0], 3), list(head, 3) != NULL, search(x, n, 3),
-           converge(argc));
+    printf("%d %d %d %d\n", interpret((unsigned char *)argv[0], 3), list(head, 3) != NULL, search(x, n, 3), converge(argc));
     printf("%d %d %d %d %d\n", forever(stdin), macro(n), called(n, a, b), words(argv[0]), left_early(n, x));
     return (int)c[0] & 1;
 }

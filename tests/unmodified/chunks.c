@@ -29,7 +29,10 @@ static void publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     if (kind == OMPP_SYNC_CHUNK) __sync_fetch_and_add(&in_vain, 1);
 }
 
-static void wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t) { (void)kind, (void)object, (void)t; }
+static void wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
+{
+    (void)kind, (void)object, (void)t;
+}
 
 static void resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
 {
@@ -44,7 +47,10 @@ static void task(ompp_sync_task_t what, uint64_t which, uint64_t other, ompp_tim
 
 static const ompp_sync_subscriber_t follower = {.publish = publish, .wait = wait, .resume = resume, .task = task};
 
-static void inner(void *unused) { (void)unused; }
+static void inner(void *unused)
+{
+    (void)unused;
+}
 
 static void work(long from, long to)
 {
@@ -70,8 +76,7 @@ static void separate(void *unused)
     long from, to;
 
     (void)unused;
-    if (GOMP_loop_dynamic_start(0, ITERATIONS, 1, 1, &from, &to)) do
-            work(from, to);
+    if (GOMP_loop_dynamic_start(0, ITERATIONS, 1, 1, &from, &to)) do work(from, to);
         while (GOMP_loop_dynamic_next(&from, &to));
     GOMP_loop_end();
 }

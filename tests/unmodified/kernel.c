@@ -24,4 +24,7 @@ long kernel(const int *n)
     return sum;
 }
 
-long kernel_(const int *n) { return kernel(n); }
+long kernel_(const int *n)
+{
+    return kernel(n);
+}

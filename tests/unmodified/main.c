@@ -24,8 +24,8 @@ int main(int argc, char **argv)
 #ifdef USE_MPI
         long mine = sum;
         MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-        MPI_Sendrecv(&mine, 1, MPI_LONG, (rank + 1) % size, k, &next, 1, MPI_LONG, (rank + size - 1) % size, k,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&mine, 1, MPI_LONG, (rank + 1) % size, k, &next, 1, MPI_LONG, (rank + size - 1) % size, k, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
 #endif
         total += sum + next;
     }

@@ -9,7 +9,10 @@ void GOMP_parallel_end(void);
 bool GOMP_loop_dynamic_next(long *, long *);
 void GOMP_loop_end_nowait(void);
 
-static void count(void *sum) { __sync_fetch_and_add((long *)sum, 1 + omp_get_thread_num()); }
+static void count(void *sum)
+{
+    __sync_fetch_and_add((long *)sum, 1 + omp_get_thread_num());
+}
 
 static void add(void *sum)
 {

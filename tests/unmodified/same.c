@@ -47,8 +47,7 @@ static void print_floats(const char *who)
     fesetenv(&all);
     printf("floats of %s: x87 %x %x %x, sse %x\n", who, control, status, tags, sse);
 #endif
-    printf("floats of %s: flags %x, traps %x, rounding %x\n", who, (unsigned)flags, (unsigned)traps,
-           (unsigned)rounding);
+    printf("floats of %s: flags %x, traps %x, rounding %x\n", who, (unsigned)flags, (unsigned)traps, (unsigned)rounding);
 }
 
 /* Of the calling thread. */
@@ -74,10 +73,9 @@ static void print_thread(const char *who)
     pthread_getname_np(pthread_self(), name, sizeof name);
     sigaltstack(NULL, &alternate);
     pthread_sigmask(SIG_BLOCK, NULL, &blocked);
-    printf("%s: name %s, stack %zu, guard %zu, cancel %d %d, alternate stack %x, slack %d, io priority %ld, own locale "
-           "%d, blocked",
-           who, name, stack, guard, state, type, (unsigned)alternate.ss_flags, prctl(PR_GET_TIMERSLACK),
-           syscall(SYS_ioprio_get, 1, 0), uselocale((locale_t)0) != LC_GLOBAL_LOCALE);
+    printf("%s: name %s, stack %zu, guard %zu, cancel %d %d, alternate stack %x, slack %d, io priority %ld, own locale %d, blocked", who, name, stack,
+           guard, state, type, (unsigned)alternate.ss_flags, prctl(PR_GET_TIMERSLACK), syscall(SYS_ioprio_get, 1, 0),
+           uselocale((locale_t)0) != LC_GLOBAL_LOCALE);
     for (int s = 1; s < 65; s++)
         if (sigismember(&blocked, s) > 0) printf(" %d", s);
     printf("\n");
@@ -90,9 +88,7 @@ static const char *handler_of(const struct sigaction *action)
 
     if (action->sa_handler == SIG_DFL) return "d";
     if (action->sa_handler == SIG_IGN) return "i";
-    return dladdr((void *)action->sa_sigaction, &info) && info.dli_fname && strrchr(info.dli_fname, '/')
-               ? strrchr(info.dli_fname, '/')
-               : "h";
+    return dladdr((void *)action->sa_sigaction, &info) && info.dli_fname && strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') : "h";
 }
 
 static void print_signals(void)
@@ -117,8 +113,7 @@ static void print_signals(void)
     printf("; alternate stack %d, pending %d", stack.ss_flags, !sigisemptyset(&pending));
     for (int which = ITIMER_REAL; which <= ITIMER_PROF; which++)
         if (getitimer(which, &timer) == 0)
-            printf(", timer %d %ld %ld", timer.it_value.tv_sec || timer.it_value.tv_usec,
-                   (long)timer.it_interval.tv_sec, (long)timer.it_interval.tv_usec);
+            printf(", timer %d %ld %ld", timer.it_value.tv_sec || timer.it_value.tv_usec, (long)timer.it_interval.tv_sec, (long)timer.it_interval.tv_usec);
     printf("\n");
 }
 
@@ -149,27 +144,8 @@ static void print_file(const char *path)
 /* Lines of /proc/self/status that are no sizes of memory but what is locked. */
 static void print_status(void)
 {
-    static const char *const names[] = {"Umask",
-                                        "TracerPid",
-                                        "Uid",
-                                        "Gid",
-                                        "Groups",
-                                        "Threads",
-                                        "SigPnd",
-                                        "ShdPnd",
-                                        "SigBlk",
-                                        "SigIgn",
-                                        "SigCgt",
-                                        "Cap",
-                                        "NoNewPrivs",
-                                        "Seccomp",
-                                        "Speculation",
-                                        "Cpus_allowed_list",
-                                        "Mems_allowed_list",
-                                        "VmLck",
-                                        "VmPin",
-                                        "THP_enabled",
-                                        "CoreDumping"};
+    static const char *const names[] = {"Umask",  "TracerPid", "Uid",    "Gid",     "Groups", "Threads", "SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt",
+                                        "Cap", "NoNewPrivs", "Seccomp", "Speculation", "Cpus_allowed_list", "Mems_allowed_list", "VmLck", "VmPin", "THP_enabled", "CoreDumping"};
     char line[500];
     FILE *file = fopen("/proc/self/status", "r");
 
@@ -185,19 +161,21 @@ static void print_library(void)
     static bool drawn;
     const char *error = dlerror();
 
-    printf("dlerror %s, optind %d, decimal point %s, bytes of a character %zu, zone %s %ld\n", error ? error : "none",
-           optind, localeconv()->decimal_point, MB_CUR_MAX, tzname[0], timezone);
+    printf("dlerror %s, optind %d, decimal point %s, bytes of a character %zu, zone %s %ld\n", error ? error : "none", optind,
+           localeconv()->decimal_point, MB_CUR_MAX, tzname[0], timezone);
     if (drawn) printf("random numbers %d %ld %ld\n", rand(), random(), lrand48());
     drawn = true;
     FILE *const streams[] = {stdin, stdout, stderr};
     for (int i = 0; i < 3; i++)
-        printf("stream %d: descriptor %d, buffer %zu, lines %d, pending %d, wide %d, offset %d\n", i,
-               fileno(streams[i]), __fbufsize(streams[i]), __flbf(streams[i]), i == 1 ? 0 : (int)__fpending(streams[i]),
-               fwide(streams[i], 0), i == 0 && lseek(0, 0, SEEK_CUR) > 0);
+        printf("stream %d: descriptor %d, buffer %zu, lines %d, pending %d, wide %d, offset %d\n", i, fileno(streams[i]), __fbufsize(streams[i]),
+               __flbf(streams[i]), i == 1 ? 0 : (int)__fpending(streams[i]), fwide(streams[i], 0), i == 0 && lseek(0, 0, SEEK_CUR) > 0);
     printf("children: %d, %s\n", (int)waitpid(-1, NULL, WNOHANG | __WALL), strerror(errno));
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(a, b); }
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
 
 static void print_tasks(void)
 {
@@ -230,17 +208,14 @@ static void print_process(void)
     print_file("/proc/self/oom_score_adj");
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
-    printf("%s, invoked as %s; dumpable %d, new privileges %d, at parent's death %d, personality %x, slack %d\n", path,
-           program_invocation_name, prctl(PR_GET_DUMPABLE), prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0),
-           prctl(PR_GET_PDEATHSIG, &(int){0}), (unsigned)personality(0xffffffff), prctl(PR_GET_TIMERSLACK));
-    printf("leads group %d, session %d; rounding %d, exceptions %x; locale %s; terminal %d\n", getpgrp() == getpid(),
-           getsid(0) == getpid(), fegetround(), (unsigned)fegetexcept(), setlocale(LC_ALL, NULL),
-           open("/dev/tty", O_RDWR | O_CLOEXEC | O_PATH) < 0 ? errno : 0);
-    printf("subreaper %d, kept capabilities %d, secure bits %d, huge pages off %d, time stamp counter %d, memory "
-           "policy %ld, processor %d\n",
-           prctl(PR_GET_CHILD_SUBREAPER, &(int){0}), prctl(PR_GET_KEEPCAPS, 0, 0, 0, 0),
-           prctl(PR_GET_SECUREBITS, 0, 0, 0, 0), prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0), prctl(PR_GET_TSC, &(int){0}),
-           syscall(SYS_get_mempolicy, &(int){0}, NULL, 0, NULL, 0), sched_getcpu() < 0);
+    printf("%s, invoked as %s; dumpable %d, new privileges %d, at parent's death %d, personality %x, slack %d\n", path, program_invocation_name,
+           prctl(PR_GET_DUMPABLE), prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), prctl(PR_GET_PDEATHSIG, &(int){0}),
+           (unsigned)personality(0xffffffff), prctl(PR_GET_TIMERSLACK));
+    printf("leads group %d, session %d; rounding %d, exceptions %x; locale %s; terminal %d\n", getpgrp() == getpid(), getsid(0) == getpid(),
+           fegetround(), (unsigned)fegetexcept(), setlocale(LC_ALL, NULL), open("/dev/tty", O_RDWR | O_CLOEXEC | O_PATH) < 0 ? errno : 0);
+    printf("subreaper %d, kept capabilities %d, secure bits %d, huge pages off %d, time stamp counter %d, memory policy %ld, processor %d\n",
+           prctl(PR_GET_CHILD_SUBREAPER, &(int){0}), prctl(PR_GET_KEEPCAPS, 0, 0, 0, 0), prctl(PR_GET_SECUREBITS, 0, 0, 0, 0),
+           prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0), prctl(PR_GET_TSC, &(int){0}), syscall(SYS_get_mempolicy, &(int){0}, NULL, 0, NULL, 0), sched_getcpu() < 0);
     print_status();
     print_tasks();
     print_library();
@@ -264,10 +239,9 @@ static void print_descriptors(void)
         if (length <= 0) continue;
         to[length] = '\0';
         for (char *c = to, *from = to; (*c = *from); from++) c += *c < '0' || *c > '9'; /* numbers are of this run */
-        if (strstr(to, "ucx_shm_posix_")) strcpy(strstr(to, "ucx_shm_posix_"), "ucx");  /* so are letters */
+        if (strstr(to, "ucx_shm_posix_")) strcpy(strstr(to, "ucx_shm_posix_"), "ucx"); /* so are letters */
         int fd = atoi(list[i]->d_name);
-        printf(" %d:%s:%x:%x", fd, strncmp(to, "pipe", 4) ? to : "pipe", (unsigned)fcntl(fd, F_GETFL),
-               (unsigned)fcntl(fd, F_GETFD));
+        printf(" %d:%s:%x:%x", fd, strncmp(to, "pipe", 4) ? to : "pipe", (unsigned)fcntl(fd, F_GETFL), (unsigned)fcntl(fd, F_GETFD));
     }
     printf("\n");
 }
@@ -301,8 +275,7 @@ static void print_all(const char *when, int argc, char **argv)
     print_limits();
     print_descriptors();
     for (char **e = environ; *e; e++) /* but what shells and launchers say of the command itself */
-        if (strncmp(*e, "_=", 2) && strncmp(*e, "OMPI_ARGV=", 10) && strncmp(*e, "OMPI_COMMAND=", 13))
-            printf("%s\n", *e);
+        if (strncmp(*e, "_=", 2) && strncmp(*e, "OMPI_ARGV=", 10) && strncmp(*e, "OMPI_COMMAND=", 13)) printf("%s\n", *e);
     fflush(stdout);
 }
 
@@ -350,11 +323,9 @@ static void run_team(void)
         }
     }
     printf("%ld\n", sum);
-    printf("OpenMP: %d threads, limit %d, dynamic %d, nested %d, levels %d, processors %d, cancellation %d, binding "
-           "%d, places %d, wait %s\n",
-           omp_get_max_threads(), omp_get_thread_limit(), omp_get_dynamic(), omp_get_max_active_levels() > 1,
-           omp_get_level(), omp_get_num_procs(), omp_get_cancellation(), (int)omp_get_proc_bind(), omp_get_num_places(),
-           getenv("OMP_WAIT_POLICY"));
+    printf("OpenMP: %d threads, limit %d, dynamic %d, nested %d, levels %d, processors %d, cancellation %d, binding %d, places %d, wait %s\n",
+           omp_get_max_threads(), omp_get_thread_limit(), omp_get_dynamic(), omp_get_max_active_levels() > 1, omp_get_level(), omp_get_num_procs(),
+           omp_get_cancellation(), (int)omp_get_proc_bind(), omp_get_num_places(), getenv("OMP_WAIT_POLICY"));
 }
 
 /* errno is the same behind each construct. */
@@ -364,14 +335,14 @@ static void print_errors(void)
     int i = 0, n = 0;
     int seen[20];
 
-#define SEE(what)          \
-    do {                   \
-        errno = 77;        \
-        what;              \
-        seen[n++] = errno; \
+#define SEE(what)                \
+    do {                         \
+        errno = 77;              \
+        what;                    \
+        seen[n++] = errno;       \
     } while (0)
 #define PRAGMA(...) _Pragma(#__VA_ARGS__)
-    SEE(PRAGMA(omp parallel){PRAGMA(omp barrier)});
+    SEE(PRAGMA(omp parallel) { PRAGMA(omp barrier) });
     SEE(PRAGMA(omp critical) i++);
     SEE(PRAGMA(omp atomic) i++);
     SEE(PRAGMA(omp single) i++);
@@ -411,9 +382,8 @@ static void print_mpi(void)
     MPI_Comm_get_name(MPI_COMM_WORLD, name, &length);
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &tag_bound, &flag);
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &global, &flag);
-    printf("MPI: threads %d %d, errors %d %d, name %s, largest tag %d, global time %d\n", level, main_thread,
-           world == MPI_ERRORS_ARE_FATAL, own == MPI_ERRORS_ARE_FATAL, name, tag_bound ? *tag_bound : 0,
-           global ? *global : 0);
+    printf("MPI: threads %d %d, errors %d %d, name %s, largest tag %d, global time %d\n", level, main_thread, world == MPI_ERRORS_ARE_FATAL,
+           own == MPI_ERRORS_ARE_FATAL, name, tag_bound ? *tag_bound : 0, global ? *global : 0);
 }
 #else
 static void print_mpi(void) {}
@@ -427,8 +397,7 @@ static void count_signal(int s) { came[s]++; }
 
 static void count_signals(void)
 {
-    static const int some[] = {SIGALRM, SIGVTALRM, SIGPROF, SIGCHLD, SIGIO,    SIGURG, SIGUSR1,
-                               SIGUSR2, SIGTRAP,   SIGPIPE, SIGXFSZ, SIGWINCH, SIGCONT};
+    static const int some[] = {SIGALRM, SIGVTALRM, SIGPROF, SIGCHLD, SIGIO, SIGURG, SIGUSR1, SIGUSR2, SIGTRAP, SIGPIPE, SIGXFSZ, SIGWINCH, SIGCONT};
     struct sigaction action = {.sa_handler = count_signal, .sa_flags = SA_RESTART};
 
     for (unsigned i = 0; i < sizeof some / sizeof some[0]; i++) sigaction(some[i], &action, NULL);

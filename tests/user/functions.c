@@ -11,31 +11,55 @@ static long early_calls;
 static jmp_buf place;
 
 /* @early */
-__attribute__((constructor)) static void early(void) { early_calls++; } /* @end early */
+__attribute__((constructor)) static void early(void)
+{
+    early_calls++;
+} /* @end early */
 
 /* @late */
-static void late(void) { fflush(stdout); } /* @end late */
+static void late(void)
+{
+    fflush(stdout);
+} /* @end late */
 
 /* @fib */
-static long fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); } /* @end fib */
+static long fib(int n)
+{
+    return n < 2 ? n : fib(n - 1) + fib(n - 2);
+} /* @end fib */
 
 static int odd(int n);
 
 /* @even */
-static int even(int n) { return n == 0 || odd(n - 1); } /* @end even */
+static int even(int n)
+{
+    return n == 0 || odd(n - 1);
+} /* @end even */
 
 /* @odd */
-static int odd(int n) { return n != 0 && even(n - 1); } /* @end odd */
+static int odd(int n)
+{
+    return n != 0 && even(n - 1);
+} /* @end odd */
 
 /* Deeper than any stack of regions. */
 /* @deep */
-static int deep(int n) { return n ? 1 + deep(n - 1) : 0; } /* @end deep */
+static int deep(int n)
+{
+    return n ? 1 + deep(n - 1) : 0;
+} /* @end deep */
 
 /* @leaps */
-static void leaps(void) { longjmp(place, 1); } /* @end leaps */
+static void leaps(void)
+{
+    longjmp(place, 1);
+} /* @end leaps */
 
 /* @middle */
-static void middle(void) { leaps(); } /* @end middle */
+static void middle(void)
+{
+    leaps();
+} /* @end middle */
 
 /* @returns */
 static long returns(void)
@@ -60,7 +84,10 @@ static void *thread(void *argument)
 } /* @end thread */
 
 /* @member */
-static long member(int n) { return even(n) + in_library(n); } /* @end member */
+static long member(int n)
+{
+    return even(n) + in_library(n);
+} /* @end member */
 
 /* @main */
 int main(void)

@@ -3,7 +3,10 @@
 
 static int total;
 
-void inner(int n) { total += n; }
+void inner(int n)
+{
+    total += n;
+}
 
 void early(int argc, char **argv, char **envp)
 {

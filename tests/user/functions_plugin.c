@@ -4,6 +4,12 @@
 
 int work(int n);
 
-static int JOIN(inner_, NAME)(int n) { return n + 1; }
+static int JOIN(inner_, NAME)(int n)
+{
+    return n + 1;
+}
 
-int work(int n) { return JOIN(inner_, NAME)(n); }
+int work(int n)
+{
+    return JOIN(inner_, NAME)(n);
+}

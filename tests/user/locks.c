@@ -14,9 +14,9 @@ struct account {
     } inner;
 };
 
-omp_lock_t global;             /* @global */
-static omp_lock_t row[3];      /* @row[1] */
-static struct account bank[4]; /* @bank[2].lock */
+omp_lock_t global;               /* @global */
+static omp_lock_t row[3];        /* @row[1] */
+static struct account bank[4];   /* @bank[2].lock */
 static struct account *at_bank = &bank[3];
 
 static void use(omp_lock_t *lock, int times)

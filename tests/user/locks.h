@@ -3,5 +3,4 @@
 #ifdef __cplusplus
 extern "C"
 #endif
-    omp_lock_t *
-    library_lock(void);
+omp_lock_t *library_lock(void);

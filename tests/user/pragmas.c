@@ -48,7 +48,8 @@ static void twice(int first)
 int main(void)
 {
 #pragma pomp inst init
-    for (int i = 0; i < 6; i++) sum += ways(i % 3 + 1);
+    for (int i = 0; i < 6; i++)
+        sum += ways(i % 3 + 1);
     sum += recursive(50);
     twice(1);
     twice(0);
@@ -59,10 +60,10 @@ int main(void)
 #pragma omp parallel
     {
         /* @inside */
-#pragma pomp inst begin(inside)
+#pragma pomp inst begin( inside )
 #pragma omp critical
         sum++;
-#pragma pomp inst end(inside) /* @end inside */
+#pragma pomp inst end( inside ) /* @end inside */
     }
 #pragma pomp inst end(around) /* @end around */
 

@@ -28,8 +28,10 @@ static int scoped(int n)
     for (int i = 0;; i++) {
         /* @turn */
         OMPP_REGION("turn");
-        if (i == n) return i;
-        if (i % 2) continue;
+        if (i == n)
+            return i;
+        if (i % 2)
+            continue;
     }
 }
 

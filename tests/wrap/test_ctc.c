@@ -8,8 +8,7 @@
 
 #include <cmocka.h>
 
-static const char loop[] =
-    "102*regionType=for*sscl=/a/b.c:14:15*escl=/a/b.c:20:21*hasReduction=1*hasSchedule=dynamic,2**";
+static const char loop[] = "102*regionType=for*sscl=/a/b.c:14:15*escl=/a/b.c:20:21*hasReduction=1*hasSchedule=dynamic,2**";
 
 static void assert_span(ompp_span_t span, const char *text)
 {
@@ -49,16 +48,8 @@ static void test_odd_paths(void **state)
 
 static void test_rubbish(void **state)
 {
-    static const char *const texts[] = {"",
-                                        "*",
-                                        "**",
-                                        "regionType=for",
-                                        "*regionType=*",
-                                        "*regionType=forx**",
-                                        "*sscl=**",
-                                        "*regionType=for*sscl=:1**",
-                                        "*sscl=a:99999999999999999999:1**",
-                                        "*sscl=a:1:b**"};
+    static const char *const texts[] = {"", "*", "**", "regionType=for", "*regionType=*", "*regionType=forx**", "*sscl=**",
+                                        "*regionType=for*sscl=:1**", "*sscl=a:99999999999999999999:1**", "*sscl=a:1:b**"};
     ompp_ctc_t ctc;
     char text[sizeof loop];
 
@@ -79,8 +70,7 @@ static void test_rubbish(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reads), cmocka_unit_test(test_odd_paths),
-                                       cmocka_unit_test(test_rubbish)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reads), cmocka_unit_test(test_odd_paths), cmocka_unit_test(test_rubbish)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,8 +39,7 @@ static const char *const texts[] = {
 };
 
 /* Not understood, or not all there. */
-static const char *const bad[] = {
-    "", "}", "x = 1", "{ a;", "if (a", "do x;", "for a;", "(a; }", "#pragma omp parallel\n"};
+static const char *const bad[] = {"", "}", "x = 1", "{ a;", "if (a", "do x;", "for a;", "(a; }", "#pragma omp parallel\n"};
 
 static void ends_are_found(void **state)
 {
@@ -52,8 +51,7 @@ static void ends_are_found(void **state)
         memcpy(text, texts[i], before);
         strcpy(text + before, mark + 1);
         const char *end = kinst_behind_statement(text, text + strlen(text));
-        if (!end || (size_t)(end - text) != before)
-            fail_msg("end of \"%s\" is found at %td", texts[i], end ? end - text : -1);
+        if (!end || (size_t)(end - text) != before) fail_msg("end of \"%s\" is found at %td", texts[i], end ? end - text : -1);
         free(text);
     }
 }

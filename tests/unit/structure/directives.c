@@ -1,7 +1,9 @@
 /* Directives whose first and last lines compare_opari.py compares with those of OPARI2. Never run. */
 #include <stdio.h>
 static int sum;
-static inline int work(int x) { return x * 2; }
+static inline int work(int x) {
+    return x * 2;
+}
 int main(void)
 {
     int i;
@@ -9,28 +11,34 @@ int main(void)
     {
         sum += work(1);
     }
-#pragma omp parallel num_threads(2) private(i)
+#pragma omp parallel \
+    num_threads(2) \
+    private(i)
     {
-        for (i = 0; i < 3; i++) sum += i;
+        for (i = 0; i < 3; i++)
+            sum += i;
     }
 #pragma omp parallel
     sum += work(3);
 #pragma omp parallel
-    printf("%d\n", sum);
+    printf("%d\n",
+           sum);
 
 #pragma omp parallel
-    for (i = 0; i < 3; i++) sum++;
+    for (i = 0; i < 3; i++)
+        sum++;
 #pragma omp parallel
 #pragma omp critical
     sum++;
 #pragma omp parallel
     {
-#pragma omp critical(foo)
+#pragma omp critical (foo)
         {
             sum++;
         }
 #pragma omp critical
-        sum = work(sum);
+        sum = work(
+            sum);
 #pragma omp single
         {
             sum++;
@@ -44,7 +52,8 @@ int main(void)
 #pragma omp master
         sum--;
 #pragma omp for
-        for (int j = 0; j < 10; j++) sum += j;
+        for (int j = 0; j < 10; j++)
+            sum += j;
 #pragma omp parallel
         {
             sum++;
@@ -52,6 +61,7 @@ int main(void)
             {
                 sum++;
             }
+
         }
 #pragma omp task
         {
@@ -64,7 +74,8 @@ int main(void)
 #pragma omp section
             sum++;
         }
-        if (sum) {
+        if (sum)
+        {
 #pragma omp single
             if (sum) {
                 sum++;
@@ -74,7 +85,8 @@ int main(void)
         }
     }
 #pragma omp parallel for
-    for (i = 0; i < 10; i++) sum += i;
+    for (i = 0; i < 10; i++)
+        sum += i;
 #pragma omp parallel for
     for (i = 0; i < 10; i++) {
         sum += i;

@@ -6,13 +6,17 @@ void combined(int x)
 {
     int s = 0;
 #pragma omp parallel for
-    for (int i = 0; i < n; i++) a[i] = x;
+    for (int i = 0; i < n; i++)
+        a[i] = x;
 #pragma omp parallel for schedule(static, 2)
     for (int i = 0; i < n; i++) a[i] = x;
 #pragma omp parallel for schedule(guided)
-    for (int i = 0; i < n; i++) a[i] = x;
+    for (int i = 0; i < n; i++)
+        a[i] = x;
 
-#pragma omp parallel for schedule(runtime) firstprivate(x)
+#pragma omp parallel for \
+    schedule(runtime) \
+    firstprivate(x)
     for (int i = 0; i < n; i++) {
         a[i] = x;
     }
@@ -24,16 +28,21 @@ void combined(int x)
 #ifdef NOWHERE
 #endif
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) a[i] += x;
+        for (int j = 0; j < n; j++)
+            a[i] += x;
 #pragma omp parallel for simd schedule(nonmonotonic : dynamic)
     for (int i = 0; i < n; i++) a[i] = x;
 #pragma omp parallel for ordered
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
+    {
 #pragma omp ordered
         a[i] = x;
     }
 #pragma omp parallel for schedule(dynamic) lastprivate(s) reduction(+ : x)
-    for (int i = 0; i < n; i++) x += s = i;
+    for (int i = 0;
+         i < n;
+         i++)
+        x += s = i;
 #pragma omp parallel for schedule(dynamic)
     for (int k = 0; k < n; k++) {
 #pragma omp parallel for schedule(dynamic)
@@ -56,7 +65,8 @@ void separate(int x)
         x += i;
 #pragma omp parallel
     for (int k = 0; k < 2; k++)
-#pragma omp for schedule(guided) firstprivate(x)
+#pragma omp for schedule(guided) \
+    firstprivate(x)
         for (int i = 0; i < n; i++) a[i] = x;
 #pragma omp parallel
     {
