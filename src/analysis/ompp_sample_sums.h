@@ -11,7 +11,8 @@
 
 /** Processor time, ns, over all threads and ranks. own: in it alone; all: in what it calls, too. */
 typedef struct {
-    /* of the region (a FUNCTION, a LINE, a SOURCE LOOP); for paths, of the node: what the program has called, or its function */
+    /* of the region (a FUNCTION, a LINE, a SOURCE LOOP); for paths, of the node: what the program has called, or its
+     * function */
     uint32_t index;
     uint64_t own_ns, all_ns;
 } ompp_sampled_t;

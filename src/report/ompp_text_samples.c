@@ -304,16 +304,24 @@ static bool put_all_callers(const tree_t *tree)
     const ompp_samples_t *samples = tree->s->samples;
     const ompp_profile_t *p = tree->s->p;
     way_t *ways = malloc(p->nnodes * sizeof *ways);
+    uint64_t *own = calloc(p->nnodes, sizeof *own); /* [nnodes] of functions, with their loops and inlined calls */
 
-    for (size_t f = 0; ways && f < samples->nfunctions && samples->functions[f].own_ns > tree->least; f++) {
+    for (uint32_t i = 1; own && i < p->nnodes; i++) {
+        uint32_t f = i;
+        while (f && ompp_construct_is_part(p->regions[p->nodes[f].region].construct)) f = p->nodes[f].parent;
+        own[f] += is_line(p, i) ? 0 : tree->own[i];
+    }
+    for (size_t f = 0; ways && own && f < samples->nfunctions && samples->functions[f].own_ns > tree->least; f++) {
         size_t n = 0;
         for (uint32_t i = 1; i < p->nnodes; i++)
-            if (tree->own[i] && p->nodes[i].region == samples->functions[f].index) ways[n++] = (way_t){i, tree->own[i]};
+            if (own[i] && p->nodes[i].region == samples->functions[f].index) ways[n++] = (way_t){i, own[i]};
         put_branch(tree->s, samples->functions[f].own_ns, 0, 0, samples->functions[f].index);
         put_callers(tree, ways, n, 1);
     }
+    const bool memory = ways && own;
     free(ways);
-    return ways;
+    free(own);
+    return memory;
 }
 
 /* Time of functions themselves is in samples->paths for those of the program only: it is made anew. */

@@ -20,5 +20,5 @@ check libompp-gomp 'libompp\.so'
 check libompp-papi 'libompp\.so|libpapi'
 check libompp-unwind 'libZydis|libZycore'
 check libompp-names 'libdwarf|libelf|libz\.|libzstd|liblzma'
-check libompp-report 'libxml2|libdwarf|libelf|libz\.|libzstd|liblzma|libicu'
+check libompp-report 'libxml2|libZydis|libZycore|libdwarf|libelf|libz\.|libzstd|liblzma|libicu'
 exit $status
