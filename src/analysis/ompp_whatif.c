@@ -145,25 +145,6 @@ typedef struct {
 /* What MPI calls take is waiting, or not known. */
 static bool waits_all_the_time(unsigned construct) { return construct == OMPP_CONSTRUCT_MPI; }
 
-double ompp_whatif_own_work(const ompp_profile_t *p, const ompp_node_t *node)
-{
-    unsigned construct = p->regions[node->region].construct;
-    const ompp_construct_row_t *row = &ompp_constructs[construct];
-    double sum = 0;
-
-    if (waits_all_the_time(construct) || construct == OMPP_CONSTRUCT_BARRIER || construct == OMPP_CONSTRUCT_TASKWAIT)
-        return 0;
-    for (uint32_t b = 0; b < node->nblocks; b++) {
-        if (node->blocks[b].set != OMPP_SET_PHASES || node->blocks[b].object != 0) continue;
-        const uint64_t *v = node->blocks[b].values;
-        for (unsigned s = 0; s < row->nphases; s++)
-            if (ompp_phase_is_work[row->phases[s]])
-                sum += (double)v[ompp_value_index(s, OMPP_SLOT_TIME)] -
-                       (double)v[ompp_value_index(s, OMPP_SLOT_CHILD)] - (double)v[ompp_value_index(s, OMPP_SLOT_TASK)];
-    }
-    return sum;
-}
-
 /* Threads of its own wait for each other inside of regions (locks, joins): the profile takes that for work, the clocks
  * do not. */
 static bool has_own_threads(const ompp_profile_t *p)

@@ -17,6 +17,26 @@
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
 
+/* What MPI calls take is waiting, or not known. */
+double ompp_whatif_own_work(const ompp_profile_t *p, const ompp_node_t *node)
+{
+    unsigned construct = p->regions[node->region].construct;
+    const ompp_construct_row_t *row = &ompp_constructs[construct];
+    double sum = 0;
+
+    if (construct == OMPP_CONSTRUCT_MPI || construct == OMPP_CONSTRUCT_BARRIER || construct == OMPP_CONSTRUCT_TASKWAIT)
+        return 0;
+    for (uint32_t b = 0; b < node->nblocks; b++) {
+        if (node->blocks[b].set != OMPP_SET_PHASES || node->blocks[b].object != 0) continue;
+        const uint64_t *v = node->blocks[b].values;
+        for (unsigned s = 0; s < row->nphases; s++)
+            if (ompp_phase_is_work[row->phases[s]])
+                sum += (double)v[ompp_value_index(s, OMPP_SLOT_TIME)] -
+                       (double)v[ompp_value_index(s, OMPP_SLOT_CHILD)] - (double)v[ompp_value_index(s, OMPP_SLOT_TASK)];
+    }
+    return sum;
+}
+
 /* Times that a node was begun, and ns that were spent in it and not below it, all locations. */
 typedef struct {
     double calls, ns;
