@@ -3,8 +3,7 @@
  * Control flow of one procedure from its decoded instructions (x86-64, Zydis). Called by ompp_scope.c.
  *
  * Calls end a block only when they do not return. A jump by a table leads to the entries of the table, which ends where
- * an entry does not lead to an instruction of the procedure. Landing pads of exceptions are in blocks without an edge to
- * them.
+ * an entry does not lead to an instruction of the procedure. No edge leads to the landing pads of exceptions.
  */
 #ifndef OMPP_FLOW_H
 #define OMPP_FLOW_H

@@ -112,7 +112,7 @@ static void find_begins(const ompp_shape_t *s, ompp_source_loop_t *lines)
     }
 }
 
-/* A loop does not begin behind the begin of one inside it. Where the branches back say so, its own code tells better. */
+/* A loop does not begin behind the start of one inside it. Where branches back say so, its own code tells better. */
 static void find_earlier(const ompp_shape_t *s, ompp_source_loop_t *lines, bool *late, uint32_t *first, uint32_t *inner)
 {
     uint32_t file, line;
