@@ -1,5 +1,6 @@
 /*
- * What measuring took, clocks and probes, and what that does to gains; regions that had no clock although one around them had.
+ * What measuring took, clocks and probes, and what that does to gains; regions that had no clock although one around
+ * them had.
  */
 #include "analysis/ompp_own.h"
 #include "analysis/ompp_values.h"
@@ -139,8 +140,8 @@ static bool find_measuring(const ompp_profile_t *p, measuring_t *m)
     return m->beside >= WORTH;
 }
 
-/* Part of a region's work that measuring took, 0 to 1. What clocks took in a region that was followed in pieces is not in
- * its gains. */
+/* Part of a region's work that measuring took, 0 to 1. What clocks took in a region that was followed in pieces is not
+ * in its gains. */
 static double part_of(const ompp_profile_t *p, const measuring_t *m, const ompp_whatif_result_t *r)
 {
     const double work = r->share * (double)p->whatif.worked_ns;

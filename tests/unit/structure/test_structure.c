@@ -176,11 +176,8 @@ static void shortens_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shortens_names),
-        cmocka_unit_test(finds_own_line),
-        cmocka_unit_test(finds_own_loop),
-        cmocka_unit_test(refuses_others),
-        cmocka_unit_test(survives_truncation),
+        cmocka_unit_test(shortens_names), cmocka_unit_test(finds_own_line),      cmocka_unit_test(finds_own_loop),
+        cmocka_unit_test(refuses_others), cmocka_unit_test(survives_truncation),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
