@@ -86,8 +86,10 @@ def main():
         verdict.equal((outcome.status, outcome.out), (3, "done\n"), title + ": the program's status and output")
         return outcome.messages(), len(outcome.reports("txt"))
 
+    said, reports = lines("no samples", [ompp, "--sample=off", "--", program])
+    verdict.check(len(said) == 1 and "no report" in said[0] and reports == 0, "no samples: %s, %d reports" % (said, reports))
     said, reports = lines("nothing asked", [ompp, "--", program])
-    verdict.check(len(said) == 1 and "no report" in said[0] and reports == 0, "nothing asked: %s, %d reports" % (said, reports))
+    verdict.check(len(said) + reports == 1, "nothing asked: %s, %d reports" % (said, reports))
     check_children(verdict, lines, scratch, ompp, program)
     verdict.equal(lines("linked, nothing asked", [linked]), ([], 0), "linked, nothing asked: silence")
     verdict.equal(lines("a counter", [linked], OMPP_CTR1="none_such")[1], 1, "a counter is asked for: a report")
