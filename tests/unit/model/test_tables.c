@@ -103,7 +103,7 @@ static void rules(void **state)
         assert_true(rule->class < OMPP_CLASS_NUM && rule->class_few < OMPP_CLASS_NUM);
     }
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++)
-        for (unsigned s = 0; s < ompp_constructs[c].nphases; s++) {
+        for (unsigned s = 0; !ompp_construct_is_path(c) && s < ompp_constructs[c].nphases; s++) {
             unsigned phase = ompp_constructs[c].phases[s], n = rules_for(c, phase);
             bool none = without_class(c, phase);
             if (n + none != 1)
