@@ -74,7 +74,7 @@ unsigned ompp_metric_register(const ompp_metric_row_t *rows, unsigned n)
 {
     unsigned set = 0;
 
-    if (!ompp_runtime_start() || n == 0) return 0;
+    if (!ompp_runtime_start() || !ompp_process.header || n == 0) return 0;
     const ompp_locked_t locked = ompp_lock();
     if (nsets < MAX_SETS && add_metrics(nsets, rows, n)) {
         set = nsets++;

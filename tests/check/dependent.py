@@ -17,20 +17,22 @@ CASES = [
     # A region that is longer by one visit.
     ('serial', 'visits="2"', 1, 'visits="3"', '2>3 2>3 2>3 2>3'),
     # 100 ms more at the loop's exit barrier on rank 1, thread 1. Callgraph: root 10 - 12.1/4 - 0.6; loop 12.1/4 and 11.7/4.
-    # Tables: row, SUM, twice. Wallclock (2.5 + 3.6)/2; total 2 (2.5 + 3.6); Imbal 1.1 of 12.2 and of 40. Property: 1.1 of 40.
+    # Summary: OpenMP, imbalance, idle, largest loss. Tables: row, SUM, twice. Wallclock (2.5 + 3.6)/2; total 2 (2.5 + 3.6); Imbal 1.1 of 12.2 and of 40. Property: 1.1 of 40.
     ('mpi', 'name="exitbar" time-ns="500000000"', 2, 'name="exitbar" time-ns="600000000"',
-     '6.40>6.38 (64.00%)>(63.75%) 3.00>3.03 (30.00%)>(30.25%) 2.90>2.93 (29.00%)>(29.25%)'
+     '1.04>1.14 2.6>2.9 2.5,>2.8, 14.01>13.91 35.0>34.8 1.00>1.10 2.5>2.8 6.40>6.38 (64.00%)>(63.75%) 3.00>3.03 (30.00%)>(30.25%) 2.90>2.93 (29.00%)>(29.25%)'
      + ' 3.50>3.60 0.50>0.60 12.00>12.10 1.00>1.10' * 2
      + ' 3.00>3.05 (30.00%)>(30.50%)' + ' 3.00>3.05 (30.00)>(30.50)' * 2
      + ' 12.00>12.20 1.44>1.54 (12.00)>(12.62) 1.00>1.10 (8.33)>(9.02) (3.33)>(3.28)'
      + ' 12.00>12.20 1.44>1.54 (3.60)>(3.85) 1.00>1.10 (2.50)>(2.75)' * 2 + ' 2.500000>2.750000'),
     # A task that took 100 ms more of a taskwait: only what is left of the taskwait itself gets less, and its
-    # property, of 20 s.
+    # property, of 20 s. Summary: work, idle, load balance, the loss.
     ('tasks', 'task-ns="900000000"', 1, 'task-ns="950000000"',
-     '0.05>0.03 (0.50%)>(0.25%) 0.10>0.05 0.10>0.05 0.500000>0.250000'),
-    # Time in children of a user region.
+     '10.58>10.53 52.9>52.7 8.00>8.05 40.0>40.2 0.95>0.94 1.52>1.47 7.6>7.3'
+     + ' 0.05>0.03 (0.50%)>(0.25%) 0.10>0.05 0.10>0.05 7.595000>7.345000'),
+    # Time in children of a user region. Summary: work, idle, efficiencies.
     ('unresolved', 'time-ns="2500000000" child-ns="4000000"', 1, 'time-ns="2500000000" child-ns="1004000000"',
-     '2.50>1.50 (24.96%)>(14.96%) 2.50>1.50 2.50>1.50'),
+     '11.93>10.93 39.8>36.4 18.00>19.00 60.0>63.3 0.40>0.36 0.40>0.41 1.00>0.90'
+     + ' 2.50>1.50 (24.96%)>(14.96%) 2.50>1.50 2.50>1.50'),
 ]
 
 
