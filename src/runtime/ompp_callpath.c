@@ -30,7 +30,7 @@ static struct {
 
 static void start_walks(void)
 {
-    if (wanted.is_on) return;
+    if (wanted.is_on || !ompp_process.header) return;
     const int rc = ompp_unwind_start();
     if (rc == -OMPP_E_OPEN)
         ompp_event_coverage(OMPP_COVERAGE_REFUSED, "call paths through code without unwind information",
