@@ -6,6 +6,7 @@
 #include "base/ompp_env.h"
 #include "process/ompp_lifecycle.h"
 #include "runtime/ompp_event.h"
+#include "runtime/ompp_meter.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -245,6 +246,9 @@ FAKE_API void fake_joined(fake_joined_t *result)
     *result = joined;
     memset(&joined, 0, sizeof joined);
 }
+
+/* There is no tree here. */
+FAKE_API ompp_place_now_t ompp_meter_place(void) { return (ompp_place_now_t){0, false}; }
 
 FAKE_API bool ompp_runtime_start(void)
 {
