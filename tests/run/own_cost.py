@@ -33,7 +33,7 @@ def processor_time(words, folder, **changes):
         os.chdir(folder)
         out = os.open("out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.dup2(out, 1)
-        os.execvpe(words[0], words, harness.environment(OMP_NUM_THREADS=1, OMPP_OVERWRITE=1, OMPP_QUIET=1, **changes))
+        os.execvpe(words[0], words, harness.environment(OMP_NUM_THREADS=1, OMPP_SAMPLE_HZ=0, OMPP_CALLPATH="site", OMPP_OVERWRITE=1, OMPP_QUIET=1, **changes))
     _, status, used = os.wait4(pid, 0)
     if status:
         raise harness.Failure("%s: status %s" % (words, status))
