@@ -13,6 +13,8 @@ HELD = 4608  # accesses per load or store in the code: MOST_HELD + MOST_FREE of 
 HOOKS = {"nest": 1, "known": 1, "stays": 1, "jumps": 3}  # loads of "a" in the code
 REGISTERS = ("nest", "known", "stays")
 
+UNROLLED = 64  # iterations that a compiler makes one, at most
+
 
 def run(program, folder, how, shape):
     """Its account and its profile, merged where it was killed."""
@@ -40,8 +42,8 @@ def check(verdict, scratch, program, title, how, shape):
     verdict.check(account > 1000000, "%s: has run: %d" % (title, account))
     verdict.check(loads >= account - held, "%s: at least %d loads but %d, %d in the report" % (title, account, held, loads))
     verdict.check(stores >= account - held, "%s: at least %d stores but %d, %d in the report" % (title, account, held, stores))
-    if how == "jump" and HOOKS[shape] == 1:
-        verdict.check(loads <= account + 1, "%s: not more than %d loads, %d in the report" % (title, account, loads))
+    if how == "jump" and HOOKS[shape] == 1:  # the signal may come when an unrolled body is counted, and not yet done
+        verdict.check(loads <= account + UNROLLED, "%s: not more than %d loads, %d in the report" % (title, account, loads))
     if shape == "nest" and title.startswith("gcc"):  # the sum is read once a turn of the outer loop, at the least; clang keeps it
         verdict.check(sums(profile, "sum")[memory.LOADS] >= (account - HELD) // 60, "%s: loads of the sum" % title)
 
