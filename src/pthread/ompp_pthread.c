@@ -115,7 +115,7 @@ static start_t *prepare(start_t what)
     } else {
         follow_creation(ompp_c11_is_known());
     }
-    what.is_followed = ompp_sync_follower();
+    what.is_followed = causal && ompp_sync_follower();
     start = what.is_followed || ompp_sample_is_on() ? malloc(sizeof *start) : NULL;
     errno = saved;
     if (!start) return NULL;
