@@ -19,8 +19,7 @@ typedef struct {
     double useful, top; /* top: in outermost regions */
 } place_t;
 
-static void add_block(const ompp_profile_t *p, const ompp_block_t *block, unsigned construct, bool top, place_t *places,
-                      double *classes)
+static void add_block(const ompp_block_t *block, unsigned construct, bool top, place_t *places, double *classes)
 {
     place_t *place = &places[block->location];
 
@@ -33,7 +32,6 @@ static void add_block(const ompp_profile_t *p, const ompp_block_t *block, unsign
         if (class < OMPP_CLASS_NUM) classes[class] += own;
         else place->useful += own;
     }
-    (void)p;
 }
 
 static void read_nodes(const ompp_profile_t *p, const ompp_paths_t *paths, place_t *places, double *classes)
@@ -44,7 +42,7 @@ static void read_nodes(const ompp_profile_t *p, const ompp_paths_t *paths, place
         for (uint32_t b = 0; b < p->nodes[n].nblocks; b++) {
             const ompp_block_t *block = &p->nodes[n].blocks[b];
             if (!ompp_block_is_phases(block) || p->locations[block->location].rank == OMPP_NONE) continue;
-            add_block(p, block, construct, paths->top[n] == n, places, classes);
+            add_block(block, construct, paths->top[n] == n, places, classes);
         }
     }
 }

@@ -138,12 +138,13 @@ ompp_off_t ompp_callpath_here(ompp_thread_t *thread, const void *key)
 
 ompp_a_frame_t *ompp_callpath_push(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)
 {
+    const ompp_time_t before = ompp_clock_now();
     const ompp_off_t parent = ompp_callpath_here(thread, (const void *)(uintptr_t)region);
 
     /* As in ompp_push_slow(): the stamp may be older than the thread's time in this row. */
     if (t < thread->since) t = thread->since;
-    ompp_a_frame_t *frame = ompp_push_below(thread, parent, region, t);
-
+    /* What the walk takes is not the region's time. */
+    ompp_a_frame_t *frame = ompp_push_below(thread, parent, region, t + (ompp_clock_now() - before));
     if (frame && !frame->caller) frame->caller = thread->callpaths->caller;
     return frame;
 }

@@ -148,10 +148,9 @@ static __attribute__((noinline)) ompp_region_ref_t call_slow(const void *code, c
     ompp_region_ref_t region = thread ? region_at(thread, OMPP_CONSTRUCT_MPI, code, name) : 0;
 
     if (!region || !ompp_guard_enter(thread)) return 0;
-    const ompp_time_t t = ompp_clock_now();
-    ompp_off_t parent = ompp_settled_top(thread, t)->node;
+    ompp_off_t parent = ompp_settled_top(thread, ompp_clock_now())->node;
     if (thread->follows && !thread->skipped) parent = ompp_callpath_here(thread, code);
-    ompp_a_frame_t *frame = ompp_push_below(thread, parent, region, t);
+    ompp_a_frame_t *frame = ompp_push_below(thread, parent, region, ompp_clock_now());
     if (frame && !(frame->flags & OMPP_FRAME_F_RECURSIVE)) {
         if (thread->follows) frame->caller = thread->callpaths->caller;
         keep_node(thread, code, name, frame - 1, frame->node);
