@@ -8,13 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_path(const ompp_profile_t *p, uint32_t node)
-{
-    const uint32_t region = p->nodes[node].region;
-
-    return region < p->nregions && ompp_construct_is_path(p->regions[region].construct);
-}
-
 /* ---- Which functions stay ---------------------------------------------------------------------------------------- */
 
 /* A region's node below a function, and the node of the region around it. */
@@ -58,7 +51,7 @@ static bool choose(const ompp_profile_t *p, const uint32_t *above, bool *stays)
     size_t n = 0;
 
     for (uint32_t i = 1; places && below && i < p->nnodes; i++)
-        if (!is_path(p, i)) places[n++] = (place_t){above[i], p->nodes[i].region, i};
+        if (!ompp_node_is_path(p, i)) places[n++] = (place_t){above[i], p->nodes[i].region, i};
     if (n) qsort(places, n, sizeof *places, compare_places);
     for (size_t i = 0, next; i < n; i = next) {
         for (next = i + 1; next < n && is_same(&places[i], &places[next]);) next++;
@@ -89,7 +82,7 @@ static bool copy_nodes(ompp_profile_t *o, const ompp_profile_t *p, const bool *s
         const uint64_t key = ompp_hash_pair(parent, node->region), same = ompp_table_get(&table, key);
         map[i] = same ? (uint32_t)same - 1
                       : ompp_profile_add_node(o, node->region, parent, node->first_ns, node->first_rank);
-        if (is_path(p, i)) o->nodes[map[i]].first_ns = node->first_ns;
+        if (ompp_node_is_path(p, i)) o->nodes[map[i]].first_ns = node->first_ns;
         else ompp_node_join(o, map[i], node);
         ok = !o->failed && (same || ompp_table_set(&table, key, map[i] + 1u));
     }
@@ -146,7 +139,7 @@ static bool add_times(ompp_profile_t *o)
     if (!ompp_paths_init(&paths, o)) return false;
     for (uint32_t i = (uint32_t)o->nnodes; i-- > 1;) {
         const uint32_t parent = o->nodes[i].parent;
-        if (is_path(o, parent))
+        if (ompp_node_is_path(o, parent))
             add_to_function(o, i, parent,
                             (double)ompp_analysis_divisor(o, &paths, parent) /
                                 (double)ompp_analysis_divisor(o, &paths, i));
@@ -178,13 +171,13 @@ const ompp_profile_t *ompp_outline_new(const ompp_profile_t *p, bool functions)
 
     for (uint32_t i = 1; above && stays && i < p->nnodes; i++) {
         const uint32_t parent = p->nodes[i].parent;
-        above[i] = is_path(p, parent) ? above[parent] : parent;
-        any = any || is_path(p, i);
+        above[i] = ompp_node_is_path(p, parent) ? above[parent] : parent;
+        any = any || ompp_node_is_path(p, i);
     }
     if (above && stays && !any) {
         o = p;
     } else if (above && stays && (!functions || choose(p, above, stays))) {
-        for (uint32_t i = 0; i < p->nnodes; i++) stays[i] = stays[i] || i == 0 || !is_path(p, i);
+        for (uint32_t i = 0; i < p->nnodes; i++) stays[i] = stays[i] || i == 0 || !ompp_node_is_path(p, i);
         o = outline_of(p, stays);
     }
     free(above);

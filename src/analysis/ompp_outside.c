@@ -3,6 +3,7 @@
  * Coverage section that says how far the rest of the report reaches.
  */
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_node.h"
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_values.h"
 
@@ -24,18 +25,13 @@ static uint64_t exec_of(const ompp_profile_t *profile, const ompp_node_t *node)
     return sum;
 }
 
-/* Of its own, a function on the path to a region has no time. */
-static bool is_path(const ompp_profile_t *profile, const ompp_node_t *node)
-{
-    return ompp_construct_is_path(profile->regions[node->region].construct);
-}
-
 uint64_t ompp_analysis_outside_ns(const ompp_profile_t *profile, const ompp_paths_t *paths)
 {
     uint64_t inside = 0;
 
     for (uint32_t n = 1; n < profile->nnodes; n++) {
-        if (paths->top[n] != n || is_path(profile, &profile->nodes[n])) continue;
+        /* of its own, a function on the path to a region has no time */
+        if (paths->top[n] != n || ompp_node_is_path(profile, n)) continue;
         const uint64_t divisor = ompp_analysis_divisor(profile, paths, n);
         inside += (exec_of(profile, &profile->nodes[n]) + divisor / 2) / divisor;
     }

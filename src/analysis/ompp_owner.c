@@ -12,24 +12,19 @@ const char *const ompp_code_owner_names[OMPP_CODE_OWNERS] = {
     [OMPP_CODE_UNKNOWN] = "path not found",
 };
 
-/* By the beginning of the file's name. */
-static const struct {
-    const char *begin;
-    ompp_code_owner_t owner;
-} owners[] = {
-    {"libompp", OMPP_CODE_OMPP},         {"libgomp.", OMPP_CODE_OPENMP},      {"libomp.", OMPP_CODE_OPENMP},
-    {"libiomp5.", OMPP_CODE_OPENMP},     {"libc.", OMPP_CODE_C_LIBRARY},      {"libm.", OMPP_CODE_C_LIBRARY},
-    {"libmvec.", OMPP_CODE_C_LIBRARY},   {"libpthread", OMPP_CODE_C_LIBRARY}, {"ld-linux", OMPP_CODE_C_LIBRARY},
-    {"linux-vdso", OMPP_CODE_C_LIBRARY}, {"libc-", OMPP_CODE_C_LIBRARY},
-};
+/* Of files that are told by their names; a program's own ones are told apart below. */
+static const ompp_code_owner_t of_owner[] = {[OMPP_OWNER_PROGRAM] = OMPP_CODE_PROGRAM,
+                                             [OMPP_OWNER_OURS] = OMPP_CODE_OMPP,
+                                             [OMPP_OWNER_OPENMP] = OMPP_CODE_OPENMP,
+                                             [OMPP_OWNER_SYSTEM] = OMPP_CODE_C_LIBRARY};
 
 ompp_code_owner_t ompp_code_owner(const ompp_profile_t *p, const ompp_region_t *region)
 {
     if (region->module >= p->nmodules)
         return strcmp(ompp_profile_text(p, region->name), OMPP_OWN_FUNCTION) == 0 ? OMPP_CODE_OMPP : OMPP_CODE_UNKNOWN;
     const char *path = ompp_profile_text(p, p->modules[region->module].path), *name = ompp_path_last(path);
-    for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++)
-        if (strncmp(name, owners[i].begin, strlen(owners[i].begin)) == 0) return owners[i].owner;
+    const ompp_owner_t owner = ompp_known_owner(path);
+    if (owner != OMPP_OWNER_PROGRAM) return of_owner[owner];
     if (ompp_known_mpi_part(path)) return OMPP_CODE_MPI;
     return strncmp(name, "lib", 3) == 0 && strstr(name, ".so") ? OMPP_CODE_LIBRARY : OMPP_CODE_PROGRAM;
 }

@@ -1,4 +1,5 @@
 #include "analysis/ompp_paths.h"
+#include "analysis/ompp_node.h"
 
 #include <stdlib.h>
 
@@ -10,13 +11,6 @@ static void sort_by_region(ompp_paths_t *paths, const ompp_profile_t *p)
     for (size_t r = 1; r <= p->nregions; r++) paths->first[r] += paths->first[r - 1];
     for (size_t n = p->nnodes; n-- > 1;)
         if (p->nodes[n].region < p->nregions) paths->nodes[--paths->first[p->nodes[n].region]] = (uint32_t)n;
-}
-
-static bool is_path(const ompp_profile_t *p, uint32_t node)
-{
-    const uint32_t region = p->nodes[node].region;
-
-    return region < p->nregions && ompp_construct_is_path(p->regions[region].construct);
 }
 
 static bool by_own_threads(const ompp_profile_t *p, const ompp_node_t *top)
@@ -43,7 +37,7 @@ static void look_for_own(ompp_paths_t *paths, const ompp_profile_t *p)
 {
     for (uint32_t n = (uint32_t)p->nnodes; n-- > 1;) {
         if (by_own_threads(p, &p->nodes[n])) paths->own[n] = true;
-        if (paths->own[n] && is_path(p, p->nodes[n].parent)) paths->own[p->nodes[n].parent] = true;
+        if (paths->own[n] && ompp_node_is_path(p, p->nodes[n].parent)) paths->own[p->nodes[n].parent] = true;
     }
 }
 
@@ -56,7 +50,7 @@ static void look_above(ompp_paths_t *paths, const ompp_profile_t *p)
         const bool known = construct < OMPP_CONSTRUCT_NUM, forks = known && ompp_construct_forks(construct),
                    alone = known && ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_ALONE;
         const uint32_t top = paths->top[node->parent];
-        const bool outermost = node->parent == 0 || is_path(p, top); /* no region is above it */
+        const bool outermost = node->parent == 0 || ompp_node_is_path(p, top); /* no region is above it */
         paths->fork[n] = forks ? n : paths->fork[node->parent];
         paths->top[n] = outermost ? n : top;
         if (!outermost) paths->own[n] = paths->own[node->parent];

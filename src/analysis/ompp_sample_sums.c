@@ -1,21 +1,11 @@
 #include "analysis/ompp_sample_sums.h"
 
+#include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-uint32_t ompp_samples_set(const ompp_profile_t *profile)
-{
-    const char *name = ompp_sample_metrics[OMPP_METRIC_SAMPLES].name;
-
-    for (size_t i = 0; i < profile->nmetrics; i++)
-        if (profile->metrics[i].index == OMPP_METRIC_SAMPLES &&
-            strcmp(ompp_profile_text(profile, profile->metrics[i].name), name) == 0)
-            return profile->metrics[i].set;
-    return OMPP_NONE;
-}
 
 /* ---- Whose code -------------------------------------------------------------------------------------------------- */
 
@@ -164,11 +154,11 @@ static ompp_sampled_t *listed(const ompp_profile_t *p, const ompp_sampled_t *all
 
 int ompp_samples_init(ompp_samples_t *samples, const ompp_profile_t *p)
 {
-    sums_t s = {.p = p, .set = ompp_samples_set(p)};
+    sums_t s = {.p = p, .set = ompp_analysis_find_set(p, ompp_sample_metrics, OMPP_METRIC_SAMPLES_NUM)};
     bool ok = true;
 
     *samples = (ompp_samples_t){0};
-    if (s.set == OMPP_NONE) return 0;
+    if (!s.set) return 0;
     s.own = calloc(p->nnodes, sizeof *s.own);
     s.region = calloc(p->nregions + 1, sizeof *s.region);
     s.node = calloc(p->nnodes, sizeof *s.node);

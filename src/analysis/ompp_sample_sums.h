@@ -26,9 +26,6 @@ typedef struct {
     uint64_t *inclusive_ns; /* [nnodes] of each node and all below it */
 } ompp_samples_t;
 
-/** \return the set of the metrics of samples; OMPP_NONE where there are none. */
-uint32_t ompp_samples_set(const ompp_profile_t *profile);
-
 /** \return 0 or -OMPP_E_NOMEM; nothing is to be freed then. total is 0 when there are no samples. */
 int ompp_samples_init(ompp_samples_t *samples, const ompp_profile_t *profile);
 void ompp_samples_fini(ompp_samples_t *samples);

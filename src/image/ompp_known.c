@@ -23,6 +23,17 @@ static const char *const mpi_parts[] = {
     "libmpigf.",   "mca_",         "libmca_",       "libopen-",
 };
 
+/* By the beginning of the name. */
+static const struct {
+    const char *begin;
+    ompp_owner_t owner;
+} owners[] = {
+    {"libompp", OMPP_OWNER_OURS},     {"libgomp.", OMPP_OWNER_OPENMP},   {"libomp.", OMPP_OWNER_OPENMP},
+    {"libiomp5.", OMPP_OWNER_OPENMP}, {"libc.", OMPP_OWNER_SYSTEM},      {"libc-", OMPP_OWNER_SYSTEM},
+    {"libm.", OMPP_OWNER_SYSTEM},     {"libmvec.", OMPP_OWNER_SYSTEM},   {"libpthread", OMPP_OWNER_SYSTEM},
+    {"ld-linux", OMPP_OWNER_SYSTEM},  {"linux-vdso", OMPP_OWNER_SYSTEM},
+};
+
 bool ompp_known_shell(const char *path)
 {
     for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++)
@@ -46,6 +57,15 @@ bool ompp_known_mpi_part(const char *path)
     for (size_t i = 0; i < sizeof mpi_parts / sizeof mpi_parts[0]; i++)
         if (strncmp(name, mpi_parts[i], strlen(mpi_parts[i])) == 0) return true;
     return false;
+}
+
+ompp_owner_t ompp_known_owner(const char *path)
+{
+    const char *name = ompp_path_last(path);
+
+    for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++)
+        if (strncmp(name, owners[i].begin, strlen(owners[i].begin)) == 0) return owners[i].owner;
+    return OMPP_OWNER_PROGRAM;
 }
 
 const char *ompp_known_family(const char *family)

@@ -19,6 +19,17 @@ const char *ompp_known_mpi(const char *path);
  */
 __attribute__((visibility("default"))) bool ompp_known_mpi_part(const char *path);
 
+/** Whose code a file is. */
+typedef enum {
+    OMPP_OWNER_PROGRAM, /* and its libraries, MPI's too */
+    OMPP_OWNER_OURS,    /* libraries of ompp */
+    OMPP_OWNER_OPENMP,  /* an OpenMP library */
+    OMPP_OWNER_SYSTEM   /* the C library, the loader */
+} ompp_owner_t;
+
+/** \return whose code it is, by the name of the file. */
+ompp_owner_t ompp_known_owner(const char *path);
+
 /** \return a family as users call it: Open MPI, MPICH, another MPI. */
 const char *ompp_known_family(const char *family);
 

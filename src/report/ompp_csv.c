@@ -20,14 +20,7 @@
 
 /* ---- Fields ------------------------------------------------------------------------------------------------------ */
 
-/* Readers split at every comma: there is no quoting in this format. */
-static void put_text(const ompp_text_t *t, const char *text, bool word)
-{
-    char *printable = ompp_text_printable(text, word);
-
-    for (char *c = printable; c && *c; c++) putc(*c == ',' ? ';' : *c, t->out);
-    free(printable);
-}
+static void put_text(const ompp_text_t *t, const char *text, bool word) { ompp_text_csv(t->out, text, word); }
 
 static void put_seconds(const ompp_text_t *t, uint64_t ns) { fputs(ompp_text_seconds_digits(ns, DIGITS).text, t->out); }
 

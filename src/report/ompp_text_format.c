@@ -148,3 +148,11 @@ char *ompp_text_place(const ompp_profile_t *profile, uint32_t region)
     free(name);
     return text;
 }
+
+void ompp_text_csv(FILE *out, const char *text, bool word)
+{
+    char *printable = ompp_text_printable(text, word);
+
+    for (char *c = printable; c && *c; c++) putc(*c == ',' ? ';' : *c, out);
+    free(printable);
+}

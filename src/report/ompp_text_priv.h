@@ -112,6 +112,12 @@ typedef struct {
 int ompp_text_never(ompp_text_t *t);
 int ompp_text_data(ompp_text_t *t);
 
+/**
+ * \brief Writes a field of CSV: ompp_text_printable(), and semicolons for commas, since readers split at each comma and
+ *        there is no quoting in this format.
+ */
+void ompp_text_csv(FILE *out, const char *text, bool word);
+
 /** \param[in] profile  with samples, which t->profile does not have. */
 int ompp_text_summary(ompp_text_t *t, const ompp_profile_t *profile);
 

@@ -399,14 +399,6 @@ int ompp_text_samples(const ompp_text_t *t, const ompp_profile_t *profile)
 
 /* ---- CSV --------------------------------------------------------------------------------------------------------- */
 
-static void put_word(FILE *out, const char *text)
-{
-    char *printable = ompp_text_printable(text, false);
-
-    for (char *c = printable; c && *c; c++) putc(*c == ',' ? ';' : *c, out);
-    free(printable);
-}
-
 static void put_csv_row(const section_t *s, const char *what, const ompp_sampled_t *row, uint32_t region)
 {
     char name[400], place[300];
@@ -415,9 +407,9 @@ static void put_csv_row(const section_t *s, const char *what, const ompp_sampled
     place_of(s->p, &s->p->regions[region], place, sizeof place);
     fprintf(s->out, "%s,%s,%s,", what, ompp_text_seconds_digits(row->own_ns, 6).text,
             row->all_ns ? ompp_text_seconds_digits(row->all_ns, 6).text : "");
-    put_word(s->out, name);
+    ompp_text_csv(s->out, name, false);
     putc(',', s->out);
-    put_word(s->out, place);
+    ompp_text_csv(s->out, place, false);
 }
 
 int ompp_text_samples_csv(const ompp_text_t *t, const ompp_profile_t *profile)
@@ -452,9 +444,8 @@ int ompp_text_samples_csv(const ompp_text_t *t, const ompp_profile_t *profile)
                 char name[400];
                 const ompp_region_t *r = &profile->regions[profile->nodes[n].region];
                 name_of(profile, r, sizeof name, name, sizeof name);
-                put_word(t->out, r->construct == OMPP_CONSTRUCT_FUNCTION || ompp_profile_text(profile, r->name)[0]
-                                     ? name
-                                     : ompp_constructs[r->construct].full);
+                const bool named = r->construct == OMPP_CONSTRUCT_FUNCTION || r->name;
+                ompp_text_csv(t->out, named ? name : ompp_constructs[r->construct].full, false);
                 if (profile->nodes[n].parent) fputs(" < ", t->out);
             }
             putc('\n', t->out);

@@ -58,7 +58,7 @@ static part_t cut(const ompp_thread_t *thread, size_t first, size_t n)
 
     for (; part.end < n; part.end++) {
         const ompp_unwind_frame_t *frame = &paths->frames[part.end];
-        const ompp_unwind_owner_t owner = ompp_unwind_owner(frame->address);
+        const ompp_owner_t owner = ompp_unwind_owner(frame->address);
         if (owner == OMPP_OWNER_OPENMP && in_program) return part;
         if (owner == OMPP_OWNER_SYSTEM && in_openmp) return part;
         in_openmp = owner == OMPP_OWNER_OPENMP;

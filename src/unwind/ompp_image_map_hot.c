@@ -58,7 +58,7 @@ _Atomic unsigned ompp_image_nowned;
 
 unsigned ompp_image_generation(void) { return atomic_load_explicit(&ompp_image_generations, memory_order_relaxed); }
 
-ompp_unwind_owner_t ompp_unwind_owner(uintptr_t address)
+ompp_owner_t ompp_unwind_owner(uintptr_t address)
 {
     const unsigned n = atomic_load_explicit(&ompp_image_nowned, memory_order_acquire);
 

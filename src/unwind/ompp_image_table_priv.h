@@ -31,7 +31,7 @@ extern _Atomic unsigned ompp_image_generations;
 /** Files whose owner is not the program; [ompp_image_nowned], in the order in which they were found. */
 typedef struct {
     ompp_image_range_t range;
-    ompp_unwind_owner_t owner;
+    ompp_owner_t owner;
 } ompp_image_owned_t;
 
 extern ompp_image_owned_t ompp_image_owned[OMPP_IMAGE_OWNED];

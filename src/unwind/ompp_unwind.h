@@ -14,6 +14,8 @@
 #ifndef OMPP_UNWIND_H
 #define OMPP_UNWIND_H
 
+#include "image/ompp_known.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -124,16 +126,8 @@ size_t ompp_unwind_context(ompp_unwind_thread_t *thread, const void *context, om
 size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_memo_t *memo, ompp_unwind_frame_t *frames,
                         size_t room);
 
-/** Whose code it is. */
-typedef enum {
-    OMPP_OWNER_PROGRAM, /* and its libraries, MPI's too */
-    OMPP_OWNER_OURS,    /* libraries of ompp */
-    OMPP_OWNER_OPENMP,  /* an OpenMP library */
-    OMPP_OWNER_SYSTEM   /* the C library, the loader */
-} ompp_unwind_owner_t;
-
 /** \return whose code an address is in, by the name of its file. Async-signal-safe. */
-ompp_unwind_owner_t ompp_unwind_owner(uintptr_t address);
+ompp_owner_t ompp_unwind_owner(uintptr_t address);
 
 /**
  * \brief Bounds of the procedure around an address: from .eh_frame, else from symbols, else inferred.

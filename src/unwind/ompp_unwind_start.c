@@ -67,23 +67,11 @@ static void add_owned(ompp_image_owned_t owned)
     atomic_store_explicit(&ompp_image_nowned, n + 1, memory_order_release);
 }
 
-/* By the beginning of the file's name. */
-static const struct {
-    const char *begin;
-    ompp_unwind_owner_t owner;
-} owners[] = {
-    {"libompp", OMPP_OWNER_OURS},     {"libgomp.", OMPP_OWNER_OPENMP},   {"libomp.", OMPP_OWNER_OPENMP},
-    {"libiomp5.", OMPP_OWNER_OPENMP}, {"libc.", OMPP_OWNER_SYSTEM},      {"libpthread", OMPP_OWNER_SYSTEM},
-    {"ld-linux", OMPP_OWNER_SYSTEM},  {"linux-vdso", OMPP_OWNER_SYSTEM},
-};
-
 static void classify(const char *path, ompp_image_range_t range)
 {
-    const char *name = ompp_path_last(path);
+    const ompp_owner_t owner = ompp_known_owner(path);
 
-    for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++)
-        if (strncmp(name, owners[i].begin, strlen(owners[i].begin)) == 0)
-            add_owned((ompp_image_owned_t){range, owners[i].owner});
+    if (owner != OMPP_OWNER_PROGRAM) add_owned((ompp_image_owned_t){range, owner});
 }
 
 /* Files were unloaded: what is still there is found again. Ours stay, and walks that begin in them meanwhile. */
