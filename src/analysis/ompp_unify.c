@@ -502,15 +502,19 @@ static int dissolve_unwanted(ompp_profile_t *profile)
     return rc;
 }
 
-/* Sources that know lines alone: the call path has the function. */
+/* Sources that know lines alone: the call path has the function. A loop's is what it is in; a function without a name of
+ * its own, as in a stripped library, has none. */
 static void name_functions(ompp_profile_t *profile)
 {
     for (size_t i = 1; i < profile->nnodes; i++) {
         const uint32_t parent = profile->nodes[i].parent;
         ompp_region_t *region = &profile->regions[profile->nodes[i].region];
-        if (region->function || !parent) continue;
+        const bool loop = region->construct == OMPP_CONSTRUCT_SOURCE_LOOP;
+        if (region->function || !parent || (ompp_construct_is_path(region->construct) && !loop)) continue;
         const ompp_region_t *above = &profile->regions[profile->nodes[parent].region];
-        if (above->construct == OMPP_CONSTRUCT_FUNCTION) region->function = above->name;
+        if (above->construct == OMPP_CONSTRUCT_FUNCTION || above->construct == OMPP_CONSTRUCT_INLINED)
+            region->function = above->name;
+        else if (loop && above->construct == OMPP_CONSTRUCT_SOURCE_LOOP) region->function = above->function;
     }
 }
 
