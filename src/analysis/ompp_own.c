@@ -184,8 +184,11 @@ void ompp_analysis_own(ompp_profile_t *profile)
     if (all <= 0 || sum.ns <= 0) return;
     const double share = sum.ns < all ? sum.ns / all : 1;
     const bool much = share >= OMPP_OWN_MUCH;
+    const uint64_t permille = (uint64_t)(1000 * share + 0.5);
+
+    if (permille == 0) return;
     remedy(&sum, reason, sizeof reason);
     ompp_profile_add_coverage(profile, much ? OMPP_COVERAGE_OWN_MUCH : OMPP_COVERAGE_OWN, what, much ? reason : NULL,
-                              (uint64_t)(1000 * share + 0.5));
+                              permille);
     if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run */
 }

@@ -244,7 +244,7 @@ static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_s
     for (size_t i = 0; i < n; i++) {
         items[i].newest = ompp_structure_mtime(structure);
         const bool is_path = ompp_construct_is_path(profile->regions[items[i].region].construct);
-        if (!queries[i].done) late++;
+        if (!queries[i].done) late += !is_path;
         else if (!apply(profile, &items[i], &queries[i])) missing += !is_path;
     }
     for (size_t i = 0; i < n && rc == 0; i++)
@@ -258,6 +258,24 @@ static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_s
         not_found(profile, items[0].module, why_no_line(profile, items[0].module, structure, why, sizeof why), missing);
     free(queries);
     return rc == -OMPP_E_NOMEM ? rc : 0;
+}
+
+/*
+ * A file that cannot be read tells no functions apart: its addresses are one.
+ * \return how many regions other than parts of call paths are without a line.
+ */
+static uint64_t leave_code(ompp_profile_t *profile, const item_t *items, size_t n, bool late)
+{
+    uint64_t places = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        ompp_region_t *region = &profile->regions[items[i].region];
+        places += !ompp_construct_is_path(region->construct);
+        if (region->construct != OMPP_CONSTRUCT_FUNCTION || late) continue;
+        region->addr = region->addr_end = 0;
+        region->name = ompp_profile_string(profile, "(unknown function)");
+    }
+    return places;
 }
 
 /* The regions of one module: code first, then locks. */
@@ -274,7 +292,8 @@ static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, ompp
                                                   ompp_profile_text(profile, module->id), &structure);
     if (rc != 0) {
         const bool late = rc == -OMPP_E_TIMEOUT;
-        not_found(profile, items[0].module, late ? time_limit(limit, over, sizeof over) : open_problem(rc), ncode);
+        not_found(profile, items[0].module, late ? time_limit(limit, over, sizeof over) : open_problem(rc),
+                  leave_code(profile, items, ncode, late));
         if (late) say_late(profile, "locks whose variables were not looked up", limit, n - ncode);
         return rc == -OMPP_E_NOMEM ? rc : 0;
     }

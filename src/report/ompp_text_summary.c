@@ -91,9 +91,11 @@ static int put_hottest(const ompp_text_t *t, const ompp_profile_t *profile)
         const ompp_region_t *r = &profile->regions[samples.functions[f].index];
         char *name = ompp_text_printable(ompp_profile_text(profile, r->name), false);
         const char *file = ompp_path_last(ompp_profile_text(profile, r->file));
+        const double own = 100 * (double)samples.functions[f].own_ns / (double)samples.total_ns;
+        const double all = 100 * (double)samples.functions[f].all_ns / (double)samples.total_ns;
         fprintf(t->out, "Hottest function of the program: %.40s%s%s, %.1f %% of the processor time\n",
-                name && *name ? name : "one without a name", *file ? " in " : "", file,
-                100 * (double)samples.functions[f].own_ns / (double)samples.total_ns);
+                name && *name ? name : "one without a name", *file ? " in " : "", file, own);
+        if (all - own > 1) fprintf(t->out, "  (%.1f %% with what it calls)\n", all);
         free(name);
     }
     ompp_samples_fini(&samples);

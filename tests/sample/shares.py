@@ -62,6 +62,8 @@ def check(verdict, title, outcome, threads):
     part(verdict, title + ": light", below.get("light", 0), total, 0.25, samples)
     part(verdict, title + ": first", below.get("first", 0), total, 2 / 3, samples)
     part(verdict, title + ": heavy by second", pairs.get(("heavy", "second"), 0), total, 0.25, samples)
+    nameless = {n.region.function for n in profile.tree if n.region is not None and n.region.type == "FUNCTION" and not n.region.name}
+    verdict.equal(nameless & {"spin", "heavy", "light", "first", "second", "main"}, set(), title + ": functions without a name as their callers")
     text = open(outcome.reports("txt")[0]).read()
     section = text[text.index("ompp Samples"):]
     verdict.equal([line for line in section.splitlines() if len(line) > 80], [], title + ": lines of more than 80 columns")
