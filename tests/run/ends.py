@@ -41,23 +41,6 @@ WAYS = (
 )
 
 
-def builds(scratch):
-    found = []
-    for name in ("openmpi", "mpich"):
-        launcher, compiler = "mpirun." + name, "mpicc." + name
-        if not shutil.which(launcher) or not shutil.which(compiler):
-            print("note: not tested with %s" % name)
-            continue
-        os.environ["MPICC"] = compiler
-        programs = {}
-        for kind in ("plain", "measured"):
-            programs[kind] = scratch.file(name, kind, "ends")
-            harness.build(SOURCE, programs[kind], harness.sources()[0], mpi=True, instrument=kind == "measured",
-                          flags=("-O0", "-g", "-I" + os.path.join(harness.SOURCE, "include")))
-        found.append((name, launcher, programs))
-    return found or harness.skip("no MPI here")
-
-
 def launch(name, launcher, program, way, folder, **settings):
     os.makedirs(os.path.join(folder, "job"), exist_ok=True)
     options = ["--oversubscribe", "--allow-run-as-root"] if name == "openmpi" else []
@@ -236,8 +219,9 @@ def test_gone(verdict, scratch, name, launcher, programs):
 
 def main():
     verdict, scratch = harness.Verdict("ends"), harness.Scratch("ends")
+    flags = ("-O0", "-g", "-I" + os.path.join(harness.SOURCE, "include"))
     try:
-        for name, launcher, programs in builds(scratch):
+        for name, launcher, programs in harness.builds_of_each_mpi(scratch, SOURCE, flags):
             for way in WAYS:
                 if len(sys.argv) == 1 or way.name in sys.argv:
                     test(verdict, scratch, way, name, launcher, programs)

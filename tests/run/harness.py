@@ -162,6 +162,26 @@ def build(source, output, how, mpi=False, flags=("-O0", "-g"), instrument=True):
         raise Failure("cannot build: %s\n%s" % (" ".join(words), done.err[-1500:]))
 
 
+def builds_of_each_mpi(scratch, source, flags=("-O0", "-g")):
+    """
+    For each MPI here: (its name, its launcher, {"plain": program, "measured": program}). MPICC names its compiler while the caller works
+    with them. Without any MPI the test is skipped.
+    """
+    found = False
+    for name in ("openmpi", "mpich"):
+        launcher, compiler = "mpirun." + name, "mpicc." + name
+        if not shutil.which(launcher) or not shutil.which(compiler):
+            print("note: not tested with %s" % name)
+            continue
+        os.environ["MPICC"], found = compiler, True
+        programs = {kind: scratch.file(name, kind, os.path.basename(source)[:-2]) for kind in ("plain", "measured")}
+        for kind, program in programs.items():
+            build(source, program, sources()[0], mpi=True, flags=flags, instrument=kind == "measured")
+        yield name, launcher, programs
+    if not found:
+        skip("no MPI here")
+
+
 def launcher_options(launcher):
     """What an MPI launcher needs on a small machine, in a container."""
     return ["--oversubscribe", "--allow-run-as-root"] if re.search("Open ?MPI|OpenRTE", version_of(launcher)) else []

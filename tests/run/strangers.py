@@ -7,7 +7,6 @@ Nothing hangs, no error handler is called, and output and status are those of th
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 
@@ -17,21 +16,6 @@ SOURCE = os.path.join(harness.HERE, "strangers.c")
 WAYS = ("plain", "spawn", "spawn-several", "connect", "join", "session", "session-alone")
 RANKS = 2
 MODES = ("virtual", "delay")
-
-
-def builds(scratch):
-    for name in ("openmpi", "mpich"):
-        launcher, compiler = "mpirun." + name, "mpicc." + name
-        if not shutil.which(launcher) or not shutil.which(compiler):
-            print("note: not tested with %s" % name)
-            continue
-        os.environ["MPICC"] = compiler
-        programs = {}
-        for kind in ("plain", "measured"):
-            programs[kind] = scratch.file(name, kind, "strangers")
-            harness.build(SOURCE, programs[kind], harness.sources()[0], mpi=True, instrument=kind == "measured")
-        options = ["--oversubscribe", "--allow-run-as-root"] if name == "openmpi" else []
-        yield name, [launcher, *options], programs
 
 
 def cases(way, programs):
@@ -91,7 +75,8 @@ def test(verdict, scratch, name, launcher, programs, way):
 def main():
     verdict, scratch = harness.Verdict("strangers"), harness.Scratch("strangers")
     try:
-        for name, launcher, programs in builds(scratch):
+        for name, launcher, programs in harness.builds_of_each_mpi(scratch, SOURCE):
+            launcher = [launcher, *harness.launcher_options(launcher)]
             for way in WAYS:
                 if len(sys.argv) == 1 or way in sys.argv:
                     test(verdict, scratch, name, launcher, programs, way)
