@@ -502,8 +502,10 @@ static int dissolve_unwanted(ompp_profile_t *profile)
     return rc;
 }
 
-/* Sources that know lines alone: the call path has the function. A loop's is what it is in; a function without a name of
- * its own, as in a stripped library, has none. */
+/*
+ * Sources that know lines alone: the call path has the function. A loop's function is the one around it. A function
+ * without a name, as in a stripped library, stays without.
+ */
 static void name_functions(ompp_profile_t *profile)
 {
     for (size_t i = 1; i < profile->nnodes; i++) {
