@@ -155,10 +155,13 @@ static int put_hottest(const ompp_text_t *t, const ompp_profile_t *profile)
         const char *file = ompp_path_last(ompp_profile_text(profile, r->file));
         const double own = 100 * (double)samples.functions[f].own_ns / (double)samples.total_ns;
         const double all = 100 * (double)samples.functions[f].all_ns / (double)samples.total_ns;
-        fprintf(t->out, "Hottest function: %.30s%s%.30s, %.1f %% of the processor time",
-                name && *name ? name : "no name", *file ? " in " : "", file, own);
-        if (all - own > 1) fprintf(t->out, " (%.1f %% with callees)", all);
-        putc('\n', t->out);
+        char where[COLUMNS + 1], tail[40] = "";
+        if (all - own > 1) snprintf(tail, sizeof tail, " (%.1f %% with callees)", all);
+        int n = snprintf(where, sizeof where, "Hottest function: %s%s%s", name && *name ? name : "no name",
+                         *file ? " in " : "", file);
+        const int most = COLUMNS - (int)(sizeof ", 100.0 % of processor time" - 1 + strlen(tail));
+        fprintf(t->out, "%.*s%s, %.1f %% of processor time%s\n", n > most ? most - 3 : n, where, n > most ? "..." : "",
+                own, tail);
         free(name);
     }
     ompp_samples_fini(&samples);
@@ -176,8 +179,8 @@ static void put_limits(const ompp_text_t *t)
         if (p->coverage[i].kind == OMPP_COVERAGE_OWN) own = p->coverage[i].count;
         else if (p->coverage[i].kind > OMPP_COVERAGE_SOURCE && p->coverage[i].kind < OMPP_COVERAGE_CPU_WAIT) n++;
     }
-    if (own) fprintf(t->out, "Measuring took %.1f %% of the thread time.%s", (double)own / 10, n ? " " : "\n");
-    if (n) fprintf(t->out, "ompp Coverage: %zu line%s on what was not measured.\n", n, n > 1 ? "s" : "");
+    if (own) fprintf(t->out, "Measuring took %.1f %% of thread time.%s", (double)own / 10, n ? " " : "\n");
+    if (n) fprintf(t->out, "Not measured: %zu line%s in ompp Coverage.\n", n, n > 1 ? "s" : "");
 }
 
 static bool has_parallel(const ompp_text_t *t)
