@@ -1,6 +1,6 @@
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_whatif.h"
-#include "report/ompp_utf8.h"
+#include "base/ompp_utf8.h"
 #include "report/ompp_xml_priv.h"
 
 #include <stdio.h>
