@@ -6,6 +6,7 @@
 #include "report/ompp_report.h"
 #include "report/ompp_text_priv.h"
 
+#include "analysis/ompp_efficiency.h"
 #include "analysis/ompp_outline.h"
 #include "analysis/ompp_properties.h"
 #include "base/ompp_error.h"
@@ -147,6 +148,68 @@ static int put_properties(json_t *j, const ompp_text_t *t)
     return 0;
 }
 
+static void put_pop(json_t *j, const char *level, const ompp_pop_t *pop)
+{
+    const char *const names[] = {"parallel", "balance", "communication"};
+    const double values[] = {pop->parallel, pop->balance, pop->communication};
+    char name[40];
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(name, sizeof name, "%s%s", level, names[i]);
+        put_real(j, name, values[i]);
+    }
+}
+
+static void put_efficiency(json_t *j, const ompp_profile_t *p, const ompp_efficiency_t *e)
+{
+    open_value(j, NULL, '{');
+    put_region_number(j, p, e->region);
+    put_number(j, "thread_ns", e->thread_ns);
+    put_number(j, "threads", e->nthreads);
+    put_number(j, "ranks", e->nranks);
+    put_number(j, "useful_ns", e->useful_ns);
+    put_pop(j, "", &e->all);
+    put_pop(j, "mpi_", &e->mpi);
+    put_pop(j, "openmp_", &e->openmp);
+    open_value(j, "lost_ns", '{');
+    for (unsigned lost = 0; lost < OMPP_LOST_NUM; lost++)
+        if (e->lost_ns[lost]) put_number(j, ompp_lost_rows[lost].name, e->lost_ns[lost]);
+    close_value(j, '}');
+    close_value(j, '}');
+}
+
+/* Of the run first, which has no region; its losses by call path. */
+static int put_efficiencies(json_t *j, const ompp_text_t *t)
+{
+    ompp_efficiency_t *all;
+    ompp_loss_t *losses;
+    size_t n, nlosses;
+    const int rc = ompp_analysis_efficiency(t->profile, t->paths, &all, &n, &losses, &nlosses);
+
+    if (rc == 0) {
+        open_value(j, "efficiency", '[');
+        for (size_t i = 0; i < n; i++) put_efficiency(j, t->profile, &all[i]);
+        close_value(j, ']');
+        open_value(j, "losses", '[');
+        for (size_t i = 0; i < nlosses; i++) {
+            open_value(j, NULL, '{');
+            put_text(j, "to", ompp_lost_rows[losses[i].lost].name);
+            put_region_number(j, t->profile, losses[i].region);
+            if (losses[i].node != OMPP_NONE) put_number(j, "call_path", losses[i].node);
+            put_number(j, "lost_ns", losses[i].lost_ns);
+            if (losses[i].rank != OMPP_NONE) {
+                put_number(j, "rank", losses[i].rank);
+                put_number(j, "rank_ns", losses[i].rank_ns);
+            }
+            close_value(j, '}');
+        }
+        close_value(j, ']');
+    }
+    free(all);
+    free(losses);
+    return rc;
+}
+
 static void put_coverage(json_t *j, const ompp_profile_t *p)
 {
     open_value(j, "coverage", '[');
@@ -176,6 +239,7 @@ int ompp_report_json(const ompp_profile_t *profile, const ompp_view_t *view, FIL
         put_regions(&j, &t);
         put_paths(&j, &t);
         rc = put_properties(&j, &t);
+        if (rc == 0) rc = put_efficiencies(&j, &t);
         put_coverage(&j, outline);
         fputs("}\n", out);
     }

@@ -55,8 +55,8 @@ static void put_parts(const ompp_text_t *t, const ompp_efficiency_t *e)
         put_part(t, e->idle_ns, e->thread_ns,
                  several ? "idle: others work alone, or the rank has ended" : "idle: others work alone");
     if (e->nthreads > 1)
-        fprintf(t->out, "Parallel efficiency %.2f = load balance %.2f x communication efficiency %.2f\n", e->parallel,
-                e->balance, e->communication);
+        fprintf(t->out, "Parallel efficiency %.2f = load balance %.2f x communication efficiency %.2f\n",
+                e->all.parallel, e->all.balance, e->all.communication);
 }
 
 static int put_losses(ompp_text_t *t)
@@ -111,9 +111,12 @@ static bool has_parallel(const ompp_text_t *t)
 
 static int put_lines(ompp_text_t *t, const ompp_profile_t *profile)
 {
-    ompp_efficiency_t efficiency;
+    ompp_efficiency_t *all;
+    size_t n;
 
-    if (ompp_analysis_efficiency(t->profile, t->paths, &efficiency)) put_parts(t, &efficiency);
+    if (ompp_analysis_efficiency(t->profile, t->paths, &all, &n, NULL, NULL) != 0) return -OMPP_E_NOMEM;
+    if (n) put_parts(t, all);
+    free(all);
     if (t->profile->mpi && !has_parallel(t))
         fputs("No parallel region: sections on OpenMP are empty. MPI stands in the callgraph.\n", t->out);
     const int rc = put_losses(t);
