@@ -116,7 +116,8 @@ void ompp_text_coverage(ompp_text_t *t)
     char folded[300];
 
     ompp_layout_title(t->out, "ompp Coverage");
-    if (!p->ncoverage && !t->refused && !t->folded.kept) fputs("everything was measured\n", t->out);
+    if (!p->ncoverage && !t->refused && !t->folded.regions && !t->folded.nodes)
+        fputs("everything was measured\n", t->out);
     for (uint32_t kind = 0; kind < OMPP_COVERAGE_NUM; kind++) {
         for (size_t i = 0; i < p->ncoverage; i++)
             if (p->coverage[i].kind == kind) {

@@ -5,7 +5,6 @@
 #define _GNU_SOURCE /* fmemopen */
 #include "report/ompp_report.h"
 #include "report/ompp_text_priv.h"
-#include "report/ompp_utf8.h"
 
 #include "analysis/ompp_efficiency.h"
 #include "analysis/ompp_outline.h"
@@ -13,6 +12,7 @@
 #include "analysis/ompp_sample_sums.h"
 #include "base/ompp_error.h"
 #include "base/ompp_path.h"
+#include "base/ompp_utf8.h"
 
 #include <inttypes.h>
 #include <locale.h>
@@ -45,9 +45,25 @@ static size_t put_openmp(const ompp_text_t *t, const ompp_efficiency_t *e)
                    sum = imbalance + e->class_ns[OMPP_CLASS_SYNCH] + e->class_ns[OMPP_CLASS_MGMT];
     char text[120];
 
-    if (!sum) return 0;
+    if (sum < e->thread_ns / 2000) return 0;
     snprintf(text, sizeof text, "OpenMP: imbalance %.1f, synchronising %.1f, management %.1f", 100 * imbalance / all,
              100 * e->class_ns[OMPP_CLASS_SYNCH] / all, 100 * e->class_ns[OMPP_CLASS_MGMT] / all);
+    return put_part(t, sum, e->thread_ns, text);
+}
+
+/* What of it is waiting is known where ranks' entries into calls were compared. */
+static size_t put_mpi(const ompp_text_t *t, const ompp_efficiency_t *e)
+{
+    const double all = (double)e->thread_ns;
+    const uint64_t known = e->lost_ns[OMPP_LOST_MPI_WAIT] + e->lost_ns[OMPP_LOST_MPI_TRANSFER],
+                   sum = known + e->lost_ns[OMPP_LOST_MPI];
+    char text[120] = "MPI";
+
+    if (!sum) return 0;
+    if (known)
+        snprintf(text, sizeof text, "MPI: waiting %.1f, moving data %.1f, either of them %.1f",
+                 100 * (double)e->lost_ns[OMPP_LOST_MPI_WAIT] / all,
+                 100 * (double)e->lost_ns[OMPP_LOST_MPI_TRANSFER] / all, 100 * (double)e->lost_ns[OMPP_LOST_MPI] / all);
     return put_part(t, sum, e->thread_ns, text);
 }
 
@@ -74,14 +90,14 @@ static size_t put_parts(const ompp_text_t *t, const ompp_efficiency_t *e)
 {
     size_t lines = put_part(t, e->useful_ns, e->thread_ns, "work") + put_openmp(t, e);
 
-    if (e->class_ns[OMPP_CLASS_MPI]) lines += put_part(t, e->class_ns[OMPP_CLASS_MPI], e->thread_ns, "MPI");
+    lines += put_mpi(t, e);
     if (e->idle_ns > e->thread_ns / 1000)
         lines += put_part(t, e->idle_ns, e->thread_ns,
                           t->profile->nranks > 1 ? "idle: others work alone, or the rank has ended"
                                                  : "idle: others work alone");
     if (e->nthreads <= 1) return lines;
-    fprintf(t->out, "Parallel efficiency %.2f = load balance %.2f x communication efficiency %.2f\n", e->parallel,
-            e->balance, e->communication);
+    fprintf(t->out, "Parallel efficiency %.2f = load balance %.2f x communication efficiency %.2f\n", e->all.parallel,
+            e->all.balance, e->all.communication);
     return lines + 1;
 }
 
@@ -192,14 +208,16 @@ static bool has_parallel(const ompp_text_t *t)
 
 static int put_lines(ompp_text_t *t, const ompp_profile_t *profile)
 {
-    ompp_efficiency_t efficiency;
-    size_t lines = 0, cautions = 0;
+    ompp_efficiency_t *all;
+    size_t n, lines = 0, cautions = 0;
 
-    if (ompp_analysis_efficiency(t->profile, t->paths, &efficiency)) {
-        put_run(t, &efficiency);
+    if (ompp_analysis_efficiency(t->profile, t->paths, &all, &n, NULL, NULL) != 0) return -OMPP_E_NOMEM;
+    if (n) {
+        put_run(t, all);
         cautions = ompp_text_short_cautions(t);
-        lines = 1 + cautions + put_parts(t, &efficiency);
+        lines = 1 + cautions + put_parts(t, all);
     }
+    free(all);
     if (t->profile->mpi && !has_parallel(t)) {
         fputs("No parallel region: sections on OpenMP are empty. MPI is in the callgraph.\n", t->out);
         lines++;

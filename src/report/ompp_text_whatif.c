@@ -4,8 +4,8 @@
  */
 #include "config.h"
 
+#include "base/ompp_utf8.h"
 #include "report/ompp_text_whatif_priv.h"
-#include "report/ompp_utf8.h"
 
 #include "base/ompp_error.h"
 
