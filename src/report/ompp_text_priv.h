@@ -277,6 +277,9 @@ char *ompp_text_subject(const ompp_text_t *t, uint32_t region);
 
 #define OMPP_TEXT_LEAST_PERCENT 0.1 /* severity of a property that is listed */
 
+/** \brief Writes what to do about a finding, in a line. */
+void ompp_text_advice(ompp_text_t *t, const ompp_finding_t *finding);
+
 /** \return whether a property is severe enough to be listed. */
 bool ompp_text_is_listed(const ompp_text_t *t, const ompp_finding_t *finding);
 

@@ -45,7 +45,7 @@ static void put_short_time(const ompp_text_t *t, uint64_t ns)
 }
 
 /* The advice, with what was found in place of %r, %n and %t (ompp_property.def). */
-static void print_advice(ompp_text_t *t, const ompp_finding_t *f)
+void ompp_text_advice(ompp_text_t *t, const ompp_finding_t *f)
 {
     const ompp_region_t *region = f->region == OMPP_NONE ? NULL : &t->profile->regions[f->region];
     const bool mpi = region && region->construct == OMPP_CONSTRUCT_MPI;
@@ -90,7 +90,7 @@ int ompp_text_properties(ompp_text_t *t)
         snprintf(percent, sizeof percent, "%f", 100.0 * (double)f->lost_ns / basis);
         ompp_layout_property(t->out, listed + 1, name, strlen(name), "", subject ? subject : "",
                              subject ? strlen(subject) : 0, percent);
-        print_advice(t, f);
+        ompp_text_advice(t, f);
         free(subject);
     }
     if (n > listed) fprintf(t->out, "Below %.1f percent, and not listed: %zu\n\n", OMPP_TEXT_LEAST_PERCENT, n - listed);

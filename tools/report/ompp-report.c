@@ -212,6 +212,22 @@ static int show(const request_t *request) { return request->by >= 0 ? show_sampl
 
 static int csv(const request_t *request) { return print(request, true); }
 
+/* Text and CSV have no call paths of single threads. */
+static int html(const request_t *request)
+{
+    input_t input;
+    int rc = EXIT_BAD;
+
+    if (!load(request->file, &input)) return EXIT_BAD;
+    const int numbered = input.profile && !is_numbered(input.profile) ? ompp_analysis_number(input.profile) : 0;
+    if (!input.profile)
+        fprintf(stderr, "ompp-report: name the XML of the run: of %s there is no page\n", shown_name(request->file));
+    else if (numbered) ompp_report_complain(ompp_error_message(numbered));
+    else rc = ompp_report_page(input.profile, request);
+    unload(&input);
+    return rc;
+}
+
 /* ---- Source ------------------------------------------------------------------------------------------------------ */
 
 /* The XML, and a source file; without it, which files there are. */
@@ -346,7 +362,8 @@ enum {
     TAKES_ALL = 32,
     TAKES_EXPIRE = 64,
     TAKES_FULL = 128,
-    TAKES_BY = 256
+    TAKES_BY = 256,
+    TAKES_OUTPUT = 512
 };
 
 static const char *const views[OMPP_BY_NUM] = {
@@ -370,6 +387,13 @@ static const struct {
      "Prints a report as CSV, in ompP's format. FILE as for show. A CSV report comes out as it was. What CSV cannot "
      "hold is left\n"
      "out, and said; times of a text report have no more digits than it.\n"},
+    {"html", html, NULL, 1, INT_MAX, TAKES_OUTPUT, "FILE... [-o OUT]", "write a page for browsers",
+     "Writes a page that shows a run in a browser: one file, which asks nothing of the network and can be mailed. FILE "
+     "is "
+     "the XML that a\n"
+     "run leaves. The page goes beside it, FILE.ompp.html. Source files that can be read are in it, unless OMPP_REDACT "
+     "is "
+     "set.\n"},
     {"annotate", NULL, annotate, 1, 2, TAKES_FULL, "[--full] FILE [SOURCE]", "show source text with its times",
      "Prints a source file with what was measured beside its lines: processor time by samples (own sec), and the time "
      "of "
@@ -416,7 +440,7 @@ static int help(void)
 {
     printf("usage: ompp-report [COMMAND] [OPTION...] FILE...\n\nReads the reports of ompp and of ompP: XML, text and "
            "CSV.\n"
-           "For show, csv, coz and check FILE may be a pipe; - is standard input.\n\n"
+           "For show, csv, html, coz and check FILE may be a pipe; - is standard input.\n\n"
            "Commands:\n\n");
     for (size_t v = 0; v < NVERBS; v++)
         printf("  %-8s %-25s %s%s\n", verbs[v].name, verbs[v].arguments, verbs[v].brief, v ? "" : " (the default)");
@@ -426,6 +450,7 @@ static int help(void)
         "calls)\n"
         "  --full      show, csv: also what the report of a run leaves out when it is very large; annotate: all lines\n"
         "  --digits=N  digits after the point of times, 0-9 (default 2, or those of the report)\n"
+        "  -o OUT      html: the file to write, - is standard output (default: beside FILE, FILE.ompp.html)\n"
         "  --to=DIR    merge, collect: where to write (default: the working directory)\n"
         "  --remove    merge, collect: remove what was read, when all was written\n"
         "  --running   merge, collect: take in processes that still run\n"
@@ -450,6 +475,7 @@ static int help_of(size_t verb)
     if (verbs[verb].options & TAKES_FULL)
         printf("  --full      also what the report of a run leaves out when it is very large\n");
     if (verbs[verb].options & TAKES_DIGITS) printf("  --digits=N  digits after the point of times, 0-9\n");
+    if (verbs[verb].options & TAKES_OUTPUT) printf("  -o OUT      the file to write; - is standard output\n");
     if (verbs[verb].options & TAKES_TO) printf("  --to=DIR    where to write (default: the working directory)\n");
     if (verbs[verb].options & TAKES_REMOVE) printf("  --remove    remove what was read, when all was written\n");
     if (verbs[verb].options & TAKES_RUNNING) printf("  --running   take in processes that still run\n");
@@ -528,6 +554,10 @@ static int parse_option(char **argv, int *i, request_t *request, unsigned *used)
         *used |= TAKES_TO;
         if (!*text) return wrong("give --to= a directory", NULL);
         request->to = text;
+    } else if ((text = value_of("-o", argv, i)) || (text = value_of("--output", argv, i))) {
+        *used |= TAKES_OUTPUT;
+        if (!*text) return wrong("give -o a file", NULL);
+        request->output = text;
     } else if ((text = value_of("--expire", argv, i))) {
         *used |= TAKES_EXPIRE;
         request->expire = ompp_report_duration(text);
@@ -565,7 +595,8 @@ static int check_usage(size_t verb, bool named, unsigned used, char **files, int
 {
     static const char *const names[] = {"--digits is not for",  "--to is not for",   "--remove is not for",
                                         "--running is not for", "--list is not for", "--all is not for",
-                                        "--expire is not for",  "--full is not for", "--by is not for"};
+                                        "--expire is not for",  "--full is not for", "--by is not for",
+                                        "-o is not for"};
     const char *near = NULL;
 
     for (unsigned bit = 0; bit < sizeof names / sizeof names[0]; bit++)
@@ -573,6 +604,7 @@ static int check_usage(size_t verb, bool named, unsigned used, char **files, int
     if (used & TAKES_EXPIRE && used & ~(unsigned)TAKES_EXPIRE) return wrong("--expire stands alone", NULL);
     if (!named && nfiles > 0 && !is_file(files[0]) && (near = nearest_verb(files[0])))
         return wrong_verb(files[0], near);
+    if (used & TAKES_OUTPUT && nfiles > 1) return wrong("-o is for one FILE", NULL);
     if (nfiles < verbs[verb].least) return wrong("name a file", NULL);
     if (nfiles > verbs[verb].most) return wrong("name one file: there are more, or this is no command", files[0]);
     return EXIT_OK;

@@ -1,0 +1,12 @@
+import type { Profile } from "../data";
+import { el, type Child } from "../dom";
+import { heading, linked, note, report, reportTitle } from "../parts";
+
+const SHOWN = ["general", "summary", "coverage", "caution", "whatif"]; /* that have views */
+
+export function coverage(p: Profile): Child[] {
+  return [note("What was not measured, or not as it should be."),
+    el("ul", { class: "lines" }, ...report(p.raw.sections.coverage).filter((l) => l).map((l) => el("li", {}, ...linked(p, l)))),
+    ...Object.entries(p.raw.sections).filter(([key, lines]) => !SHOWN.includes(key) && report(lines).some((l) => l))
+      .flatMap(([key, lines]) => [heading(reportTitle(lines).replace(/^ompp /, "") || key), el("pre", {}, ...report(lines).flatMap((l) => [...linked(p, l), "\n"]))])];
+}
