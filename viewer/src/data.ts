@@ -146,7 +146,7 @@ export function makeProfile(raw: Raw): Profile {
   const used = new Set<number>([...tree.region.slice(1)]);
   for (const [id] of raw.samples?.functions ?? []) used.add(id);
   for (const result of raw.whatif?.results ?? []) if (result.region !== undefined) used.add(result.region);
-  const listed = [...used].map((id) => regions[id]).sort((a, b) => Math.max(b.time, b.sampled) - Math.max(a.time, a.sampled) || a.number - b.number);
+  const listed = [...used].map((id) => regions[id]).sort((a, b) => Number(a.isPath) - Number(b.isPath) || (a.isPath ? b.sampled - a.sampled || b.time - a.time : b.time - a.time) || a.number - b.number);
   return {
     raw, tree, measures, regions, listed, basis: raw.duration * raw.slots, lossTitles: losses.map((m) => m.title),
     table: new Map(raw.tables.map((t) => [t.region, t.columns])), perRegion: (m) => perRegion(m, m.unit === "ns" && m.loss ? "own" : "all"),

@@ -8,7 +8,7 @@ export function digitsFor(ns: number): number {
   return s >= 1000 ? 1 : s >= 1 ? 3 : s >= 0.01 ? 4 : 6;
 }
 
-export const seconds = (ns: number, digits: number): string => (ns / 1e9).toFixed(digits);
+export const seconds = (ns: number, digits: number): string => (ns ? (ns / 1e9).toFixed(digits) : "0");
 
 export const count = (n: number): string =>
   Number.isInteger(n) ? String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f") : Number.isFinite(n) ? n.toPrecision(4) : "";
@@ -23,6 +23,7 @@ export function time(ns: number): string {
 }
 
 export function bytes(n: number): string {
+  if (!n) return "0";
   const units = ["B", "kB", "MB", "GB", "TB"];
   let u = 0;
   for (; n >= 9999.5 && u < 4; u++) n /= 1000;

@@ -69,8 +69,8 @@ function chosen(p: Profile, r: Region, view: string): HTMLElement {
     el("span", { class: "place" }, el("b", {}, r.isPath ? "" : r.label + " "), `${r.type} ${r.isPath ? `${r.name} ${r.place.replace(/ \('.*$/, "")}` : r.place}`),
     r.nodes ? el("span", {}, `${time(r.time)} (${percent(r.time, p.basis)} %)`) : r.sampled ? el("span", {}, `${time(r.sampled)} of samples`) : "",
     r.lost ? el("span", {}, `lost ${time(r.lost)} `, lossStack(p, r, r.time)) : "",
-    el("span", { class: "links" }, ...links.flatMap((v) => [regionLink(r, v.title, v.key), " "])),
-    el("a", { class: "close", href: hash({ region: -1 }), "aria-label": "choose none", title: "choose none" }, "\u00d7"));
+    el("span", { class: "links" }, ...links.flatMap((v) => [regionLink(r, v.title, v.key), " "]),
+      el("a", { class: "close", href: hash({ region: -1 }), "aria-label": "choose none", title: "choose none" }, "\u00d7")));
 }
 
 function start(p: Profile): void {

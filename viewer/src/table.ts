@@ -5,7 +5,7 @@ import { go, keep, read } from "./state";
 const ROW = 24, MARGIN = 12;
 
 export interface TableColumn {
-  title: string; hint?: string; width?: string; number?: boolean;
+  title: string; hint?: string; width?: string; least?: number; number?: boolean; /* width in em; least: of a column without one */
   cell: (row: number) => Child; text?: (row: number) => string; sort?: (row: number) => number | string; header?: boolean;
 }
 
@@ -37,7 +37,7 @@ export function table(o: TableOptions): HTMLElement {
     const number = i + 1, sorted = Math.abs(parseInt(by, 10)) === number, down = by.startsWith("-");
     const next = sorted ? (down ? String(number) : "-" + number) : (c.number ? "-" : "") + number;
     const inside: Child = c.sort && !o.tree
-      ? el("button", { type: "button", title: c.hint, click: () => go({ sort: next }) }, c.title, el("span", { class: "arrow", "aria-hidden": "true" }, sorted ? (down ? "\u2193" : "\u2191") : ""))
+      ? el("button", { type: "button", title: c.hint, click: () => go({ sort: next }) }, c.title, sorted && el("span", { "aria-hidden": "true" }, down ? "\u2193" : "\u2191"))
       : el("span", { title: c.hint }, c.title);
     return el("th", { scope: "col", class: c.number ? "number" : null, "aria-sort": sorted ? (down ? "descending" : "ascending") : null }, inside);
   };
@@ -52,7 +52,11 @@ export function table(o: TableOptions): HTMLElement {
     }, ...cells);
   };
 
-  const gap = (n: number) => el("tr", { class: "gap", "aria-hidden": "true" }, el("td", { colspan: o.columns.length, height: n * ROW }));
+  const gap = (n: number) => {
+    const cell = el("td", { colspan: o.columns.length });
+    cell.style.height = n * ROW + "px";
+    return el("tr", { class: "gap", "aria-hidden": "true" }, cell);
+  };
   const show = (force: boolean) => {
     const from = Math.max(0, Math.floor(box.scrollTop / ROW) - MARGIN), to = Math.min(rows.length, from + Math.ceil((box.clientHeight || 800) / ROW) + 2 * MARGIN);
     if (!force && from === first && to === last) return;
@@ -80,12 +84,18 @@ export function table(o: TableOptions): HTMLElement {
     show(true);
   });
 
-  box.append(el("table", { role: o.tree ? "treegrid" : null, "aria-rowcount": rows.length + 1, "aria-label": o.label },
+  const whole = el("table", { role: o.tree ? "treegrid" : null, "aria-rowcount": rows.length + 1, "aria-label": o.label },
     el("colgroup", {}, ...o.columns.map((c) => { const col = el("col"); if (c.width) col.style.width = c.width; return col; })),
-    el("thead", {}, el("tr", {}, ...o.columns.map(heading))), body));
+    el("thead", {}, el("tr", {}, ...o.columns.map(heading))), body);
+  whole.style.minWidth = o.columns.reduce((sum, c) => sum + (c.width ? parseFloat(c.width) : c.least ?? 14), 0) + "em";
+  box.append(whole);
   if (o.height) box.style.maxHeight = o.height;
   show(true);
-  requestAnimationFrame(() => { if (o.reveal !== undefined && focus) box.scrollTop = Math.max(0, focus * ROW - box.clientHeight / 3); show(true); });
+  let placed = o.reveal === undefined || !focus;
+  new ResizeObserver(() => {
+    if (!placed && box.clientHeight) { placed = true; box.scrollTop = Math.max(0, focus * ROW - box.clientHeight / 3); }
+    show(true);
+  }).observe(box);
 
   const copy = el("button", { type: "button", class: "quiet", click: async () => {
     const lines = rows.map((r) => o.columns.map((c) => (c.text ? c.text(r) : plain(c.cell(r))).replace(/[\t\n]/g, " ")).join("\t"));

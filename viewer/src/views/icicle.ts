@@ -124,6 +124,6 @@ export function icicle(p: Profile): Child[] {
   tell(focus);
   return [
     el("div", { class: "tools" }, measureChoice(p, m.key), top ? el("button", { type: "button", click: () => go({ node: 0 }) }, "Whole program") : "", note("A click shows what is below; Escape shows all again.")),
-    m.all[0] > 0 ? picture.box : note("There is nothing of this metric."), says,
+    says, m.all[0] > 0 ? picture.box : note("There is nothing of this metric."),
     el("ul", { class: "legend" }, ...KINDS.filter(([kind]) => used.has(kind)).map(([kind, text]) => el("li", {}, el("span", { class: "key " + kind, "aria-hidden": "true" }), text)))];
 }

@@ -41,7 +41,7 @@ export function messages(p: Profile): Child[] {
         { title: "Place", cell: (i) => p.regions[i].place.replace(/ \('.*'\)$/, ""), sort: (i) => p.regions[i].place },
         { title: "Time [s]", width: "7em", number: true, cell: (i) => seconds(p.regions[i].time, digits), sort: (i) => p.regions[i].time },
         { title: "%", hint: "of the time of all threads", width: "4.5em", number: true, cell: (i) => percent(p.regions[i].time, p.basis), sort: (i) => p.regions[i].time },
-        { title: "Executions", width: "7em", number: true, cell: (i) => count(p.regions[i].count), sort: (i) => p.regions[i].count },
+        { title: "Executions", width: "7.5em", number: true, cell: (i) => count(p.regions[i].count), sort: (i) => p.regions[i].count },
         ...numbers((i, title) => per.get(title)?.get(i) ?? 0),
       ],
     }),

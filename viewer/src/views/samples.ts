@@ -25,6 +25,6 @@ export function samples(p: Profile): Child[] {
   };
   return [
     note(`${count(s.count)} samples stand for ${time(s.time)} of ${time(s.processor)} of processor time. Waiting has none. `, el("a", { href: hash({ view: "icicle", metric: "cpu", node: 0 }) }, "Call paths as icicle"), ", ", el("a", { href: hash({ view: "tree", metric: "cpu", node: 0 }) }, "as tree"), "."),
-    heading("Whose code"), el("table", { class: "plain" }, el("tbody", {}, ...s.owners.map(([name, ns]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", { class: "number" }, seconds(ns, digits)), el("td", { class: "number" }, percent(ns, s.time)), el("td", { class: "wide" }, bar(ns / s.time, "work")))))),
+    heading("Whose code"), el("table", { class: "plain" }, el("thead", {}, el("tr", {}, ...["Code of", "Own [s]", "%", ""].map((t, i) => el("th", { scope: "col", class: i === 1 || i === 2 ? "number" : null }, t)))), el("tbody", {}, ...s.owners.map(([name, ns]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", { class: "number" }, seconds(ns, digits)), el("td", { class: "number" }, percent(ns, s.time)), el("td", { class: "wide" }, bar(ns / s.time, "work")))))),
     ...rows("Functions", s.functions, false), ...rows("Loops", s.loops, true), ...rows("Lines", s.lines, true)];
 }

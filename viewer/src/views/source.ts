@@ -53,9 +53,9 @@ export function source(p: Profile): Child[] {
         ...(sampled ? [{ title: "CPU [s]", hint: "processor time by samples", width: "6.5em", number: true, cell: (n: number) => { const l = file.lines.get(n); return l?.sampled ? seconds(l.sampled, digits) : ""; } }] : []),
         { title: "Time [s]", hint: "of regions and calls that begin here, all threads", width: "6.5em", number: true, cell: (n) => { const l = file.lines.get(n); return l?.time ? seconds(l.time, digits) : ""; } },
         { title: "Lost", hint: "of that time", width: "4em", cell: (n) => { const r = file.lines.get(n)?.regions[0]; return r ? lossStack(p, r, r.time) : ""; } },
-        { title: "Construct", width: "15em", cell: (n) => { const l = file.lines.get(n); return l?.regions.length ? el("span", {}, ...l.regions.slice(0, 3).flatMap((r, i) => [i ? ", " : "", regionLink(r), " " + (r.type === "MPI" ? r.name : r.brief)]), l.regions.length > 3 ? ` +${l.regions.length - 3}` : "") : ""; } },
+        { title: "Construct", width: "12em", cell: (n) => { const l = file.lines.get(n); return l?.regions.length ? el("span", {}, ...l.regions.slice(0, 3).flatMap((r, i) => [i ? ", " : "", regionLink(r), " " + (r.type === "MPI" ? r.name : r.brief)]), l.regions.length > 3 ? ` +${l.regions.length - 3}` : "") : ""; } },
         { title: "Line", width: "4.5em", number: true, header: true, cell: (n) => String(n) },
-        { title: "Text", cell: (n) => el("code", {}, lines ? lines[n - 1].replace(/\t/g, "    ") : "") },
+        { title: "Text", least: 60, cell: (n) => el("code", {}, lines ? lines[n - 1].replace(/\t/g, "    ") : "") },
       ],
     })];
 }
