@@ -2,7 +2,7 @@
 import { load, type Profile, type Region } from "./data";
 import { el, type Child } from "./dom";
 import { percent, time } from "./format";
-import { lossStack, regionLink } from "./parts";
+import { lossStack, regionLink, shortName } from "./parts";
 import { hash, read, go } from "./state";
 import { advice } from "./views/advice";
 import { coverage } from "./views/coverage";
@@ -41,8 +41,8 @@ function sidebar(p: Profile): { element: HTMLElement; update: () => void } {
   let rows = p.listed;
   const list = el("ul", { class: "regions" }), space = el("div", { class: "space" }, list), box = el("div", { class: "scroll" }, space);
   const all = (r: Region) => (r.time ? percent(r.time, p.basis) : p.raw.samples ? percent(r.sampled, p.raw.samples.time) : "");
-  const item = (r: Region) => el("li", {}, el("a", { href: hash({ region: r.id }), "aria-current": r.id === read().region ? "true" : null, title: `${r.type} ${r.place}` },
-    el("span", { class: "what" }, r.isPath ? r.name || r.label : r.type === "MPI" ? r.name : r.place), el("span", { class: "kind" }, r.isPath ? "function" : `${r.label} ${r.brief}`), el("span", { class: "share" }, all(r))));
+  const item = (r: Region) => el("li", {}, el("a", { href: hash({ region: r.id }), "aria-current": r.id === read().region ? "true" : null, title: `${r.type} ${r.isPath ? r.name + " " : ""}${r.place}` },
+    el("span", { class: "what" }, r.isPath ? shortName(r.name || r.label) : r.type === "MPI" ? r.name : r.place), el("span", { class: "kind" }, r.isPath ? "function" : `${r.label} ${r.brief}`), el("span", { class: "share" }, all(r))));
   const update = () => {
     const tall = 2 * ROW - 8, from = Math.max(0, Math.floor(box.scrollTop / tall) - 5), to = Math.min(rows.length, from + Math.ceil((box.clientHeight || 800) / tall) + 12);
     space.style.height = rows.length * tall + "px";
@@ -66,7 +66,7 @@ function sidebar(p: Profile): { element: HTMLElement; update: () => void } {
 function chosen(p: Profile, r: Region, view: string): HTMLElement {
   const links = VIEWS.filter((v) => ["regions", "tree", "icicle", "threads", "source", "whatif", "advice"].includes(v.key) && v.key !== view);
   return el("div", { class: "chosen", role: "region", "aria-label": "Chosen region" },
-    el("span", { class: "place" }, el("b", {}, r.isPath ? "" : r.label + " "), `${r.type} ${r.isPath ? `${r.name} ${r.place.replace(/ \('.*$/, "")}` : r.place}`),
+    el("span", { class: "place" }, el("b", {}, r.isPath ? "" : r.label + " "), `${r.type} ${r.isPath ? `${shortName(r.name)} ${r.place.replace(/ \('.*$/, "")}` : r.place}`),
     r.nodes ? el("span", {}, `${time(r.time)} (${percent(r.time, p.basis)} %)`) : r.sampled ? el("span", {}, `${time(r.sampled)} of samples`) : "",
     r.lost ? el("span", {}, `lost ${time(r.lost)} `, lossStack(p, r, r.time)) : "",
     el("span", { class: "links" }, ...links.flatMap((v) => [regionLink(r, v.title, v.key), " "]),

@@ -4,12 +4,24 @@ import { el, type Child } from "./dom";
 import { percent, time } from "./format";
 import { hash } from "./state";
 
+/** Names of templates without their arguments; the whole name stands in titles. */
+export function shortName(name: string): string {
+  if (name.length < 40 || !/[<(]/.test(name)) return name;
+  let out = "", depth = 0;
+  for (const c of name.replace(/operator(<<?=?>?|>>?=?|->\*?|\(\))/g, (w) => w.replace(/</g, "\u0001").replace(/>/g, "\u0002").replace(/\(/g, "\u0003").replace(/\)/g, "\u0004"))) {
+    if (c === "<" || c === "(") { if (!depth++) out += c + "\u2026"; }
+    else if (c === ">" || c === ")") { if (depth && !--depth) out += c; }
+    else if (!depth) out += c;
+  }
+  return out.replace(/[\u0001-\u0004]/g, (c) => "<>()"[c.charCodeAt(0) - 1]);
+}
+
 export const lossClass = (title: string): string => "c-" + title.toLowerCase().replace(/[^a-z]/g, "");
 
 /** Stays in the view. */
 export function regionLink(r: Region | undefined, text?: string, view?: string): Child {
   if (!r) return "";
-  return el("a", { href: hash(view ? { region: r.id, view } : { region: r.id }), title: `${r.type} ${r.place}${r.isPath ? " " + r.name : ""}` }, text ?? r.label);
+  return el("a", { href: hash(view ? { region: r.id, view } : { region: r.id }), title: `${r.type} ${r.place}${r.isPath ? " " + r.name : ""}` }, text ?? shortName(r.label));
 }
 
 /** A bar of parts; what they are stands beside it as text. */
@@ -37,7 +49,10 @@ export function select(label: string, options: [value: string, text: string][], 
   return el("label", { class: "choice" }, label + " ", box);
 }
 
-export function chosenMeasure(p: Profile, key: string): Measure { return p.measures.find((m) => m.key === key) ?? p.measures[0]; }
+/** A run with samples alone has nothing else. */
+export function chosenMeasure(p: Profile, key: string): Measure {
+  return p.measures.find((m) => m.key === key) ?? p.measures.find((m) => p.tree.n === 1 && m.key === "cpu") ?? p.measures[0];
+}
 
 /** Lines of the text report, without the frame of their title. */
 export function report(lines: string[] | undefined): string[] {

@@ -1,7 +1,7 @@
 import type { Measure, Profile } from "../data";
 import { canvas, colour, el, type Child } from "../dom";
 import { percent, words } from "../format";
-import { chosenMeasure, note } from "../parts";
+import { chosenMeasure, note, shortName } from "../parts";
 import { go, read } from "../state";
 import { heaviest, measureChoice, nodeText } from "./tree";
 
@@ -61,7 +61,7 @@ export function icicle(p: Profile): Child[] {
       c.fillRect(left, row * ROW, Math.max(wide - (wide > 3 ? 1 : 0), LEAST), ROW - 1);
       c.globalAlpha = 1;
       if (wide > 28) {
-        const { what, text } = nodeText(p, m.tree.region[i]), label = m.tree.region[i] >= 0 && p.regions[m.tree.region[i]].isPath ? p.regions[m.tree.region[i]].name || text : `${what} ${text}`.trim();
+        const { what, text } = nodeText(p, m.tree.region[i]), label = m.tree.region[i] >= 0 && p.regions[m.tree.region[i]].isPath ? shortName(p.regions[m.tree.region[i]].name) || text : `${what} ${text}`.trim();
         c.save();
         c.beginPath();
         c.rect(left, row * ROW, wide - 4, ROW);

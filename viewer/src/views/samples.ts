@@ -1,7 +1,7 @@
 import type { Profile, Sampled } from "../data";
 import { el, type Child } from "../dom";
 import { count, digitsFor, percent, seconds, time } from "../format";
-import { bar, heading, note, regionLink } from "../parts";
+import { bar, heading, note, regionLink, shortName } from "../parts";
 import { table } from "../table";
 import { go, hash, read } from "../state";
 
@@ -19,7 +19,7 @@ export function samples(p: Profile): Child[] {
         { title: "", width: "7em", cell: (i) => bar(list[i][1] / s.time, "work") },
         ...(line ? [] : [{ title: "All %", hint: "with what it calls", width: "5em", number: true, cell: (i: number) => percent(list[i][2], s.time) }]),
         { title: line ? "Line" : "Function", header: true, cell: (i: number) => (line ? el("a", { href: hash({ region: list[i][0], view: "source" }) }, p.regions[list[i][0]].place.replace(/ \('.*$/, "")) : regionLink(p.regions[list[i][0]])) },
-        { title: line ? "Function" : "Place", cell: (i: number) => (line ? p.regions[list[i][0]].name : p.regions[list[i][0]].place.replace(/ \('.*$/, "")) },
+        { title: line ? "Function" : "Place", cell: (i: number) => (line ? el("span", { title: p.regions[list[i][0]].name }, shortName(p.regions[list[i][0]].name)) : p.regions[list[i][0]].place.replace(/ \('.*$/, "")) },
       ],
     })];
   };

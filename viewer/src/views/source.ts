@@ -39,8 +39,10 @@ export function source(p: Profile): Child[] {
   const state = read(), all = files(p), region = p.regions[state.region];
   if (!all.length) return [note("No region and no sample has a line of the source: the program was built without -g, or the lines were not found.")];
   const text = new Map(Object.entries(p.raw.sources ?? {}));
-  const file = all.find((f) => f.name === state.q) ?? all.find((f) => f.name === region?.file) ?? all.find((f) => text.has(f.name)) ?? all[0], lines = text.get(file.name);
+  const file = all.find((f) => f.name === state.q) ?? all.find((f) => f.name === region?.file) ?? all.find((f) => text.has(f.name) && !f.name.startsWith("/usr/")) ?? all.find((f) => text.has(f.name)) ?? all[0], lines = text.get(file.name);
+  const cost = (n: number) => Math.max(file.lines.get(n)!.time, file.lines.get(n)!.sampled);
   const known = [...file.lines.keys()].sort((a, b) => a - b), rows = lines ? lines.map((_, i) => i + 1) : known;
+  const hottest = known.reduce((a, n) => (cost(n) > cost(a) ? n : a), known[0]);
   const sampled = !!p.raw.samples, digits = digitsFor(Math.max(...[...file.lines.values()].map((l) => Math.max(l.time, l.sampled))));
   const mine = region && region.file === file.name ? region : undefined;
   const inside = (n: number) => !!mine && n >= mine.begin && n <= Math.max(mine.end, mine.begin);
@@ -48,7 +50,7 @@ export function source(p: Profile): Child[] {
     el("div", { class: "tools" }, select("File", all.map((f) => [f.name, `${short(f.name)}  ${time(f.time)}${text.has(f.name) ? "" : " (lines only)"}`] as [string, string]), file.name, (q) => go({ q })), note(file.name)),
     lines ? "" : note("The text of this file is not in the page: it could not be read where the page was made, or OMPP_REDACT was set. These are its lines with values."),
     table({
-      label: "Source " + short(file.name), rows, reveal: mine?.begin ?? known[0], selected: inside,
+      label: "Source " + short(file.name), rows, reveal: mine?.begin ?? hottest, selected: inside,
       columns: [
         ...(sampled ? [{ title: "CPU [s]", hint: "processor time by samples", width: "6.5em", number: true, cell: (n: number) => { const l = file.lines.get(n); return l?.sampled ? seconds(l.sampled, digits) : ""; } }] : []),
         { title: "Time [s]", hint: "of regions and calls that begin here, all threads", width: "6.5em", number: true, cell: (n) => { const l = file.lines.get(n); return l?.time ? seconds(l.time, digits) : ""; } },

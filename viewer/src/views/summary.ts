@@ -30,7 +30,7 @@ function first(p: Profile): Child {
 }
 
 export function summary(p: Profile): Child[] {
-  const caution = report(p.raw.sections.caution), facts = report(p.raw.sections.general).map((line) => /^(.{1,28}?) *: ?(.*)$/.exec(line)).filter((m) => m !== null);
+  const caution = report(p.raw.sections.caution), facts = report(p.raw.sections.general).map((line) => /^(.{1,28}?) *: ?(.*)$/.exec(line)).filter((m) => m && m[2] !== "not set");
   return [
     heading("In words"), el("pre", { class: "words" }, ...report(p.raw.sections.summary).flatMap((line) => [...linked(p, line), "\n"])),
     caution.length ? el("ul", { class: "caution" }, ...caution.filter((l) => l).map((l) => el("li", {}, l.replace(/ \(more in ompp Coverage.*$/, "")))) : "",

@@ -19,6 +19,7 @@ function picture(p: Profile, c: Column, rows: number[]): Child[] {
   const values = rows.map((i) => c.rows?.[i] ?? 0), most = Math.max(...values, 0);
   const rankRow = new Map(ranks.map((r, i) => [r, i]));
   const says = el("p", { class: "says", "aria-live": "polite" });
+  const floor = read().q === "least" ? Math.min(...values) : 0;
   let side = 1, size = CELL, focus = values.indexOf(most);
   /* Many ranks with few threads stand side by side. */
   const arrange = (width: number) => {
@@ -45,7 +46,7 @@ function picture(p: Profile, c: Column, rows: number[]): Child[] {
     for (let i = 0; i < ranks.length; i += side) if (size >= 11 || (i / side) % Math.ceil(12 / size) === 0) ctx.fillText(p.raw.mpi ? String(ranks[i]) : "threads", 0, 16 + (i / side) * size + Math.min(size - 2, size / 2 + 5));
     values.forEach((v, k) => {
       const { x, y } = place(k);
-      ctx.fillStyle = scale[most > 0 ? Math.round((32 * v) / most) : 0];
+      ctx.fillStyle = scale[most > floor ? Math.round((32 * (v - floor)) / (most - floor)) : 0];
       ctx.fillRect(x, y, size - 1, size - 1);
     });
     if (focus >= 0) {
@@ -72,7 +73,7 @@ function picture(p: Profile, c: Column, rows: number[]): Child[] {
   });
   const present = values.filter((v) => v > 0), mean = values.reduce((a, v) => a + v, 0) / (values.length || 1);
   const spread = el("p", { class: "note" }, `${values.length} threads: least ${words(Math.min(...values), c.unit)}, mean ${words(mean, c.unit)}, most ${words(most, c.unit)}`, present.length < values.length ? `; ${values.length - present.length} have none` : "");
-  const legend = el("p", { class: "scale", "aria-hidden": "true" }, el("span", {}, "0"), el("span", { class: "ramp" }), el("span", {}, words(most, c.unit)));
+  const legend = el("p", { class: "scale", "aria-hidden": "true" }, el("span", {}, floor ? words(floor, c.unit) : "0"), el("span", { class: "ramp" }), el("span", {}, words(most, c.unit)));
   tell(focus);
   return [map.box, says, el("div", { class: "split" }, spread, legend)];
 }
@@ -84,11 +85,12 @@ export function threads(p: Profile): Child[] {
   const head = [el("p", {}, id !== state.region ? (state.region >= 0 ? `${p.regions[state.region].label} has no values of its own; ` : "No region is chosen; ") + "this is the one with most time: " : "", el("b", {}, `${region.label} ${region.type} ${region.place}`))];
   const chosen = columns.find((c) => c.title === state.column) ?? columns[0], each = !!columns[0]?.rows;
   const used = columns.filter((c) => c.sum[0] !== 0 || c.rows?.some((v) => v));
-  const tools = el("div", { class: "tools" }, select("Column", used.map((c) => [c.title, c.title] as [string, string]), chosen.title, (column) => go({ column })));
+  const tools = el("div", { class: "tools" }, select("Column", used.map((c) => [c.title, c.title] as [string, string]), chosen.title, (column) => go({ column })),
+    select("Colours", [["", "from 0"], ["least", "from the least"]], state.q, (q) => go({ q })));
   const cells: TableColumn[] = used.map((c) => {
     const digits = digitsFor(Math.max(0, ...(c.rows ?? c.sum).map((v) => v ?? 0)));
     const of = (i: number) => (i < 0 ? c.sum[0] : c.rows?.[i]) ?? 0;
-    return { title: c.title + (c.unit === "ns" ? " [s]" : ""), number: true, width: "8em", cell: (i) => value(of(i), c.unit, digits), text: (i) => (c.unit === "ns" ? (of(i) / 1e9).toFixed(9) : String(of(i))), sort: of };
+    return { title: c.title + (c.unit === "ns" ? " [s]" : ""), number: true, width: "8.5em", cell: (i) => value(of(i), c.unit, digits), text: (i) => (c.unit === "ns" ? (of(i) / 1e9).toFixed(9) : String(of(i))), sort: of };
   });
   const name: TableColumn[] = [
     ...(p.raw.mpi ? [{ title: "Rank", width: "5em", header: true, cell: (i: number) => (i < 0 ? "SUM" : p.raw.locations[i][0] < 0 ? "others" : String(p.raw.locations[i][0])), sort: (i: number) => (i < 0 ? -1 : p.raw.locations[i][0] < 0 ? 1e9 : p.raw.locations[i][0]) }] : []),

@@ -1,7 +1,7 @@
 import type { Profile } from "../data";
 import { el, type Child } from "../dom";
 import { digitsFor, percent, value, unitName } from "../format";
-import { bar, chosenMeasure, note, select } from "../parts";
+import { bar, chosenMeasure, note, select, shortName } from "../parts";
 import { table } from "../table";
 import { go, hash, read } from "../state";
 
@@ -9,11 +9,10 @@ const WORTH = 0.005, MOST_OPEN = 400;
 let open: { key: string; nodes: Set<number> } | null = null;
 
 /** Nodes that are open at first: the ways to what is large. */
-function atFirst(p: Profile, m: ReturnType<typeof chosenMeasure>): Set<number> {
+function atFirst(m: ReturnType<typeof chosenMeasure>): Set<number> {
   const nodes = new Set<number>([0]);
   for (let i = 1; i < m.tree.n && nodes.size < MOST_OPEN; i++)
     if (nodes.has(m.tree.parent[i]) && m.all[i] >= WORTH * m.all[0] && m.tree.end[i] > i + 1) nodes.add(i);
-  void p;
   return nodes;
 }
 
@@ -37,12 +36,12 @@ export function nodeText(p: Profile, region: number): { what: string; text: stri
   if (region < 0) return { what: "", text: p.raw.application };
   const r = p.regions[region];
   if (r.type === "MPI") return { what: r.name, text: r.place.replace(/ \('.*'\)$/, "") };
-  return r.isPath ? { what: r.type === "FUNCTION" ? "" : r.brief, text: r.name ? `${r.name}${r.file ? "  " + r.place.replace(/ \('.*$/, "") : ""}` : r.place } : { what: r.brief, text: r.place };
+  return r.isPath ? { what: r.type === "FUNCTION" ? "" : r.brief, text: r.name ? `${shortName(r.name)}${r.file ? "  " + r.place.replace(/ \('.*$/, "") : ""}` : r.place } : { what: r.brief, text: r.place };
 }
 
 export function tree(p: Profile): Child[] {
   const state = read(), m = chosenMeasure(p, state.metric), holder = el("div", { class: "fill" });
-  if (open?.key !== m.key) open = { key: m.key, nodes: atFirst(p, m) };
+  if (open?.key !== m.key) open = { key: m.key, nodes: atFirst(m) };
   const nodes = open.nodes, digits = digitsFor(m.all[0]), unit = unitName(m.unit);
   const target = state.node > 0 && state.node < m.tree.n ? state.node : state.region >= 0 ? heaviest(m, state.region) : 0;
   for (let i = target; i > 0; ) nodes.add((i = m.tree.parent[i]));
@@ -50,7 +49,7 @@ export function tree(p: Profile): Child[] {
   const name = (i: number) => {
     const { what, text } = nodeText(p, m.tree.region[i]);
     const twist = inner(i) ? el("button", { type: "button", tabindex: -1, class: "twist", "aria-label": nodes.has(i) ? "fold" : "unfold", click: () => toggle(i, !nodes.has(i)) }, nodes.has(i) ? "\u25be" : "\u25b8") : el("span", { class: "twist" });
-    const cell = el("span", { class: "node" }, twist, what ? el("span", { class: "tag" }, what) : "", i ? el("a", { href: hash({ region: m.tree.region[i], node: i }) }, text) : text);
+    const cell = el("span", { class: "node" }, twist, what ? el("span", { class: "tag" }, what) : "", i ? el("a", { href: hash({ region: m.tree.region[i], node: i }), title: p.regions[m.tree.region[i]].name || null }, text) : text);
     cell.style.paddingLeft = 14 * Math.min(m.tree.depth[i], 40) + "px";
     return cell;
   };

@@ -49,24 +49,24 @@ export function whatif(p: Profile): Child[] {
   if (!w) return [note("Nothing is known of what the program would gain. Run it with OMPP_CAUSAL=virtual: then this view shows for each region how much faster the program would be if the region were faster.")];
   const words = () => el("details", { open: !w.results.length }, el("summary", {}, "As in the text report"), el("pre", {}, text.join("\n")));
   if (!w.results.length) return [note("There is no result: the lines below say why."), words()];
-  const name = (r: Result) => { if (r.region === undefined) return w.outside; const q = p.regions[r.region]; return `${q.label} ${q.type === "MPI" ? q.name : q.brief}`; };
+  const name = (r: Result) => { if (r.region === undefined) return w.outside; const q = p.regions[r.region]; return `${q.label} ${q.name && !q.isPath ? q.name : q.isPath ? "" : q.brief}`.trim().slice(0, 26); };
   const rank = (r: Result) => last(r).gain, best = [...w.results].sort((a, b) => rank(b) - rank(a));
   const marked = w.results.find((r) => r.region === selected && selected >= 0) ?? best[0];
   const shown = best.slice(0, CURVES);
   if (!shown.includes(marked)) shown[shown.length - 1] = marked;
   const steps = [...new Set(w.results.flatMap((r) => r.gains.map((g) => g.speedup)))].sort((a, b) => a - b), some = steps.length > 5 ? steps.filter((s) => [0.25, 0.5, 0.75, 1].some((q) => Math.abs(q - s) < 1e-6)) : steps;
   return [
-    note(`How much less time the whole program would take if one region were faster (${w.mode === "delay" ? "experiments with delays" : "virtual clocks"}). Gains of several regions do not add up. The band is the 95 % interval of ${name(marked)}.`),
+    note(`How much less time the whole program would take if one region were faster (${w.mode === "delay" ? "experiments with delays" : "virtual clocks"}). Gains of several regions do not add up. ${marked.gains.some((g) => g.low !== undefined) ? `The band is the 95 % interval of ${name(marked)}.` : `Of ${name(marked)} the interval is not determined.`}`),
     chart(shown, name, marked),
     heading("All regions that were followed"), table({
       label: "What the program gains", sort: "-" + (4 + some.length), rows: w.results.map((_, i) => i), selected: (i) => w.results[i].region === selected && selected >= 0, open: (i) => { if (w.results[i].region !== undefined) go({ region: w.results[i].region }); },
       columns: [
-        { title: "Region", width: "7em", header: true, cell: (i) => (w.results[i].region === undefined ? w.outside : regionLink(p.regions[w.results[i].region!])), sort: (i) => (w.results[i].region === undefined ? 0 : p.regions[w.results[i].region!].number) },
-        { title: "Place", cell: (i) => (w.results[i].region === undefined ? "" : p.regions[w.results[i].region!].place) },
-        { title: "Share %", hint: "of the time in which threads worked", width: "5.5em", number: true, cell: (i) => pc(w.results[i].share), sort: (i) => w.results[i].share },
-        ...some.map((s) => ({ title: `${pc(s, 0)} % faster`, hint: "the program gains, percent of its time", width: "7em", number: true, cell: (i: number) => { const g = at(w.results[i], s); return g ? pc(g.gain) + (g.chance ? "?" : "") : "\u2013"; }, sort: (i: number) => at(w.results[i], s)?.gain ?? -9 })),
+        { title: "Region", width: "9em", header: true, cell: (i) => (w.results[i].region === undefined ? w.outside : regionLink(p.regions[w.results[i].region!])), sort: (i) => (w.results[i].region === undefined ? 0 : p.regions[w.results[i].region!].number) },
+        { title: "Place", least: 12, cell: (i) => (w.results[i].region === undefined ? "" : p.regions[w.results[i].region!].place) },
+        { title: "Share %", hint: "of the time in which threads worked", width: "6em", number: true, cell: (i) => pc(w.results[i].share), sort: (i) => w.results[i].share },
+        ...some.map((s) => ({ title: `${pc(s, 0)} % faster`, hint: "the program gains, percent of its time", width: "8em", number: true, cell: (i: number) => { const g = at(w.results[i], s); return g ? pc(g.gain) + (g.chance ? "?" : "") : "\u2013"; }, sort: (i: number) => at(w.results[i], s)?.gain ?? -9 })),
         { title: "95 % interval", hint: "of the last gain", width: "9em", number: true, cell: (i) => { const g = last(w.results[i]); return g?.low !== undefined ? `${pc(g.low)} to ${pc(g.high!)}` : "not determined"; } },
-        { title: "Knee %", hint: "more speed-up than that brings almost nothing", width: "5.5em", number: true, cell: (i) => (w.results[i].knee ? pc(w.results[i].knee, 0) : "\u2013"), sort: (i) => w.results[i].knee },
+        { title: "Knee %", hint: "more speed-up than that brings almost nothing", width: "6em", number: true, cell: (i) => (w.results[i].knee ? pc(w.results[i].knee, 0) : "\u2013"), sort: (i) => w.results[i].knee },
         { title: "Remarks", width: "11em", cell: (i) => [w.results[i].verdict, ...w.results[i].flags].filter(Boolean).join(", ") },
       ],
     }), words()];
