@@ -314,9 +314,13 @@ static int convert(const request_t *request)
 {
     ompp_profile_t *profile = NULL;
     const char *slash = strrchr(request->file, '/');
-    int rc = ompp_collect_file(request->file, &profile, NULL);
+    const int fd = ompp_left_open(request->file);
+    int rc = fd < 0 ? -OMPP_E_OPEN : ompp_collect_fd(fd, &profile, NULL);
     bool died = rc == 0;
-    if (rc == -OMPP_E_FORMAT) rc = ompp_pack_read_file(request->file, &profile);
+    if (rc == -OMPP_E_FORMAT) rc = ompp_pack_read_fd(fd, &profile);
+    const int error = errno;
+    if (fd >= 0) close(fd);
+    errno = error;
     char message[1200], *dir = strndup(request->file, slash && !died ? (size_t)(slash - request->file) : 0);
 
     if (rc) {
