@@ -70,7 +70,7 @@ static void place_of(const ompp_profile_t *p, const ompp_region_t *region, char 
 }
 
 /*
- * A function without a name is its address in its file. A name that is too long loses the arguments of templates, then
+ * A name that is too long loses the arguments of templates, then
  * its first scopes: what is wanted most is at its end.
  */
 static void name_of(const ompp_profile_t *p, const ompp_region_t *region, size_t room, char *out, size_t size)
@@ -79,10 +79,6 @@ static void name_of(const ompp_profile_t *p, const ompp_region_t *region, size_t
     char *shorter = NULL;
 
     if (!*name) name = ompp_profile_text(p, region->function);
-    if (!*name) {
-        snprintf(out, size, "0x%" PRIx64, region->addr);
-        return;
-    }
     if (strlen(name) > room) shorter = strdup(name);
     if (shorter) {
         ompp_name_shorten(shorter);
@@ -105,32 +101,40 @@ static void put_place(const section_t *s, const ompp_sampled_t *row, bool line)
     name_of(s->p, region, wide, name, sizeof name);
     const char *first = line ? place : name, *second = line ? name : place;
     room -= put_fitting(s, first, line ? room : wide);
-    if (room > 4 && *second) {
+    if (room > 4 && *second && strncmp(name, place, strlen(place)) != 0) { /* a nameless function has its file's name */
         putc(' ', s->out);
         put_fitting(s, second, room - 1);
     }
     putc('\n', s->out);
 }
 
-/* From the innermost function outwards: that fits best what is wanted of a path when it is cut. An address is followed
- * by its file, where that is another one than before. */
+static bool is_loop(const ompp_profile_t *p, uint32_t node)
+{
+    return node && p->regions[p->nodes[node].region].construct == OMPP_CONSTRUCT_SOURCE_LOOP;
+}
+
+/* What has called a node: loops call nothing. */
+static uint32_t caller_of(const ompp_profile_t *p, uint32_t node)
+{
+    do node = p->nodes[node].parent;
+    while (is_loop(p, node));
+    return node;
+}
+
+/* From the innermost function outwards: that fits best what is wanted of a path when it is cut. */
 static void put_path(const section_t *s, uint32_t node)
 {
     size_t room = WIDTH - NUMBERS + 1, rows = 0;
-    uint32_t module = OMPP_NONE;
     const char *between = "";
 
-    for (uint32_t n = node; n && rows < 4; n = s->p->nodes[n].parent) {
+    for (uint32_t n = node; n && rows < 4; n = caller_of(s->p, n)) {
         const ompp_region_t *region = &s->p->regions[s->p->nodes[n].region];
         char name[400], text[760];
         char place[300];
         place_of(s->p, region, place, sizeof place);
-        if (region->construct == OMPP_CONSTRUCT_FUNCTION) {
-            const bool is_named = region->name || region->function, is_told = is_named || region->module == module;
+        if (region->construct == OMPP_CONSTRUCT_FUNCTION || region->construct == OMPP_CONSTRUCT_INLINED) {
             name_of(s->p, region, WIDTH - NUMBERS - 6, name, sizeof name);
-            if (is_told) snprintf(text, sizeof text, "%s%s", between, name);
-            else snprintf(text, sizeof text, "%s%s (%s)", between, name, place);
-            if (!is_named) module = region->module;
+            snprintf(text, sizeof text, "%s%s", between, name);
         } else {
             const char *what = ompp_constructs[region->construct].place == OMPP_PLACE_CALL
                                    ? ompp_profile_text(s->p, region->name)
@@ -191,7 +195,9 @@ static void put_branch(const section_t *s, uint64_t own, uint64_t all, unsigned 
     place_of(s->p, r, place, sizeof place);
     const size_t room = WIDTH - NUMBERS - indent, taken = ompp_utf8_width(place);
     name_of(s->p, r, room > taken + 20 ? room - taken : 20, name, sizeof name);
-    if (r->construct == OMPP_CONSTRUCT_FUNCTION) snprintf(text, sizeof text, "%s %s", name, place);
+    if (r->construct == OMPP_CONSTRUCT_FUNCTION && strncmp(name, place, taken) == 0)
+        snprintf(text, sizeof text, "%s", name);
+    else if (r->construct == OMPP_CONSTRUCT_FUNCTION) snprintf(text, sizeof text, "%s %s", name, place);
     else if (r->construct == OMPP_CONSTRUCT_INLINED) snprintf(text, sizeof text, "%s, inlined at %s", name, place);
     else if (r->construct == OMPP_CONSTRUCT_SOURCE_LOOP) snprintf(text, sizeof text, "[loop %s]", place);
     else if (ompp_constructs[r->construct].place == OMPP_PLACE_CALL)
@@ -273,7 +279,7 @@ static void put_callers(const tree_t *tree, way_t *ways, size_t n, unsigned dept
     branch_t *groups = malloc((n + 1) * sizeof *groups);
     size_t ngroups = 0;
 
-    for (size_t i = 0; i < n; i++) ways[i].node = p->nodes[ways[i].node].parent;
+    for (size_t i = 0; i < n; i++) ways[i].node = caller_of(p, ways[i].node);
     qsort_r(ways, n, sizeof *ways, by_region, (void *)(uintptr_t)p);
     for (size_t i = 0, next; groups && i < n; i = next) {
         uint64_t sum = 0;
@@ -440,13 +446,13 @@ int ompp_text_samples_csv(const ompp_text_t *t, const ompp_profile_t *profile)
             if (!samples.paths[i].index) continue;
             put_csv_row(&s, "path", &samples.paths[i], profile->nodes[samples.paths[i].index].region);
             putc(',', t->out);
-            for (uint32_t n = profile->nodes[samples.paths[i].index].parent; n; n = profile->nodes[n].parent) {
+            for (uint32_t n = caller_of(profile, samples.paths[i].index); n; n = caller_of(profile, n)) {
                 char name[400];
                 const ompp_region_t *r = &profile->regions[profile->nodes[n].region];
                 name_of(profile, r, sizeof name, name, sizeof name);
                 const bool named = r->construct == OMPP_CONSTRUCT_FUNCTION || r->name;
                 ompp_text_csv(t->out, named ? name : ompp_constructs[r->construct].full, false);
-                if (profile->nodes[n].parent) fputs(" < ", t->out);
+                if (caller_of(profile, n)) fputs(" < ", t->out);
             }
             putc('\n', t->out);
         }
