@@ -115,6 +115,8 @@ static __attribute__((noinline)) ompp_unwind_end_t step_rare(path_t *path, ompp_
         return OMPP_UNWIND_ROOT;
     *walk = before;
     enter_caller(walk, *cfa, rip, rbp);
+    /* A helper of assembly leaves as they are what its caller needs to find its own frame. */
+    if (path->is_thorough && before.is_exact) walk->known |= before.known & OMPP_CALLEE_SAVED;
     return OMPP_UNWIND_ROOT;
 }
 
@@ -240,6 +242,12 @@ static inline bool is_same(const ompp_unwind_memo_t *memo, uint64_t rsp, uint64_
     return true;
 }
 
+/* None was found with the registers that are followed always; all others may lead to one. */
+static bool needs_more(ompp_recipe_t recipe)
+{
+    return recipe.kind == OMPP_RECIPE_NONE && recipe.offset == OMPP_UNWIND_NO_RECIPE && !recipe.is_settled;
+}
+
 /* ---- The walk ---------------------------------------------------------------------------------------------------- */
 
 #define STEPS_BESIDE 64u /* frames of ours, that are left out */
@@ -273,6 +281,7 @@ static size_t walk_frames(path_t *path, bool skips_ours, ompp_unwind_frame_t *fr
         if (__builtin_expect(*end != OMPP_UNWIND_ROOT || verdict == OMPP_UNWIND_INVALID, 0)) {
             if (path->memo) path->memo->n = 0;
             path->memo = NULL;
+            path->is_again |= !path->is_thorough && !was.is_exact && needs_more(recipe);
             if (path->is_again) return n;
             ompp_walk_t before = *walk;
             before.reg[OMPP_RSP] = was.rsp;
