@@ -22,6 +22,7 @@
 bool ompp_is_readable(uintptr_t at)
 {
 #if defined(__x86_64__)
+    if (at < PAGE) return false; /* for the system NULL is no address: there is no new mask */
     long result;
     register long size __asm__("r10") = 8;
 

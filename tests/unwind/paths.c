@@ -51,7 +51,7 @@ static __attribute__((noinline)) double realign_al(int n)
     for (int i = 0; i < 32; i++) s += p[i];
     return s;
 }
-/* Assembly without unwind information keeps its frame in r14 while a helper of its own works on the aligned stack. */
+/* Assembly without unwind information keeps its frame in r14 while a helper, which changes rbp, works on the aligned stack. */
 int by_register(int n);
 __asm__(".text\n"
         ".globl by_register\n"
@@ -62,7 +62,7 @@ __asm__(".text\n"
         "mov %edi, %eax\n\tmov $3, %ecx\n"
         "1:\tcall 2f\n\tdec %ecx\n\tjne 1b\n\t"
         "mov %r14, %rsp\n\tpop %r14\n\tpop %rbp\n\tpop %rbx\n\tret\n"
-        "2:\tlea 1(%rax), %rax\n\tadd %eax, %eax\n\tret\n"
+        "2:\tlea 1(%rax), %rbp\n\tadd %ebp, %eax\n\tret\n"
         ".size by_register, . - by_register\n");
 static int cmp(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 static __attribute__((noinline)) int sw(int k, int n)
