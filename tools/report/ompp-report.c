@@ -193,6 +193,7 @@ static int print(const request_t *request, bool csv)
 
 static int show_samples(const request_t *request)
 {
+    char error[400] = "";
     input_t input;
 
     if (!load(request->file, &input)) return EXIT_BAD;
@@ -201,8 +202,12 @@ static int show_samples(const request_t *request)
         fprintf(stderr, "ompp-report: name the XML of the run: %s has no samples\n", shown_name(request->file));
         rc = -OMPP_E_FORMAT;
     } else {
-        rc = ompp_report_samples(input.profile, (ompp_by_t)request->by, request->full, stdout);
-        if (rc) ompp_report_complain(ompp_error_message(rc));
+        if (request->metric)
+            rc = ompp_report_metric(input.profile, request->metric, (ompp_by_t)request->by, request->full, stdout,
+                                    error, sizeof error);
+        else rc = ompp_report_samples(input.profile, (ompp_by_t)request->by, request->full, stdout);
+        if (*error) fprintf(stderr, "ompp-report: --metric=%s: %s\n", ompp_report_shown(request->metric), error);
+        else if (rc) ompp_report_complain(ompp_error_message(rc));
     }
     unload(&input);
     return rc ? EXIT_BAD : ompp_report_finish();
@@ -360,7 +365,7 @@ static const struct {
     unsigned options;
     const char *arguments, *brief, *help;
 } verbs[] = {
-    {"show", show, NULL, 1, 1, TAKES_DIGITS | TAKES_FULL | TAKES_BY, "[--by=VIEW] [--digits=N] FILE",
+    {"show", show, NULL, 1, 1, TAKES_DIGITS | TAKES_FULL | TAKES_BY, "[--by=VIEW] [--metric=NAME] [--digits=N] FILE",
      "print it as text",
      "Prints a report as text, in ompP's format. FILE is the XML that a run leaves (FILE.ompp.xml), or a text or CSV "
      "report of\n"
@@ -424,6 +429,7 @@ static int help(void)
         "\nOptions:\n\n"
         "  --by=VIEW   show: what samples say: flat (functions, lines), caller (who called each), callee (what each "
         "calls)\n"
+        "  --metric=NAME  show: these views of a counter, a column or an expression\n"
         "  --full      show, csv: also what the report of a run leaves out when it is very large; annotate: all lines\n"
         "  --digits=N  digits after the point of times, 0-9 (default 2, or those of the report)\n"
         "  --to=DIR    merge, collect: where to write (default: the working directory)\n"
@@ -446,7 +452,8 @@ static int help_of(size_t verb)
     if (verbs[verb].options & TAKES_BY)
         printf("  --by=VIEW   what samples say: flat (functions and lines), caller (who called each function), callee "
                "(what "
-               "it calls)\n");
+               "it calls)\n"
+               "  --metric=NAME  a counter, a column (EXECT) or an expression, instead of samples\n");
     if (verbs[verb].options & TAKES_FULL)
         printf("  --full      also what the report of a run leaves out when it is very large\n");
     if (verbs[verb].options & TAKES_DIGITS) printf("  --digits=N  digits after the point of times, 0-9\n");
@@ -536,6 +543,11 @@ static int parse_option(char **argv, int *i, request_t *request, unsigned *used)
         *used |= TAKES_BY;
         for (request->by = OMPP_BY_NUM - 1; request->by >= 0 && strcmp(text, views[request->by]) != 0;) request->by--;
         if (request->by < 0) return wrong("a view is flat, caller or callee, not", text);
+    } else if ((text = value_of("--metric", argv, i))) {
+        *used |= TAKES_BY;
+        if (!*text) return wrong("give --metric= a counter, a column or an expression", NULL);
+        request->metric = text;
+        if (request->by < 0) request->by = OMPP_BY_CALLEE;
     } else {
         return parse_switch(word, request, used);
     }
