@@ -154,7 +154,7 @@ void ompp_causal_was_made(ompp_causal_thread_t *self)
 /* It keeps up with the others before it goes into a region, which nobody is to take for work there. */
 static ompp_time_t chase_first(ompp_causal_thread_t *self)
 {
-    if (ompp_causal.rule.delays) ompp_causal_chase(self);
+    ompp_causal_chase(self);
     return ompp_event_now();
 }
 
@@ -330,29 +330,48 @@ static void posts_left(unsigned posts)
     if (ompp_causal_self) ompp_causal_self->left = posts;
 }
 
-static ompp_sync_subscriber_t subscriber = {
-    .combine = ompp_causal_combine,
-    .vector = ompp_causal_clock_vector,
-    .suspended_until = ompp_causal_suspended_until,
-    .hold = ompp_causal_hold,
-    .contribute = ompp_causal_contribute,
-    .revise = ompp_causal_revise,
-    .note_sent = ompp_causal_note_sent,
-    .throttle = ompp_causal_throttle,
-    .join_clock = ompp_causal_join_clock,
-    .pay = ompp_causal_pay,
-    .clock = ompp_causal_clock,
-    .charge = ompp_causal_charge,
-    .flag = ompp_causal_flag,
-    .alone = ompp_whatif_say_why,
-    .share = ompp_causal_node_open,
-    .publish = ompp_causal_publish,
-    .wait = ompp_causal_wait,
-    .resume = ompp_causal_resume,
-    .task = ompp_causal_task,
-    .thread = ompp_causal_thread,
-    .look = ompp_progress_look,
-    .posts_left = posts_left,
+static void clock_of_ranks(const ompp_sync_clock_t *clock)
+{
+    ompp_causal_farm_prefault(); /* messages are about to come */
+    ompp_causal_clock(clock);
+}
+
+static void made_in_experiment(ompp_sync_thread_t what)
+{
+    ompp_causal_thread_t *self = ompp_causal_enter();
+
+    if (!self) return;
+    if (what == OMPP_SYNC_THREAD_BEGIN) ompp_causal_was_made(self);
+    ompp_causal_leave(self);
+}
+
+static bool throttle_nothing(void) { return false; }
+
+static bool contribute_nothing(void *vector)
+{
+    (void)vector;
+    return false;
+}
+
+static void note_nothing(unsigned rank) { (void)rank; }
+static void charge_nothing(ompp_time_t ns) { (void)ns; } /* delays are most of it */
+
+/* What the modes have in common. */
+#define BOTH                                                                                                          \
+    .suspended_until = ompp_causal_suspended_until, .hold = ompp_causal_hold, .revise = ompp_causal_revise,           \
+    .pay = ompp_causal_pay, .flag = ompp_causal_flag, .alone = ompp_whatif_say_why, .share = ompp_causal_node_open,   \
+    .publish = ompp_causal_publish, .wait = ompp_causal_wait, .resume = ompp_causal_resume, .task = ompp_causal_task, \
+    .look = ompp_progress_look, .posts_left = posts_left
+
+static ompp_sync_subscriber_t subscribers[OMPP_WHATIF_MODE_NUM] = {
+    [OMPP_WHATIF_VIRTUAL] = {BOTH, .combine = ompp_causal_combine, .vector = ompp_causal_clock_vector,
+                             .contribute = ompp_causal_contribute, .note_sent = ompp_causal_note_sent,
+                             .throttle = throttle_nothing, .join_clock = ompp_causal_join_clock,
+                             .clock = clock_of_ranks, .charge = ompp_causal_charge, .thread = ompp_causal_thread},
+    [OMPP_WHATIF_DELAY] = {BOTH, .combine = ompp_causal_delay_combine, .vector = ompp_causal_delay_vector,
+                           .contribute = contribute_nothing, .note_sent = note_nothing,
+                           .throttle = ompp_causal_throttle, .join_clock = ompp_causal_delay_join,
+                           .clock = ompp_causal_clock, .charge = charge_nothing, .thread = made_in_experiment},
 };
 
 static void in_child(void)
@@ -370,13 +389,14 @@ void ompp_causal_start(void)
     ompp_prefault_library((const void *)ompp_causal_start);
     atomic_store(&ompp_causal.set, 1);
     ompp_causal.rule = (ompp_clocks_rule_t){.percent = {25, 50, 75, 100}};
+    subscribers[OMPP_WHATIF_VIRTUAL].vector_size = ompp_causal_clock_vector_size();
+    subscribers[OMPP_WHATIF_DELAY].vector_size = ompp_causal_delay_vector_size();
+    subscribers[OMPP_WHATIF_DELAY].shared_size = ompp_causal_node_size();
     if (ompp_causal.mode == OMPP_WHATIF_DELAY) ompp_causal.rule = (ompp_clocks_rule_t){.delays = true};
     ompp_causal_calibrate();
     ompp_causal_limit_slots((unsigned)ompp_env.causal_clocks / OMPP_WHATIF_SPEEDUPS);
-    subscriber.vector_size = ompp_causal_clock_vector_size();
-    if (ompp_causal.rule.delays) subscriber.shared_size = ompp_causal_node_size();
     if (!ompp_causal_result_open() || !ompp_meter_add(&meter)) return;
     ompp_progress_on_visit(at_progress);
     pthread_atfork(NULL, NULL, in_child);
-    __atomic_store_n(&ompp_sync_subscriber, &subscriber, __ATOMIC_RELEASE);
+    __atomic_store_n(&ompp_sync_subscriber, &subscribers[ompp_causal.mode], __ATOMIC_RELEASE);
 }

@@ -224,7 +224,7 @@ void ompp_causal_chase(ompp_causal_thread_t *self) { chase(self, false); }
 
 bool ompp_causal_throttle(void)
 {
-    ompp_causal_thread_t *self = ompp_causal.rule.delays && ompp_causal_races() ? ompp_causal_enter() : NULL;
+    ompp_causal_thread_t *self = ompp_causal_races() ? ompp_causal_enter() : NULL;
     bool delayed;
 
     if (!self) return false;

@@ -357,7 +357,7 @@ bool ompp_causal_is_overdue(ompp_time_t t)
                                                             : OVERDUE;
 
     if (!run.begin) run.begin = t; /* the first one begins where ranks meet */
-    return ompp_causal.rule.delays && t > run.begin + times * SHORTEST_NS && !meets_soon(t);
+    return t > run.begin + times * SHORTEST_NS && !meets_soon(t);
 }
 
 /*
