@@ -357,21 +357,23 @@ static void note_nothing(unsigned rank) { (void)rank; }
 static void charge_nothing(ompp_time_t ns) { (void)ns; } /* delays are most of it */
 
 /* What the modes have in common. */
-#define BOTH                                                                                                          \
-    .suspended_until = ompp_causal_suspended_until, .hold = ompp_causal_hold, .revise = ompp_causal_revise,           \
-    .pay = ompp_causal_pay, .flag = ompp_causal_flag, .alone = ompp_whatif_say_why, .share = ompp_causal_node_open,   \
-    .publish = ompp_causal_publish, .wait = ompp_causal_wait, .resume = ompp_causal_resume, .task = ompp_causal_task, \
+#define BOTH                                                                                                        \
+    .suspended_until = ompp_causal_suspended_until, .hold = ompp_causal_hold, .revise = ompp_causal_revise,         \
+    .pay = ompp_causal_pay, .flag = ompp_causal_flag, .alone = ompp_whatif_say_why, .share = ompp_causal_node_open, \
+    .publish = ompp_causal_publish, .wait = ompp_causal_wait, .resume = ompp_causal_resume,                         \
     .look = ompp_progress_look, .posts_left = posts_left
 
 static ompp_sync_subscriber_t subscribers[OMPP_WHATIF_MODE_NUM] = {
     [OMPP_WHATIF_VIRTUAL] = {BOTH, .combine = ompp_causal_combine, .vector = ompp_causal_clock_vector,
                              .contribute = ompp_causal_contribute, .note_sent = ompp_causal_note_sent,
                              .throttle = throttle_nothing, .join_clock = ompp_causal_join_clock,
-                             .clock = clock_of_ranks, .charge = ompp_causal_charge, .thread = ompp_causal_thread},
+                             .clock = clock_of_ranks, .charge = ompp_causal_charge, .task = ompp_causal_task,
+                             .thread = ompp_causal_thread},
     [OMPP_WHATIF_DELAY] = {BOTH, .combine = ompp_causal_delay_combine, .vector = ompp_causal_delay_vector,
                            .contribute = contribute_nothing, .note_sent = note_nothing,
                            .throttle = ompp_causal_throttle, .join_clock = ompp_causal_delay_join,
-                           .clock = ompp_causal_clock, .charge = charge_nothing, .thread = made_in_experiment},
+                           .clock = ompp_causal_clock, .charge = charge_nothing, .task = ompp_causal_delay_task,
+                           .thread = made_in_experiment},
 };
 
 static void in_child(void)
