@@ -6,7 +6,6 @@
 #include "causal/ompp_causal.h"
 
 #include "base/ompp_env.h"
-#include "base/ompp_hash.h"
 #include "base/ompp_prefault.h"
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"
@@ -17,28 +16,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-ompp_causal_t ompp_causal;
-__thread ompp_causal_thread_t *ompp_causal_self __attribute__((tls_model("initial-exec")));
-
-#define SPINS 200u
-
-void ompp_causal_lock(_Atomic uint32_t *lock)
-{
-    unsigned spins = 0;
-    int saved_errno = errno;
-
-    while (atomic_exchange_explicit(lock, 1, memory_order_acquire)) {
-        while (atomic_load_explicit(lock, memory_order_relaxed))
-            if (++spins % SPINS == 0) sched_yield();
-    }
-    errno = saved_errno;
-}
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
@@ -244,17 +225,6 @@ static void end(void *state)
 
 /* ---- Progress ---------------------------------------------------------------------------------------------------- */
 
-/* teams: as ompp_causal_may_turn() has it. */
-static void may_end(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t)
-{
-    const bool together = teams != OMPP_CAUSAL_ANYWHERE;
-
-    if (ompp_causal.rule.delays) ompp_causal_may_end(self, visits, together, t);
-    else if (visits && !ompp_causal_is_suspended(self)) ompp_causal_result_block(self, visits, t);
-    if (!ompp_causal.rule.delays) ompp_causal_may_turn(self, teams, t);
-    ompp_causal_may_write(self, t);
-}
-
 /* A progress point that can tell us is visited on this thread. */
 static void at_progress(ompp_time_t t)
 {
@@ -264,64 +234,11 @@ static void at_progress(ompp_time_t t)
     ompp_causal_settle(self);
     ompp_clocks_count(&self->clocks, t);
     if (ompp_causal.rule.delays) count_seen(self, t);
-    may_end(self, ompp_progress_visits(t), OMPP_CAUSAL_ANYWHERE, t);
+    ompp_causal_moment(self, ompp_progress_visits(t), OMPP_CAUSAL_ANYWHERE, t);
     ompp_causal_leave(self);
 }
 
-void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t)
-{
-    if (region) ompp_progress_candidate(region, false, t);
-    may_end(self, ompp_progress_visits(t), region ? 0 : 1, t); /* the region is left, the barrier is the team's */
-}
-
-/* The same place again is found without looking at its region. */
-static ompp_progress_candidate_t *passed_at(ompp_causal_thread_t *self, ompp_off_t node)
-{
-    const unsigned i = ompp_hash_place32(node >> 4, 6);
-    _Static_assert(OMPP_CAUSAL_PASSED == 1u << 6, "the hash is as long as the table");
-
-    if (self->passed[i].node != node) {
-        const ompp_region_ref_t region = ompp_meter_region(node);
-        ompp_progress_candidate_t *candidate = ompp_progress_find(region, !ompp_causal_forks(node));
-        self->passed[i].node = candidate || !region ? node : 0;
-        self->passed[i].candidate = candidate;
-    }
-    return self->passed[i].candidate;
-}
-
-/* Nobody tells of joins while clocks are suspended: the barrier at the end of a team stands for it. */
-static void pass_barrier(ompp_causal_thread_t *self, ompp_time_t t)
-{
-    const ompp_off_t node = ompp_meter_last();
-    ompp_progress_candidate_t *candidate = passed_at(self, node);
-
-    ompp_causal_chance(t);
-    if (__builtin_expect(atomic_load_explicit(&ompp_causal.told, memory_order_relaxed), 0)) ompp_causal_untell();
-    if (t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed)) {
-        ompp_causal_may_turn(self, 1, t);
-        if (!ompp_causal_is_suspended(self) && ompp_causal_forks(node)) return; /* the join is still to be told */
-    }
-    if (candidate) ompp_progress_pass(candidate, t);
-}
-
-/* The initial thread has left a barrier of its team, or of other threads. The join behind that of the team's end is
- * still to be told. */
-static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
-{
-    if (ompp_causal_forks(self->node)) return;
-    ompp_progress_candidate(ompp_meter_region(self->node), true, t);
-    ompp_causal_at_join(self, 0, t);
-}
-
-void ompp_causal_left_barrier(ompp_causal_thread_t *self, ompp_time_t t)
-{
-    if (ompp_causal_is_suspended(self)) pass_barrier(self, t);
-    else at_barrier(self, t);
-}
-
 static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end, .readable = true};
-
-void ompp_causal_come_slow(void) { ompp_meter_place(); }
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 

@@ -14,11 +14,7 @@
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 #define MANY UINT64_MAX
-#define FARMS 4u          /* that can at one meeting */
-#define STALLED_PART 100u /* one part in so many of the time is too much */
-#define STALLED_OFTEN 3u  /* so many times, before others are told, ... */
-/* and so much: what others have heard stays, and the first calls of a run take longer than others */
-#define STALLED_NS 2000000u
+#define FARMS 4u /* that can at one meeting */
 #define OPEN 16u /* bits of flags from there on: they hold if what was told of farms does not */
 
 _Static_assert(OMPP_WHATIF_FLAG_NUM <= OPEN, "flags have room twice");
@@ -72,19 +68,6 @@ void ompp_causal_clock(const ompp_sync_clock_t *clock)
     if (clock->error_ns) atomic_fetch_or(&ompp_causal.flags, OMPP_WHATIF_F_CLOCK);
 }
 
-/* Common time less the process's own at t, 1/100 ns. */
-static ompp_fine_t shift_at(ompp_fine_t t)
-{
-    const double shift = (double)ompp_causal.clock.offset_ns * OMPP_FINE + t * ompp_causal.clock.drift;
-
-    return (ompp_fine_t)(int64_t)shift;
-}
-
-int64_t ompp_causal_common(ompp_time_t t)
-{
-    return (int64_t)t + (int64_t)(shift_at((ompp_fine_t)t * OMPP_FINE) / OMPP_FINE);
-}
-
 static uint64_t present_set(void) { return atomic_load_explicit(&ompp_causal.set, memory_order_relaxed); }
 
 static void put_experiment(remote_t *remote)
@@ -118,19 +101,12 @@ static void put_clocks(remote_t *remote, const ompp_clock_vector_t *own, ompp_fi
     for (unsigned i = 0; i < own->used; i++) remote->v[i] = own->v[i] + shift;
 }
 
-bool ompp_causal_suspension(void)
-{
-    const uint64_t suspension = atomic_load_explicit(&ompp_causal.suspension, memory_order_relaxed);
-
-    return suspension && suspension == atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
-}
-
 /* While clocks are suspended: the number of the set says that they do, and that others may begin again. */
 static size_t put_rest(remote_t *remote, ompp_time_t t)
 {
     const ompp_fine_t now = (ompp_fine_t)t * OMPP_FINE;
 
-    remote->t = now + shift_at(now);
+    remote->t = now + ompp_causal_shift(now);
     remote->set = present_set();
     return offsetof(remote_t, keys); /* turns are for meetings, which get all of it */
 }
@@ -157,7 +133,7 @@ static ompp_causal_thread_t *begin_vector(remote_t *remote, size_t size)
 static ompp_fine_t put_vector(ompp_causal_thread_t *self, remote_t *remote, uint64_t set, ompp_time_t t)
 {
     ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
-    const ompp_fine_t shift = shift_at(self->own.t);
+    const ompp_fine_t shift = ompp_causal_shift(self->own.t);
     remote->t = self->own.t + shift;
     remote->debt = self->own.debt;
     remote->set = set;
@@ -216,7 +192,7 @@ bool ompp_causal_contribute(void *vector)
 
 static void put_reported(remote_t *remote, const ompp_clock_vector_t *reported)
 {
-    const ompp_fine_t shift = shift_at(reported->t);
+    const ompp_fine_t shift = ompp_causal_shift(reported->t);
 
     put_clocks(remote, reported, shift);
     remote->reported = reported->t + shift;
@@ -271,7 +247,7 @@ static void revise_late(ompp_causal_thread_t *self, remote_t *mine, const remote
     then.t = all->reported; /* where clocks are that nobody tells of */
     then.served = 0;
     translate(self, &then, other);
-    const ompp_fine_t shift = shift_at(self->own.t), earlier = other->t - self->served.t;
+    const ompp_fine_t shift = ompp_causal_shift(self->own.t), earlier = other->t - self->served.t;
     ompp_clock_vector_widen(&self->own, other->used);
     for (unsigned i = 0; i < self->own.used; i++)
         self->own.v[i] = sooner(
@@ -469,7 +445,7 @@ static ompp_fine_t translate_time(const ompp_causal_thread_t *self, const remote
                                   ompp_clock_vector_t *vector)
 {
     const ompp_fine_t about = remote->t - (ompp_fine_t)ompp_causal.clock.offset_ns * OMPP_FINE;
-    const ompp_fine_t shift = shift_at(about);
+    const ompp_fine_t shift = ompp_causal_shift(about);
 
     vector->t = later(remote->t, remote->served) - shift;
     vector->debt = remote->debt;
@@ -615,32 +591,6 @@ static void begin_turn(ompp_causal_thread_t *self, const remote_t *remote, const
     self->met_all = self->met_some = false;
 }
 
-static struct {
-    _Atomic uint64_t times, ns;
-    _Atomic bool much;
-} stalled;
-
-bool ompp_causal_stalled(ompp_time_t t, uint64_t *times, uint64_t *ns)
-{
-    *times = atomic_load_explicit(&stalled.times, memory_order_relaxed);
-    *ns = atomic_load_explicit(&stalled.ns, memory_order_relaxed);
-    const bool much = *ns * STALLED_PART > ompp_causal_result_observed(t);
-    atomic_store_explicit(&stalled.much, much && *times >= STALLED_OFTEN && *ns >= STALLED_NS, memory_order_relaxed);
-    return much;
-}
-
-bool ompp_causal_stalled_much(void) { return atomic_load_explicit(&stalled.much, memory_order_relaxed); }
-
-static void hold(ompp_time_t begin, ompp_time_t end)
-{
-    uint64_t times, ns;
-
-    atomic_fetch_add_explicit(&stalled.times, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&stalled.ns, end - begin, memory_order_relaxed);
-    ompp_causal_stalled(end, &times, &ns);
-    if (ompp_causal_stalled_much()) atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
-}
-
 /* What it waited for came at arrived; it may have waited for something else after that, and who gains by what is not
  * known then. */
 static void count_rest(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait, ompp_fine_t arrived)
@@ -649,7 +599,7 @@ static void count_rest(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait,
     const bool waited = wait->limit && arrived < (ompp_fine_t)wait->end && wait->end - since > wait->limit;
 
     if (waited) {
-        hold(since + wait->limit, wait->end);
+        ompp_causal_stall(since + wait->limit, wait->end);
     } else if (arrived < (ompp_fine_t)wait->end) {
         self->clocks.since = since;
         ompp_clocks_count(&self->clocks, wait->end);
@@ -672,7 +622,7 @@ static void wait_for(ompp_causal_thread_t *self, const remote_t *remote, const o
 {
     if (remote && remote->t > 0) hear_flags(remote);
     else if (!wait->limit) self->lost++;
-    else if (wait->end - wait->begin > wait->limit) hold(wait->begin + wait->limit, wait->end);
+    else if (wait->end - wait->begin > wait->limit) ompp_causal_stall(wait->begin + wait->limit, wait->end);
     ompp_clocks_wait(&self->clocks, wait->begin);
 }
 
