@@ -5,7 +5,7 @@
 #include "base/ompp_clock.h"
 #include "base/ompp_error.h"
 #include "config.h"
-#include "report/ompp_utf8.h"
+#include "base/ompp_utf8.h"
 #include "structure/ompp_scope.h"
 
 #include <errno.h>
