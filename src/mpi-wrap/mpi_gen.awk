@@ -19,11 +19,8 @@ function fail(message) { print "mpi_gen.awk: " message > "/dev/stderr"; failed =
 FNR == 1 { file++ }
 
 BEGIN {
-    n = split("comm peer tag source recvtag root number win group asked", list, " ")
-    for (i = 1; i <= n; i++) stamp_by_value[list[i]] = 1
-    n = split("status flag index indices outcount made", list, " ")
-    for (i = 1; i <= n; i++) stamp_by_address[list[i]] = list[i]
-    stamp_by_address["request"] = stamp_by_address["requests"] = "requests"
+    nvalues = split("comm peer tag source recvtag root number win group asked", stamp_by_value, " ")
+    naddresses = split("status flag index indices outcount made request requests", stamp_by_address, " ")
 }
 
 # ---- mpi_calls.def
@@ -151,8 +148,12 @@ function expression(role) {
 function vector_values(op,   s, i, role) {
     s = ".op = OMPP_MPI_PIGGYBACK_" op ", .order = OMPP_MPI_ORDER_" (rule in order_of ? order_of[rule] : "ALL")
     s = s ", .fortran = " (fortran ? "true" : "false")
-    for (i in stamp_by_value) if (i in role_param) s = s ", ." i " = " expression(i)
-    for (i in stamp_by_address) if (i in role_param) s = s ", ." stamp_by_address[i] " = " role_param[i]
+    for (i = 1; i <= nvalues; i++)
+        if (stamp_by_value[i] in role_param) s = s ", ." stamp_by_value[i] " = " expression(stamp_by_value[i])
+    for (i = 1; i <= naddresses; i++) {
+        role = stamp_by_address[i]
+        if (role in role_param) s = s ", ." (role == "request" ? "requests" : role) " = " role_param[role]
+    }
     if ("comm" in role_param) s = s ", .commed = true"
     if (op ~ /COLL$/ && rule in is_even) s = s ", .even = true"
     if (op ~ /COLL$/ && rule == "none") s = s ", .bare = true"
@@ -190,6 +191,24 @@ function can_send(   role) {
     return expression(role "count") " >= 0 && ompp_mpi_type_is_known(" expression(role "type") ")"
 }
 
+# What a call tells of messages that are compared at the end (mpi_pair.c); "" = nothing. After it:
+function pair(op, class) {
+    if (class ~ /^(mrecv|isendrecv)$/) return "ompp_mpi_pair_lost()"
+    if (op ~ /^[SB]?SEND$/) return "ompp_mpi_pair_sent(" pair_of("peer", "tag") ", ompp_end)"
+    if (op == "RECV") return "ompp_mpi_pair_received(" pair_of("peer", "tag") ", " pair_status() ", ompp_end)"
+    if (op ~ /^I([SB]?SEND|RECV)$/) return "ompp_mpi_pair_begun(" pair_of("peer", "tag") ", " (op == "IRECV" ? "false" : "true") ", " requests_of_call() ")"
+    if (op != "SENDRECV") return ""
+    return "ompp_mpi_pair_exchanged(" value_or("comm") ", (const int[]){" value_or("peer") ", " value_or("tag") "}, (const int[]){" \
+           value_or("source") ", " value_or("recvtag") "}, " pair_status() ", ompp_end)"
+}
+function pair_of(peer, tag) { return value_or("comm") ", " value_or(peer) ", " value_or(tag) }
+function pair_status() { return role_or("status") ", " (fortran ? "true" : "false") }
+
+# Before it: of requests that it ends, or may end.
+function pair_requests(op) {
+    return op ~ /^(WAIT|TEST|CANCEL|FORGET)/ ? "(" value_or("number", "1") ", " requests_of_call() ")" : ""
+}
+
 # Arguments of a collective call that matter on all ranks, and that MPI refuses.
 function refused(   s) {
     s = "op" in role_param ? expression("op") " == MPI_OP_NULL" : "false"
@@ -201,7 +220,7 @@ function role_or(role, otherwise) { return (role in role_param) ? role_param[rol
 function value_or(role, otherwise) { return (role in role_param) ? expression(role) : otherwise }
 
 # Wrapper of a call. symbol: its name for the linker; form: which binding, "" = C.
-function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args, decl, code, piggyback, suppressed, counter, keep) {
+function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args, decl, code, piggyback, suppressed, counter, keep, code_of_pair, waits, requests) {
     call = name
     binding = form
     n = parameters(name)
@@ -232,8 +251,15 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     code = code ")"
     if (rule == "none") body = without_lines(body, "@rule@")
     if (class != "coll" || !("comm" in role_param)) body = without_lines(body, "@meet@")
+    piggyback = class_stamp[class] ""
+    code_of_pair = pair(piggyback, class)
+    if (code_of_pair == "") body = without_lines(body, "@pair@")
+    waits = class ~ /^wait(all)?$/
+    requests = pair_requests(piggyback)
+    if (!waits) body = without_lines(body, "@pairs@")
+    if (requests == "") body = without_lines(body, "@pair_")
+    if (class != "created") body = without_lines(body, "@made@")
     if (!("message" in role_param)) body = without_lines(body, "@message@")
-    piggyback = class_stamp[class]
     if (piggyback == "" || piggyback == "none") body = without_lines(body, "ompp_piggyback")
     suppressed = piggyback == "" || piggyback == "none" ? "" : suppressed_begin(piggyback)
     if (suppressed == "") body = without_lines(body, "ompp_suppressed")
@@ -257,6 +283,11 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     gsub(/@more_args@/, args == "" ? "" : ", " args, body)
     gsub(/@rule@/, code, body)
     gsub(/@meet@/, "ompp_mpi_meet(" value_or("comm") ", ompp_end)", body)
+    gsub(/@pair@/, replacement(code_of_pair), body)
+    gsub(/@pair_forget@/, replacement("ompp_mpi_pair_forget" requests), body)
+    gsub(/@pair_begin@/, replacement(waits ? "const uint32_t ompp_pairs = ompp_mpi_pair_waits" requests : "ompp_mpi_pair_forget" requests), body)
+    gsub(/@pairs@/, "ompp_pairs", body)
+    gsub(/@made@/, "ompp_mpi_meet_created(" (fortran ? "PMPI_Comm_f2c(*" role_or("made") ")" : "*" role_or("made")) ")", body)
     gsub(/@message@/, role_or("message"), body)
     gsub(/@request@/, role_or("request"), body)
     gsub(/@number@/, value_or("number", "1"), body)
@@ -279,6 +310,8 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     gsub(/@colls@/, class_colls[class], body)
     printf "%s", body
 }
+
+function replacement(s) { gsub("&", "\\\\&", s); return s }
 
 function without_lines(body, mark,   n, i, lines, out) {
     n = split(body, lines, "\n")
