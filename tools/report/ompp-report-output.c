@@ -5,8 +5,8 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
+#include "base/ompp_utf8.h"
 #include "report/ompp_report.h"
-#include "report/ompp_utf8.h"
 
 #include <errno.h>
 #include <limits.h>
