@@ -85,6 +85,8 @@ RANKS = [
     Case("late_sender", "MPIWaitForLateSender", "send earlier"),
     Case("late_sender_any", "MPIWaitForLateSender", "send earlier"),
     Case("late_sender_wait", "MPIWaitForLateSender", "send earlier"),
+    Case("late_sender_many", "MPIWaitForLateSender", "send earlier"),
+    Case("late_unknown", "MPICall", "waits for what was begun before", never="compared"),
     Case("late_receiver", "MPIWaitForLateReceiver", "by .* in .* calls that were compared"),
     Case("late_receiver_grid", "MPIWaitForLateReceiver", "by .* in .* calls that were compared"),
     Case("transfer", "MPICommunication|MPIReceive", "Data is moved", never="late", only="mpi"),
