@@ -582,7 +582,8 @@ void ompp_mpi_own_make(ompp_mpi_own_t *own);
 typedef bool ompp_mpi_reduce_all_fn(const void *mine, void *all, int n, MPI_Datatype type, MPI_Op op);
 
 /**
- * To each rank its bytes of mine, in the order of ranks. to, from: [size of our own communicator] bytes. With a limit, as above.
+ * To each rank its bytes of mine, in the order of ranks. to, from: [size of our own communicator] bytes. With a limit,
+ * as above.
  * \return what the others have for this rank, owned; NULL when one did not come.
  */
 typedef void *ompp_mpi_exchange_fn(const void *mine, const int *to, int *from);
@@ -607,7 +608,7 @@ void ompp_mpi_meet(MPI_Comm comm, ompp_time_t leave);
  */
 void ompp_mpi_meet_finish(MPI_Comm own, ompp_mpi_reduce_all_fn *all);
 
-/* ---- Messages, compared at the end (mpi_pair.c). The region of the call is open, and the call has succeeded. --------- */
+/* ---- Messages, compared at the end (mpi_pair.c). The call has succeeded, its region is open ---------------------- */
 
 void ompp_mpi_pair_sent(MPI_Comm comm, int peer, int tag, ompp_time_t leave);
 /** \param status  of the call, in the form of its language. */
