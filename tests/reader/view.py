@@ -3,13 +3,14 @@
 What people read: on a terminal a report is sorted by time and what carries little is folded; in a pipe, and with --full, it is as in the
 file. Options that sort and select, colors, JSON.
 
-usage: view.py [part...]; parts: terminal sorted selected wrong colors json
+usage: view.py [part...]; parts: terminal sorted selected wrong colors json doctor progress
 """
 import importlib.util
 import json
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -209,6 +210,49 @@ def part_json():
     check(rc == 1 and [f['in_order'] for f in found] == [True, False, False, True], 'check --json: %d %s' % (rc, out))
     check(found[1]['file'] == broken and found[1]['read'] and len(found[1]['objections']) > 1, 'check --json of a broken file: %s' % found[1])
     check(not found[2]['read'] and gone in err, 'check --json of no file: %s' % found[2])
+
+
+def part_doctor():
+    """ompp doctor says the same to programs and to people."""
+    ompp, program = os.path.join(os.path.dirname(REPORT), 'ompp'), os.path.join(work.name, 'a"b')
+    shutil.copy('/bin/true', program)
+    done = [subprocess.run([ompp, 'doctor', *words, program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, env=environment())
+            for words in ([], ['--json'], ['--color=always'], ['--color=never', '--json'])]
+    text, found = done[0].stdout.decode(), json.loads(done[1].stdout)
+    check(len({d.returncode for d in done}) == 1 and json.loads(done[3].stdout)['lines'][0] == found['lines'][0], 'doctor: statuses or lines differ')
+    check([(x['verdict'], x['topic']) for x in found['lines']] == re.findall(r'^(ok|note|BAD) +(\w+)', text, re.M), 'doctor: other topics')
+    check(sum(len(x.get('advice', [])) for x in found['lines']) == len(re.findall(r'^ +-> ', text, re.M)), 'doctor: other advice')
+    check(found['bad'] == ('BAD' in text) and found['command'] == text.rstrip().split('\n')[-1].strip(), 'doctor: command %s' % found['command'])
+    check(program in found['lines'][0]['text'], 'doctor: name is %s' % found['lines'][0])
+    plain = re.sub('\033\\[[0-9;]*m', '', done[2].stdout.decode())
+    same = [re.sub(r'\d+', 'N', t).replace(' ', '') for t in (plain, text)]  # free memory, rates of samples: of the moment
+    check(same[0] == same[1] and plain != done[2].stdout.decode(), 'doctor: colors')
+    wrong = subprocess.run([ompp, 'doctor', '--jsn', program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    check(wrong.returncode == 2 and not wrong.stdout, 'doctor --jsn: %d' % wrong.returncode)
+
+
+def slow_pipe(stderr):
+    """A report that comes slowly. Returns what is shown, and the text."""
+    writer = subprocess.Popen(['sh', '-c', 'head -c 3000 "$0"; sleep 1.5; tail -c +3001 "$0"', golden('mpi')], stdout=subprocess.PIPE)
+    p = subprocess.Popen([REPORT, '-'], stdin=writer.stdout, stdout=subprocess.PIPE, stderr=stderr, env=environment())
+    writer.stdout.close()
+    out = p.stdout.read().decode()
+    p.wait(timeout=60)
+    writer.wait(timeout=60)
+    return out, p
+
+
+def part_progress():
+    whole = run(golden('mpi'))[1]
+    master, slave = pty.openpty()
+    out, _ = slow_pipe(slave)
+    os.close(slave)
+    shown = os.read(master, 65536).decode()
+    os.close(master)
+    check(out == whole, 'progress: another report')
+    check('\rompp-report: reading standard input: ' in shown and shown.endswith('\r\033[K'), 'progress: shows %r' % shown)
+    out, p = slow_pipe(subprocess.PIPE)
+    check(out == whole and not p.stderr.read(), 'progress: something in a pipe')
 
 
 def main():

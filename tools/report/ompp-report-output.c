@@ -7,6 +7,7 @@
 #include "base/ompp_error.h"
 #include "base/ompp_utf8.h"
 #include "report/ompp_report.h"
+#include "tools/common/ompp-progress.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -54,7 +55,9 @@ int ompp_report_write(ompp_profile_t *profile, const request_t *request, const c
                       .local_rank = rank,
                       .time_digits = request->digits < 0 ? OMPP_REPORT_DIGITS : request->digits,
                       .resolve_seconds = 3600};
+    ompp_progress_begin("ompp-report", "finding names and lines, writing the report", -1);
     int rc = ompp_job_run(profile, &job);
+    ompp_progress_end();
 
     if (job.path[0]) printf("%s\n%s\n", job.path, job.xml_path);
     if (job.message[0]) ompp_report_complain(job.message);
