@@ -311,12 +311,14 @@ static bool take_region(part_t *part)
     }
     for (size_t u = 0; u < part->nunits; u++) part->units[u].length_ns = 0;
     for (const uint32_t *n = ompp_paths_begin(part->paths, part->region); n < ompp_paths_end(part->paths, part->region);
-         n++)
-        for (uint32_t b = 0; is_outermost(part, *n) && b < p->nodes[*n].nblocks; b++) {
+         n++) {
+        const uint32_t nblocks = is_outermost(part, *n) ? p->nodes[*n].nblocks : 0;
+        for (uint32_t b = 0; b < nblocks; b++) {
             const ompp_block_t *block = &p->nodes[*n].blocks[b];
             unit_t *unit = unit_of(part, block->location);
             if (ompp_block_is_phases(block) && unit) unit->length_ns += exec_of(part, *n, block);
         }
+    }
     for (size_t u = 0; u < part->nunits; u++)
         if (!part->units[u].length_ns) part->units[u].nthreads = 0;
     return !in_team || !out_of_it;
@@ -331,9 +333,10 @@ static void add_nodes(part_t *part)
         return;
     }
     for (const uint32_t *n = ompp_paths_begin(part->paths, part->region); n < ompp_paths_end(part->paths, part->region);
-         n++)
-        for (uint32_t i = part->begin[*n]; is_outermost(part, *n) && i < part->end[*n]; i++)
-            add_node(part, part->order[i]);
+         n++) {
+        const uint32_t end = is_outermost(part, *n) ? part->end[*n] : 0;
+        for (uint32_t i = part->begin[*n]; i < end; i++) add_node(part, part->order[i]);
+    }
 }
 
 /* ---- Efficiencies ------------------------------------------------------------------------------------------------ */

@@ -43,6 +43,7 @@ static unsigned wanted(const ompp_profile_t *profile, const ompp_job_t *job)
 {
     return (job->formats & OMPP_JOB_TEXT ? 1u << OMPP_OUT_TEXT : 0) |
            (job->formats & OMPP_JOB_CSV ? 1u << OMPP_OUT_CSV : 0) |
+           (job->formats & OMPP_JOB_HTML ? 1u << OMPP_OUT_HTML : 0) |
            (profile->whatif.nregions && !ompp_whatif_why(profile) ? 1u << OMPP_OUT_COZ : 0) | 1u << OMPP_OUT_XML;
 }
 
@@ -63,6 +64,7 @@ static int write_files(const ompp_profile_t *profile, const ompp_job_t *job, omp
         files->out[OMPP_OUT_TEXT] ? ompp_report_text(profile, job->time_digits, false, files->out[OMPP_OUT_TEXT]) : 0;
 
     if (rc == 0 && files->out[OMPP_OUT_CSV]) rc = ompp_report_csv(profile, false, files->out[OMPP_OUT_CSV]);
+    if (rc == 0 && files->out[OMPP_OUT_HTML]) rc = ompp_report_html(profile, !job->redact, files->out[OMPP_OUT_HTML]);
     if (rc == 0 && files->out[OMPP_OUT_XML]) rc = ompp_report_xml_write(profile, files->out[OMPP_OUT_XML]);
     if (rc == 0 && files->out[OMPP_OUT_COZ]) rc = ompp_report_coz(profile, files->out[OMPP_OUT_COZ]);
     if (rc == 0) return ompp_outfile_commit(files);

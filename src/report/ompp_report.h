@@ -98,6 +98,15 @@ int ompp_report_csv(const ompp_profile_t *profile, bool full, FILE *out);
 int ompp_report_coz(const ompp_profile_t *profile, FILE *out);
 
 /**
+ * \brief Writes a page for browsers that has all of the profile in it, and asks for nothing else (docs/html.md).
+ * \param[in] profile  borrowed; numbered.
+ * \param[in] source   with the text of source files that can be read.
+ * \param[in] out      borrowed; the caller checks ferror() and fclose().
+ * \return 0 or -OMPP_E_NOMEM.
+ */
+int ompp_report_html(const ompp_profile_t *profile, bool source, FILE *out);
+
+/**
  * \brief Makes a report for others (OMPP_REDACT): directories, names of hosts and values of the environment go. Values
  *        that the report calculates with stay.
  * \param[in,out] profile  resolved, for nothing can be after this.

@@ -298,6 +298,9 @@ uint64_t ompp_text_exclusive(const ompp_text_t *t, uint32_t node);
  */
 char *ompp_text_subject(const ompp_text_t *t, uint32_t region);
 
+/** \return what to do about a finding, one line; owned, free(); NULL when out of memory. */
+char *ompp_text_advice(const ompp_text_t *t, const ompp_finding_t *finding);
+
 #define OMPP_TEXT_LEAST_PERCENT 0.1 /* severity of a property that is listed */
 
 /** \return whether a property is severe enough to be listed. */
@@ -321,6 +324,9 @@ void ompp_text_coverage(ompp_text_t *t);
 
 /** \brief A line for each thing in Coverage that makes times untrustworthy: at the head of what advises by them. */
 void ompp_text_cautions(ompp_text_t *t);
+
+/** \brief The same in at most 80 columns each, without consequences. \return lines. */
+size_t ompp_text_short_cautions(ompp_text_t *t);
 
 /** \brief A section with these lines; none when there are none. */
 void ompp_text_caution_section(ompp_text_t *t);

@@ -17,6 +17,9 @@ import time
 
 import harness
 
+sys.path.insert(0, os.path.join(harness.SOURCE, "tests", "html"))
+import page  # noqa: E402
+
 NOBODY, GROUP = 65534, 54321
 HERE = os.path.dirname(os.path.abspath(__file__))
 BOUND = 20  # seconds: much more than anything here takes
@@ -342,15 +345,20 @@ def test_elsewhere(verdict, scratch, program):
     verdict.equal({stat.S_IMODE(os.stat(path).st_mode) for path in found}, {0o600}, "elsewhere: modes")
 
 
+def text_of(path):
+    """Of a report; of a page what is packed in it."""
+    return page.unpacked(path) if path.endswith(".html") else open(path).read()
+
+
 def test_redacted(verdict, scratch, program):
     """A report for others: no directory, no host, no value of a variable that is no number."""
     folder = shared(scratch, "redacted")
     host = os.uname().nodename
     for redact in (0, 1):
-        done = execute([program], folder, OMPP_REDACT=redact, OMPP_JOB_DIR=folder, OMPP_OUTDIR=folder, OMP_PLACES="sockets", OMPP_OUTFORMAT="text,csv")
+        done = execute([program], folder, OMPP_REDACT=redact, OMPP_JOB_DIR=folder, OMPP_OUTDIR=folder, OMP_PLACES="sockets", OMPP_OUTFORMAT="text,csv,html")
         verdict.equal(done.status, 0, "OMPP_REDACT=%d: status" % redact)
-        texts = [open(path).read() for path in glob.glob(folder + "/users.2-%d.ompp.*" % redact)]
-        verdict.equal(len(texts), 3, "OMPP_REDACT=%d: reports" % redact)
+        texts = [text_of(path) for path in glob.glob(folder + "/users.2-%d.ompp.*" % redact)]
+        verdict.equal(len(texts), 4, "OMPP_REDACT=%d: reports" % redact)
         found = [what for what in (scratch.path, harness.SOURCE, 'host="%s"' % host, "sockets") if any(what in text for text in texts)]
         verdict.equal(found, [] if redact else [scratch.path, harness.SOURCE, 'host="%s"' % host, "sockets"], "OMPP_REDACT=%d: what it holds" % redact)
         verdict.check(any("users.c" in text for text in texts), "OMPP_REDACT=%d: names of files" % redact)
@@ -374,10 +382,10 @@ def test_redacted_blanks(verdict, scratch):
     harness.build(source, program, harness.sources()[0])
     for number, settings in enumerate(({"OMPP_JOB_DIR": os.path.join(secret, "no place", "for jobs")}, {"OMPP_JOB_DIR": "secret of hers/no where/at all"},
                                        {"OMPP_CLOCK": "/a secret/and more/of it"})):
-        done = execute([program], secret, OMPP_REDACT=1, OMPP_OUTDIR=folder, OMPP_OUTFORMAT="text,csv", **settings)
+        done = execute([program], secret, OMPP_REDACT=1, OMPP_OUTDIR=folder, OMPP_OUTFORMAT="text,csv,html", **settings)
         verdict.equal(done.status, 0, "redacted blanks: status")
-        texts = [open(path).read() for path in glob.glob(glob.escape(folder) + "/users.2-%d.ompp.*" % number)]
-        verdict.equal(len(texts), 3, "redacted blanks: reports: " + done.err)
+        texts = [text_of(path) for path in glob.glob(glob.escape(folder) + "/users.2-%d.ompp.*" % number)]
+        verdict.equal(len(texts), 4, "redacted blanks: reports: " + done.err)
         for text in texts:
             bad = [line for line in text.splitlines() if re.search("secret|alice|home|her own|no place|no where|and more", line)]
             verdict.equal(bad, [], "redacted blanks: %s: what it holds" % settings)

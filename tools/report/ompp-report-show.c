@@ -341,6 +341,22 @@ int ompp_report_show_coz(const request_t *request)
     return rc ? ompp_report_complain(ompp_error_message(rc)) : ompp_report_finish();
 }
 
+/* Text and CSV have no call paths of single threads. */
+int ompp_report_show_page(const request_t *request)
+{
+    input_t input;
+    int rc = EXIT_BAD;
+
+    if (!load(request->file, &input)) return EXIT_BAD;
+    const int numbered = input.profile && !is_numbered(input.profile) ? ompp_analysis_number(input.profile) : 0;
+    if (!input.profile)
+        fprintf(stderr, "ompp-report: name the XML of the run: of %s there is no page\n", shown_name(request->file));
+    else if (numbered) ompp_report_complain(ompp_error_message(numbered));
+    else rc = ompp_report_page(input.profile, request);
+    unload(&input);
+    return rc;
+}
+
 /* ---- Checking ---------------------------------------------------------------------------------------------------- */
 
 /* What is said of a file: objections, one line each, to stderr; or everything as JSON, to stdout. */

@@ -26,7 +26,26 @@ static int wrong(const char *what, const char *word)
 /* ---- Commands ---------------------------------------------------------------------------------------------------- */
 
 /* Options of a command, beside --help and --version: bits, by their rows. */
-enum { DIGITS, TO, REMOVE, RUNNING, LIST, ALL, EXPIRE, FULL, BY, SORT, TOP, REGION, RANK, MIN, COLOR, JSON, NOPTIONS };
+enum {
+    DIGITS,
+    TO,
+    REMOVE,
+    RUNNING,
+    LIST,
+    ALL,
+    EXPIRE,
+    FULL,
+    BY,
+    SORT,
+    TOP,
+    REGION,
+    RANK,
+    MIN,
+    COLOR,
+    JSON,
+    OUTPUT,
+    NOPTIONS
+};
 #define TAKES(option) (1u << (option))
 #define TAKES_VIEW (TAKES(SORT) | TAKES(TOP) | TAKES(REGION) | TAKES(RANK) | TAKES(MIN))
 
@@ -61,6 +80,11 @@ static const struct {
      "Prints a report as CSV, in ompP's format. FILE as for show. A CSV report comes out as it was. What CSV cannot "
      "hold is left\n"
      "out, and said; times of a text report have no more digits than it.\n"},
+    {"html", ompp_report_show_page, NULL, 1, INT_MAX, TAKES(OUTPUT), "FILE... [-o OUT]", "write a page for browsers",
+     "Writes a page that shows a run in a browser: one file, which asks nothing of the network and can be mailed. FILE "
+     "is the XML that a\n"
+     "run leaves. The page goes beside it, FILE.ompp.html. Source files that can be read are in it, unless OMPP_REDACT "
+     "is set.\n"},
     {"annotate", NULL, ompp_report_show_source, 1, 2, TAKES(FULL), "[--full] FILE [SOURCE]",
      "show source text with its times",
      "Prints a source file with what was measured beside its lines: processor time by samples (own sec), and the time "
@@ -123,6 +147,12 @@ static bool set_digits(const char *text, request_t *request)
 static bool set_to(const char *text, request_t *request)
 {
     request->to = text;
+    return *text;
+}
+
+static bool set_output(const char *text, request_t *request)
+{
+    request->output = text;
     return *text;
 }
 
@@ -210,6 +240,8 @@ static const struct {
     [COLOR] = {"--color", "WHEN", set_color, 0, "--color= is auto, always or never, not",
                "colors: auto (on a terminal), always, never"},
     [JSON] = {"--json", NULL, NULL, offsetof(request_t, json), NULL, "as JSON, for programs"},
+    [OUTPUT] = {"-o", "OUT", set_output, 0, "give -o a file",
+                "the file to write, - is standard output (default: beside FILE, FILE.ompp.html)"},
     [TO] = {"--to", "DIR", set_to, 0, "give --to= a directory", "where to write (default: the working directory)"},
     [REMOVE] = {"--remove", NULL, NULL, offsetof(request_t, remove), NULL,
                 "remove what was read, when all was written"},
@@ -224,8 +256,8 @@ static const struct {
          "all users"},
 };
 /* As they stand in the help. */
-static const unsigned shown[NOPTIONS] = {BY,    SORT, TOP, REGION, RANK,    MIN,  FULL, DIGITS,
-                                         COLOR, JSON, TO,  REMOVE, RUNNING, LIST, ALL,  EXPIRE};
+static const unsigned shown[NOPTIONS] = {BY,   SORT,   TOP, REGION, RANK,    MIN,  FULL, DIGITS, COLOR,
+                                         JSON, OUTPUT, TO,  REMOVE, RUNNING, LIST, ALL,  EXPIRE};
 
 /* \param[in] who  of the help of all commands: which of them take it. */
 static void help_option(unsigned option, bool who)
@@ -233,7 +265,10 @@ static void help_option(unsigned option, bool who)
     char name[40];
     const char *between = "";
 
-    snprintf(name, sizeof name, "%s%s%s", options[option].name, options[option].value ? "=" : "",
+    snprintf(name, sizeof name, "%s%s%s", options[option].name,
+             !options[option].value           ? ""
+             : options[option].name[1] == '-' ? "="
+                                              : " ",
              options[option].value ? options[option].value : "");
     printf("  %-14s ", name);
     for (size_t v = 0; who && v < NVERBS; v++) {
@@ -248,7 +283,7 @@ static int help(void)
 {
     printf("usage: ompp-report [COMMAND] [OPTION...] FILE...\n\nReads the reports of ompp and of ompP: XML, text and "
            "CSV.\n"
-           "For show, csv, coz and check FILE may be a pipe; - is standard input.\n\n"
+           "For show, csv, html, coz and check FILE may be a pipe; - is standard input.\n\n"
            "Commands:\n\n");
     for (size_t v = 0; v < NVERBS; v++)
         printf("  %-8s %-25s %s%s\n", verbs[v].name, verbs[v].arguments, verbs[v].brief, v ? "" : " (the default)");
@@ -342,6 +377,7 @@ static int check_usage(size_t verb, bool named, unsigned used, char **files, int
     if (used & TAKES(EXPIRE) && used & ~TAKES(EXPIRE)) return wrong("--expire stands alone", NULL);
     if (!named && nfiles > 0 && !is_file(files[0]) && (near = nearest_verb(files[0])))
         return wrong_verb(files[0], near);
+    if (used & TAKES(OUTPUT) && nfiles > 1) return wrong("-o is for one FILE", NULL);
     if (nfiles < verbs[verb].least) return wrong("name a file", NULL);
     if (nfiles > verbs[verb].most) return wrong("name one file: there are more, or this is no command", files[0]);
     return EXIT_OK;

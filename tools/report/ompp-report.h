@@ -22,13 +22,14 @@ typedef struct {
     ompp_view_t view;
     ompp_color_t color;
     bool json;
-    int by;         /* ompp_by_t: a view of samples; -1: not said */
-    const char *to; /* directory for what is written; NULL: not said */
-    bool remove;    /* what was read goes, when all was written */
-    bool running;   /* also processes that still run */
-    bool list;      /* say which runs there are, and do nothing */
-    bool all;       /* every run, where none is named */
-    long expire;    /* seconds: remove what is older; -1: not said */
+    int by;             /* ompp_by_t: a view of samples; -1: not said */
+    const char *output; /* file to write; "-": standard output; NULL: not said */
+    const char *to;     /* directory for what is written; NULL: not said */
+    bool remove;        /* what was read goes, when all was written */
+    bool running;       /* also processes that still run */
+    bool list;          /* say which runs there are, and do nothing */
+    bool all;           /* every run, where none is named */
+    long expire;        /* seconds: remove what is older; -1: not said */
 } request_t;
 
 /**
@@ -49,6 +50,12 @@ int ompp_report_finish(void);
  * \return 0, -OMPP_E_*.
  */
 int ompp_report_write(ompp_profile_t *profile, const request_t *request, const char *dir, const char *choose, int rank);
+
+/**
+ * \brief Writes the page of a profile to request->output, or beside request->file, and says where it is.
+ * \return exit status.
+ */
+int ompp_report_page(ompp_profile_t *profile, const request_t *request);
 
 /* merge and collect: files and directories, n may be 0 for merge. \return exit status. */
 int ompp_report_merge(const request_t *request, char **files, int n);

@@ -1,0 +1,40 @@
+import type { Profile } from "../data";
+import { el, type Child } from "../dom";
+import { percent, time } from "../format";
+import { heading, linked, regionLink, report, stack } from "../parts";
+import { hash } from "../state";
+
+function split(p: Profile): Child {
+  const e = p.raw.efficiency;
+  if (!e) return "";
+  return el("div", {}, heading("Where the threads' time goes"),
+    stack(e.parts.map((part) => ({ kind: part.kind, part: part.time / e.time, title: `${part.name} ${percent(part.time, e.time)} %` }))),
+    el("ul", { class: "legend" }, ...e.parts.map((part) => el("li", { title: part.meaning },
+      el("span", { class: "key c-" + part.kind.toLowerCase(), "aria-hidden": "true" }), `${part.name} `, el("b", {}, percent(part.time, e.time) + " %"), " " + time(part.time)))));
+}
+
+function tiles(p: Profile): Child {
+  const ratios = (p.raw.efficiency?.ratios ?? []).filter((r) => r.level < 2);
+  if (!ratios.length || (p.raw.efficiency?.threads ?? 0) < 2) return "";
+  return el("dl", { class: "tiles" }, ...ratios.map((r) => el("div", { title: r.meaning }, el("dt", {}, r.name), el("dd", {}, r.value.toFixed(2)))));
+}
+
+function first(p: Profile): Child {
+  const most = p.raw.advice.slice(0, 3);
+  if (!most.length) return "";
+  return el("div", {}, heading("What to look at first"), el("ol", { class: "advice" }, ...most.map((a) => el("li", {},
+    el("p", {}, el("b", {}, percent(a.lost, p.raw.basis) + " %"), ` ${time(a.lost)} `, el("span", { class: "tag" }, a.name), " ",
+      a.region === undefined ? p.raw.application : regionLink(p.regions[a.region]), " ", a.region === undefined ? "" : `${p.regions[a.region].type} ${p.regions[a.region].place}`),
+    el("p", { class: "note" }, ...linked(p, a.text))))),
+    el("p", {}, el("a", { href: hash({ view: "advice" }) }, "All advice")));
+}
+
+export function summary(p: Profile): Child[] {
+  const caution = report(p.raw.sections.caution), facts = report(p.raw.sections.general).map((line) => /^(.{1,28}?) *: ?(.*)$/.exec(line)).filter((m) => m && m[2] !== "not set");
+  return [
+    heading("In words"), el("pre", { class: "words" }, ...report(p.raw.sections.summary).flatMap((line) => [...linked(p, line), "\n"])),
+    caution.length ? el("ul", { class: "caution" }, ...caution.filter((l) => l).map((l) => el("li", {}, l.replace(/ \(more in ompp Coverage.*$/, "")))) : "",
+    tiles(p), split(p), first(p),
+    heading("The run"), el("table", { class: "facts" }, el("tbody", {}, ...facts.map((m) => el("tr", {}, el("th", { scope: "row" }, m![1]), el("td", {}, m![2]))))),
+  ];
+}
