@@ -45,6 +45,7 @@ int ompp_text_ideal(ompp_text_t *t)
     if (rc == 0 && any && t->nslots > 1) {
         ompp_layout_title(t->out, "ompp Ideal");
         fputs("What the run would gain, by its profile, if one thing were ideal and all else as it was:\n", t->out);
+        ompp_text_cautions(t);
         put_gains(t, gains);
         for (size_t i = 0; i < n && i < TINY && tiny[i].share >= LEAST; i++) {
             char *subject = ompp_text_subject(t, tiny[i].region);

@@ -162,6 +162,9 @@ def part_wrong():
         rc, out, err = run(*words, golden('mpi'))
         check(rc == status and not out and said in err and err.count('\n') == 1 and err.startswith('ompp-report: '),
               '%s: status %d, %r' % (words, rc, err))
+    for words in (['--by=flat', '--top=1'], ['--json', '--by=caller'], ['--json', '--rank=0']):
+        rc, out, err = run(*words, golden('mpi'))
+        check(rc == 2 and not out and err.count('\n') == 1, '%s: status %d, %r' % (words, rc, err))
     for word in ('--top=1', '--json', '--rank=0'):
         rc, out, err = run(word, os.path.join(GOLDEN, 'mpi.txt'))
         check(rc == 1 and not out and 'name the XML' in err and err.count('\n') == 1, '%s of text: %d %r' % (word, rc, err))
