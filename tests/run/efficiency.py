@@ -238,22 +238,19 @@ def ideal(verdict, scratch):
     for how in harness.sources():
         program = scratch.file(how, "ideal")
         harness.build(source, program, how)
-        for attempt in range(harness.TRIES):
-            took, gains, wrong = {}, {}, []
+        for attempt in range(harness.TRIES):  # a busy machine may hold threads up between two readings of the clock
+            wrong = []
             for case in ("slow", "turns", "even"):
                 outcome = harness.run(program, scratch.file(how, "%s-%d" % (case, attempt), "x")[:-2], 2, args=[case])
                 found = json.loads(show("show", "--json", outcome.reports()[0]))
-                took[case] = float(re.search(r"took (\S+)", outcome.out)[1])
-                part = took[case] * 1e9 / found["duration_ns"]
-                gains[case] = {g["scenario"]: (g["low"] / part, g["high"] / part) for g in found["ideal"]}
-            for case in ("slow", "turns"):
-                real, (low, high) = 1 - took["even"] / took[case], gains[case]["balanced-teams"]
-                if not low - points <= real <= high + points:
+                took, balanced = (float(s) for s in re.search(r"took (\S+) balanced (\S+)", outcome.out).groups())
+                gain, part = found["ideal"][0], took * 1e9 / found["duration_ns"]
+                low, high, real = gain["low"] / part, gain["high"] / part, 1 - balanced / took
+                if gain["scenario"] != "balanced-teams" or not low - points <= real <= high + points:
                     wrong.append("%s: balancing gains %.3f, said were %.3f to %.3f" % (case, real, low, high))
-            if gains["slow"]["balanced-teams"][1] - gains["slow"]["balanced-teams"][0] > points:
-                wrong.append("slow: from %.3f to %.3f" % gains["slow"]["balanced-teams"])
-            if gains["even"]["balanced-teams"][0] > points or gains["even"]["no-runtime-cost"][0] > points:
-                wrong.append("even: %s" % gains["even"])
+                # the slow one is always the same: what is said is sure; each in turn: what all wait is no barrier's cost
+                if case == "slow" and low < 0.2 or case == "turns" and high < 0.2:
+                    wrong.append("%s: from %.3f to %.3f" % (case, low, high))
             if not wrong:
                 break
         verdict.check(not wrong, "%s: %s" % (how, "; ".join(wrong)))
