@@ -338,6 +338,7 @@ void ompp_text_callgraph_profiles(ompp_text_t *t);
 int ompp_text_overheads(ompp_text_t *t);
 int ompp_text_properties(ompp_text_t *t);
 int ompp_text_efficiency(ompp_text_t *t);
+int ompp_text_ideal(ompp_text_t *t);
 int ompp_text_outside(ompp_text_t *t);
 int ompp_text_tasks(ompp_text_t *t);
 int ompp_text_loops(ompp_text_t *t);
