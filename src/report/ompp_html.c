@@ -1,7 +1,7 @@
 /**
  * \file
- * The report as one page for browsers: the page of viewer/ with the profile in it, as compressed JSON (docs/html.md). Its
- * numbers are those of the text report; what the page has no view for goes along as lines of that.
+ * The report as one page for browsers: the page of viewer/ with the profile in it, as compressed JSON (docs/html.md).
+ * Its numbers are those of the text report; what the page has no view for goes along as lines of that.
  */
 #define _GNU_SOURCE /* memmem */
 #include "report/ompp_report.h"

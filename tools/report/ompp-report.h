@@ -14,16 +14,16 @@ enum { EXIT_OK = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
 /** What the command line asks for. */
 typedef struct {
     const char *file;
-    int digits;     /* -1: not said */
-    bool full;      /* nothing is folded */
-    int by;         /* ompp_by_t: a view of samples; -1: not said */
+    int digits;         /* -1: not said */
+    bool full;          /* nothing is folded */
+    int by;             /* ompp_by_t: a view of samples; -1: not said */
     const char *output; /* file to write; "-": standard output; NULL: not said */
-    const char *to; /* directory for what is written; NULL: not said */
-    bool remove;    /* what was read goes, when all was written */
-    bool running;   /* also processes that still run */
-    bool list;      /* say which runs there are, and do nothing */
-    bool all;       /* every run, where none is named */
-    long expire;    /* seconds: remove what is older; -1: not said */
+    const char *to;     /* directory for what is written; NULL: not said */
+    bool remove;        /* what was read goes, when all was written */
+    bool running;       /* also processes that still run */
+    bool list;          /* say which runs there are, and do nothing */
+    bool all;           /* every run, where none is named */
+    long expire;        /* seconds: remove what is older; -1: not said */
 } request_t;
 
 /**
