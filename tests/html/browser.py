@@ -28,7 +28,7 @@ SHOWN = [
     ("mpi", "source", 0, ["solve.c", "not in the page", "Construct"]),
     ("mpi", "messages", 0, ["Received", "Wallclock", "node0"]),
     ("mpi", "whatif", -1, ["OMPP_CAUSAL=virtual"]),
-    ("whatif", "whatif", -1, ["100 % faster", "R00007", "95 % interval", "not determined", "52.2"]),
+    ("whatif", "whatif", -1, ["100 %", "R00007", "95 % interval", "not determined", "52.2"]),
     ("mpi", "coverage", -1, ["not measured"]),
 ]
 

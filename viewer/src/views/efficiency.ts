@@ -1,6 +1,6 @@
 import type { Profile } from "../data";
 import { el, type Child } from "../dom";
-import { digitsFor, percent, seconds, time } from "../format";
+import { digitsFor, largest, percent, seconds, time } from "../format";
 import { bar, heading, note, regionLink, stack } from "../parts";
 import { table } from "../table";
 import { go, read } from "../state";
@@ -24,7 +24,7 @@ export function efficiency(p: Profile): Child[] {
   }
   out.push(heading("Parallel regions"));
   if (!o.regions.length) return [...out, note("No parallel region was executed.")];
-  const digits = digitsFor(Math.max(...o.regions.map((r) => r.total)));
+  const digits = digitsFor(largest(o.regions.map((r) => r.total)));
   out.push(note(`Losses of the ${o.regions.length} parallel regions, with what lies in them: of all threads, and in percent of the region's own thread time. Together they cover ${time(o.coverage)} of ${time(p.raw.duration)}.`), table({
     label: "Overheads of parallel regions", sort: "-5", rows: o.regions.map((_, i) => i), selected: (i) => o.regions[i].region === selected, open: (i) => go({ region: o.regions[i].region }),
     columns: [

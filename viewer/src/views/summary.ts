@@ -3,6 +3,7 @@ import { el, type Child } from "../dom";
 import { percent, time } from "../format";
 import { heading, linked, regionLink, report, stack } from "../parts";
 import { hash } from "../state";
+import { gains } from "./whatif";
 
 function split(p: Profile): Child {
   const e = p.raw.efficiency;
@@ -29,12 +30,22 @@ function first(p: Profile): Child {
     el("p", {}, el("a", { href: hash({ view: "advice" }) }, "All advice")));
 }
 
+/** Where it was measured. */
+function faster(p: Profile): Child {
+  const best = gains(p);
+  if (!best.length) return "";
+  return el("div", {}, heading("What the program would gain"), el("ul", { class: "lines" }, ...best.map(({ result: r, gain: g }) => el("li", {},
+    el("b", {}, (100 * g.gain).toFixed(1) + " %"), g.chance ? " (may be chance)" : g.low !== undefined ? ` (${(100 * g.low).toFixed(1)} to ${(100 * g.high!).toFixed(1)})` : "", ` if it were ${(100 * g.speedup).toFixed(0)} % faster: `,
+    r.region === undefined ? p.raw.whatif!.outside : regionLink(p.regions[r.region]), r.region === undefined ? "" : ` ${p.regions[r.region].type} ${p.regions[r.region].place}`))),
+    el("p", {}, el("a", { href: hash({ view: "whatif" }) }, "All regions that were followed")));
+}
+
 export function summary(p: Profile): Child[] {
   const caution = report(p.raw.sections.caution), facts = report(p.raw.sections.general).map((line) => /^(.{1,28}?) *: ?(.*)$/.exec(line)).filter((m) => m && m[2] !== "not set");
   return [
     heading("In words"), el("pre", { class: "words" }, ...report(p.raw.sections.summary).flatMap((line) => [...linked(p, line), "\n"])),
     caution.length ? el("ul", { class: "caution" }, ...caution.filter((l) => l).map((l) => el("li", {}, l.replace(/ \(more in ompp Coverage.*$/, "")))) : "",
-    tiles(p), split(p), first(p),
+    tiles(p), split(p), first(p), faster(p),
     heading("The run"), el("table", { class: "facts" }, el("tbody", {}, ...facts.map((m) => el("tr", {}, el("th", { scope: "row" }, m![1]), el("td", {}, m![2]))))),
   ];
 }
