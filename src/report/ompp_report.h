@@ -24,6 +24,37 @@
  */
 int ompp_report_text(const ompp_profile_t *profile, int digits, bool full, FILE *out);
 
+/** By what regions, and call paths below the same one, are ordered. */
+typedef enum {
+    OMPP_SORT_TIME,  /* inclusive */
+    OMPP_SORT_OWN,   /* exclusive */
+    OMPP_SORT_CALLS, /* execC */
+    OMPP_SORT_PLACE, /* file, line */
+    OMPP_SORT_FILE,  /* as in the file: by first execution */
+    OMPP_SORT_NUM
+} ompp_sort_t;
+
+/** What of a report is shown, and in which order. */
+typedef struct {
+    ompp_sort_t sort;
+    double min;         /* percent of the duration, inclusive, that a region or call path has at least */
+    unsigned top;       /* so many regions, with what stands above them; 0 = all */
+    const char *region; /* only those with this number, or this in type, place or name; with what stands above and below
+                           them. NULL = all */
+    uint32_t rank;      /* whose rows are shown; the others are added up; OMPP_NONE = all */
+    bool told;          /* a line below the callgraph says how much is left out */
+} ompp_view_t;
+
+/**
+ * \brief Writes the text report as somebody wants to see it.
+ * \param[in] view  borrowed. A rank that the profile does not keep is no error: all rows are added up then.
+ * \return 0, -OMPP_E_NOMEM; -OMPP_E_NOTFOUND: there is no such region, and nothing was written.
+ */
+int ompp_report_view(const ompp_profile_t *profile, int digits, const ompp_view_t *view, FILE *out);
+
+/** \brief The same as one object of JSON: view->rank has no effect. \return as ompp_report_view(). */
+int ompp_report_json(const ompp_profile_t *profile, const ompp_view_t *view, FILE *out);
+
 /**
  * \brief The lines of the section ompp Summary.
  * \param[in]  profile  borrowed; numbered.

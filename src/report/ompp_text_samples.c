@@ -4,9 +4,9 @@
  * 80 columns. ompP does not have it.
  */
 #define _GNU_SOURCE /* qsort_r */
+#include "base/ompp_utf8.h"
 #include "report/ompp_report.h"
 #include "report/ompp_text_priv.h"
-#include "report/ompp_utf8.h"
 
 #include "analysis/ompp_sample_sums.h"
 #include "base/ompp_error.h"

@@ -42,6 +42,7 @@ TITLES = ['ompP General Information', 'ompP Region Overview', 'ompP Callgraph', 
 NO_PARALLEL = ('There is no parallel region: this section is about OpenMP. What MPI costs stands in the callgraph, in the section',
                "'ompp Outside Parallel Regions' (column MPI), and in the Performance Properties Report.")
 PROPERTIES, OUTSIDE = 'ompP Performance Properties Report', 'ompp Outside Parallel Regions'
+EFFICIENCY = 'ompp Efficiency'
 # Properties whose time is a column of the flat table: without the tasks that ran in it, where it has taskT and is not less them already.
 PROPERTY_COLUMN = {'WaitAtBarrier': 'execT', 'CriticalSectionContention': 'enterT', 'LockContention': 'enterT', 'FrequentAtomic': 'execT',
                    'WaitAtOrdered': 'enterT', 'ThreadManagement': 'startupT+shutdwnT',
@@ -87,6 +88,7 @@ class Report:
         self.general, self.overview, self.nodes, self.flat, self.tables = {}, {}, [], [], []
         self.ours, self.root, self.run, self.wall, self.each, self.whole = False, None, {}, [], [], []
         self.properties, self.ranks, self.absent = [], [], 0
+        self.efficiency = []  # lines of the section
         self.unknown = []  # objections to types that this checker does not know: all else follows from these
 
     def say(self, i, what):
@@ -114,6 +116,8 @@ class Report:
                  self.read_overheads)[TITLES.index(title)](i, l, title)
             elif l and l != '-' * 70 and title in (PROPERTIES, OUTSIDE):
                 (self.read_property if title == PROPERTIES else self.read_rank)(i, l)
+            elif l and l != '-' * 70 and title == EFFICIENCY:
+                self.efficiency.append((i, l))
             elif l.startswith('ranks of MPI_COMM_WORLD that are not measured'):
                 self.absent = int(re.search(r': (\d+) of', l)[1])
             elif re.fullmatch(r'rank \d+: nothing of it was found', l):
@@ -308,6 +312,7 @@ class Report:
         self.check_wall()
         self.check_classes()
         self.check_properties()
+        self.check_efficiency()
         for i, (wall, parallel, mpi, serial) in self.ranks:
             self.near(i, 'Wallclock', wall, parallel.v + mpi.v + serial.v, parallel.h + mpi.h + serial.h)
 
@@ -588,6 +593,33 @@ class Report:
         for a, b in zip(rows, rows[1:]):
             if b[3][0].v > a[3][0].v:
                 self.say(b[0], 'not sorted by overheads')
+
+    # ---- Efficiency -------------------------------------------------------------------------------------------------
+
+    def check_efficiency(self):
+        """What is lost adds up as it is printed: the terms of the budget, in hundredths of a percent, and the additive form."""
+        if len(self.efficiency) > 15:
+            self.say(self.efficiency[0][0], 'the section has %d lines' % len(self.efficiency))
+        parts, whole = 0, None
+        for i, l in self.efficiency:
+            lost, budget = re.fullmatch(r' *[\d.]+ sec +(\d+)\.(\d\d) %  .*', l), re.match(r'Loss budget: .*, (\d+)\.(\d\d) %:$', l)
+            if lost:
+                parts += int(lost[1] + lost[2])
+            if budget:
+                whole = (i, int(budget[1] + budget[2]))
+            if l.startswith('Additive: '):
+                sides = [re.findall(r'(-?\d+\.\d{4})', part) for part in re.sub(r'\(.*?\)', '', l).split('=')]
+                self.exact(i, 'additive form', sum(int(n.replace('.', '')) for n in sides[0]), sum(int(n.replace('.', '')) for n in sides[1]))
+            for m in re.finditer(r'MPI (\S+) \(load balance (\S+), communication (\S+)\)', l):
+                mpi, balance, communication = (int(n.replace('.', '')) for n in m.groups())
+                self.exact(i, 'additive form of MPI', mpi, balance + communication)
+        if whole:
+            self.exact(whole[0], 'loss budget', whole[1], parts)
+
+    def exact(self, i, what, printed, want):
+        self.checked += 1
+        if printed != want:
+            self.say(i, '%s is %d, its parts are %d' % (what, printed, want))
 
 
 def check(name, text):

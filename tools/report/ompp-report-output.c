@@ -5,10 +5,10 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
+#include "base/ompp_utf8.h"
 #include "base/ompp_write.h"
 #include "report/ompp_outfile.h"
 #include "report/ompp_report.h"
-#include "report/ompp_utf8.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -6,6 +6,8 @@
 #define OMPP_TOOLS_REPORT_H
 
 #include "model/ompp_profile.h"
+#include "report/ompp_report.h"
+#include "tools/common/ompp-color.h"
 
 #include <stdbool.h>
 
@@ -16,6 +18,10 @@ typedef struct {
     const char *file;
     int digits;         /* -1: not said */
     bool full;          /* nothing is folded */
+    bool viewed, folds; /* something of view was said; of it, min */
+    ompp_view_t view;
+    ompp_color_t color;
+    bool json;
     int by;             /* ompp_by_t: a view of samples; -1: not said */
     const char *output; /* file to write; "-": standard output; NULL: not said */
     const char *to;     /* directory for what is written; NULL: not said */

@@ -13,6 +13,6 @@ export function advice(p: Profile): Child[] {
       return el("li", { class: r && r.id === selected ? "selected" : null },
         el("p", {}, el("b", { class: "severity" }, percent(a.lost, p.raw.basis) + " %"), el("span", { class: "severity" }, time(a.lost)), bar(a.lost / most, "imbal"), el("span", { class: "tag" }, a.name), r ? regionLink(r) : "", ` ${r ? `${r.type} ${r.place}` : p.raw.application}`,
           r && r.file ? el("a", { class: "also", href: hash({ region: r.id, view: "source" }) }, "source") : "", r ? el("a", { class: "also", href: hash({ region: r.id, view: "threads" }) }, "threads") : ""),
-        el("p", { class: "what" }, ...linked(p, (a.text ?? []).join(" ").trim())));
+        el("p", { class: "what" }, ...linked(p, a.text)));
     })), p.raw.unlisted ? note(`${p.raw.unlisted} more are below 0.1 % and not listed.`) : ""];
 }

@@ -1,23 +1,24 @@
 import type { Profile } from "../data";
 import { el, type Child } from "../dom";
 import { percent, time } from "../format";
-import { heading, linked, regionLink, report, stack } from "../parts";
+import { heading, linked, lossClass, regionLink, report, stack } from "../parts";
 import { hash } from "../state";
 import { gains } from "./whatif";
 
 function split(p: Profile): Child {
   const e = p.raw.efficiency;
   if (!e) return "";
+  const all = e.of[0].time;
   return el("div", {}, heading("Where the threads' time goes"),
-    stack(e.parts.map((part) => ({ kind: part.kind, part: part.time / e.time, title: `${part.name} ${percent(part.time, e.time)} %` }))),
+    stack(e.parts.map((part) => ({ kind: part.kind, part: part.time / all, title: `${part.name} ${percent(part.time, all)} %` }))),
     el("ul", { class: "legend" }, ...e.parts.map((part) => el("li", { title: part.meaning },
-      el("span", { class: "key c-" + part.kind.toLowerCase(), "aria-hidden": "true" }), `${part.name} `, el("b", {}, percent(part.time, e.time) + " %"), " " + time(part.time)))));
+      el("span", { class: "key " + lossClass(part.kind), "aria-hidden": "true" }), `${part.name} `, el("b", {}, percent(part.time, all) + " %"), " " + time(part.time)))));
 }
 
 function tiles(p: Profile): Child {
-  const ratios = p.raw.efficiency?.ratios ?? [];
-  if (!ratios.length || (p.raw.efficiency?.threads ?? 0) < 2) return "";
-  return el("dl", { class: "tiles" }, ...ratios.map((r) => el("div", { title: r.meaning }, el("dt", {}, r.name), el("dd", {}, r.value.toFixed(2)))));
+  const run = p.raw.efficiency?.of[0];
+  if (!run || run.threads < 2) return "";
+  return el("dl", { class: "tiles" }, ...run.ratios.filter((r) => r.level < 2).map((r) => el("div", { title: r.meaning }, el("dt", {}, r.name), el("dd", {}, r.value.toFixed(2)))));
 }
 
 function first(p: Profile): Child {
@@ -26,7 +27,7 @@ function first(p: Profile): Child {
   return el("div", {}, heading("What to look at first"), el("ol", { class: "advice" }, ...most.map((a) => el("li", {},
     el("p", {}, el("b", {}, percent(a.lost, p.raw.basis) + " %"), ` ${time(a.lost)} `, el("span", { class: "tag" }, a.name), " ",
       a.region === undefined ? p.raw.application : regionLink(p.regions[a.region]), " ", a.region === undefined ? "" : `${p.regions[a.region].type} ${p.regions[a.region].place}`),
-    el("p", { class: "note" }, ...linked(p, (a.text ?? []).join(" ").trim()))))),
+    el("p", { class: "note" }, ...linked(p, a.text))))),
     el("p", {}, el("a", { href: hash({ view: "advice" }) }, "All advice")));
 }
 
