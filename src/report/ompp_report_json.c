@@ -1,7 +1,7 @@
 /**
  * \file
- * A report for programs: the profile and what follows from it, as one object of JSON. Times are whole nanoseconds of all
- * threads and ranks, unless a name says otherwise. What is 0, or not known, may be left out.
+ * A report for programs: the profile and what follows from it, as one object of JSON. Times are whole nanoseconds of
+ * all threads and ranks, unless a name says otherwise. What is 0, or not known, may be left out.
  */
 #include "report/ompp_report.h"
 #include "report/ompp_text_priv.h"
