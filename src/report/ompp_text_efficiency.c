@@ -50,24 +50,37 @@ static void put_additive(const ompp_text_t *t, const ompp_efficiency_t *e)
 
 /* ---- Losses ------------------------------------------------------------------------------------------------------ */
 
+static bool is_rank(const ompp_loss_t *loss)
+{
+    return loss->region == OMPP_NONE && loss->lost == OMPP_LOST_ENDED; /* a line for each rank */
+}
+
+static int by_region(const void *a, const void *b)
+{
+    const ompp_loss_t *x = a, *y = b;
+
+    if (x->region != y->region) return x->region < y->region ? -1 : 1;
+    if (x->lost != y->lost) return x->lost < y->lost ? -1 : 1;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
 /* Of one region what it loses to one thing is one line, on whichever call path it is. */
 static size_t join(ompp_loss_t *losses, size_t n)
 {
     size_t joined = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        size_t k = 0;
-        const bool whole =
-            losses[i].region == OMPP_NONE && losses[i].lost == OMPP_LOST_ENDED; /* a line for each rank */
-        while (k < joined && (whole || losses[k].lost != losses[i].lost || losses[k].region != losses[i].region)) k++;
-        if (k == joined) {
-            losses[joined++] = losses[i];
-            continue;
-        }
-        losses[k].lost_ns += losses[i].lost_ns;
-        if (losses[k].rank == losses[i].rank) losses[k].rank_ns += losses[i].rank_ns;
-        else if (losses[i].rank_ns > losses[k].rank_ns)
-            losses[k].rank = losses[i].rank, losses[k].rank_ns = losses[i].rank_ns;
+    if (n) qsort(losses, n, sizeof *losses, by_region);
+    for (size_t i = 0; i < n;) {
+        ompp_loss_t line = losses[i];
+        uint64_t of_rank = 0; /* of the rank that is being looked at */
+        line.lost_ns = line.rank_ns = 0;
+        do {
+            of_rank = (of_rank && losses[i].rank == losses[i - 1].rank ? of_rank : 0) + losses[i].rank_ns;
+            line.lost_ns += losses[i].lost_ns;
+            if (of_rank > line.rank_ns) line.rank = losses[i].rank, line.rank_ns = of_rank;
+            i++;
+        } while (i < n && !is_rank(&line) && losses[i].region == line.region && losses[i].lost == line.lost);
+        losses[joined++] = line;
     }
     return joined;
 }

@@ -68,6 +68,9 @@ char *ompp_text_advice(const ompp_text_t *t, const ompp_finding_t *f)
         fprintf(out, " longer than the others, most of it in %s.", where ? where : "what is outside of regions");
         free(where);
     }
+    if (f->own_permille >= 1000 * OMPP_OWN_WORTH)
+        fprintf(out, " * Measuring took %.1f %% of this region's time: the severity is without that.",
+                (double)f->own_permille / 10);
     return fclose(out) == 0 ? text : (free(text), NULL);
 }
 
@@ -75,11 +78,7 @@ static void print_advice(const ompp_text_t *t, const ompp_finding_t *f)
 {
     char *advice = ompp_text_advice(t, f);
 
-    fprintf(t->out, "     %s", advice ? advice : "");
-    if (f->own_permille >= 1000 * OMPP_OWN_WORTH)
-        fprintf(t->out, " * Measuring took %.1f %% of this region's time: the severity is without that.",
-                (double)f->own_permille / 10);
-    fputs("\n\n", t->out);
+    fprintf(t->out, "     %s\n\n", advice ? advice : "");
     free(advice);
 }
 

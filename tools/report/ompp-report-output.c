@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FOREIGN_SECONDS 60 /* for programs that another user's profile names */
+
 const char *ompp_report_shown(const char *text)
 {
     static char shown[3 * PATH_MAX];
@@ -55,7 +57,7 @@ int ompp_report_write(ompp_profile_t *profile, const request_t *request, const c
                       .file = "",
                       .local_rank = rank,
                       .time_digits = request->digits < 0 ? OMPP_REPORT_DIGITS : request->digits,
-                      .resolve_seconds = 3600};
+                      .resolve_seconds = ompp_report_is_foreign() ? FOREIGN_SECONDS : 3600};
     int rc = ompp_job_run(profile, &job);
 
     if (job.path[0]) printf("%s\n%s\n", job.path, job.xml_path);

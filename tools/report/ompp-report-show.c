@@ -307,22 +307,6 @@ int ompp_report_show_source(const request_t *request, char **files, int n)
     return rc ? EXIT_BAD : ompp_report_finish();
 }
 
-/* Text and CSV have no call paths of single threads. */
-int ompp_report_show_html(const request_t *request)
-{
-    input_t input;
-    int rc = EXIT_BAD;
-
-    if (!load(request->file, &input)) return EXIT_BAD;
-    const int numbered = input.profile && !is_numbered(input.profile) ? ompp_analysis_number(input.profile) : 0;
-    if (!input.profile)
-        fprintf(stderr, "ompp-report: name the XML of the run: of %s there is no page\n", shown_name(request->file));
-    else if (numbered) ompp_report_complain(ompp_error_message(numbered));
-    else rc = ompp_report_page(input.profile, request);
-    unload(&input);
-    return rc;
-}
-
 /* A text or CSV report has no blocks of observations. */
 int ompp_report_show_coz(const request_t *request)
 {
@@ -341,6 +325,25 @@ int ompp_report_show_coz(const request_t *request)
     if (rc == 0) rc = ompp_report_coz(input.profile, stdout);
     unload(&input);
     return rc ? ompp_report_complain(ompp_error_message(rc)) : ompp_report_finish();
+}
+
+/* Text and CSV have no call paths of single threads. Sources are in the page: of another user's run those that he may
+ * read. */
+int ompp_report_show_page(const request_t *request)
+{
+    const int fd = strcmp(request->file, "-") == 0 ? -1 : ompp_left_open(request->file);
+    input_t input;
+    int rc = EXIT_BAD;
+
+    if (fd >= 0) close(fd);
+    if (!load(request->file, &input)) return EXIT_BAD;
+    const int numbered = input.profile && !is_numbered(input.profile) ? ompp_analysis_number(input.profile) : 0;
+    if (!input.profile)
+        fprintf(stderr, "ompp-report: name the XML of the run: of %s there is no page\n", shown_name(request->file));
+    else if (numbered) ompp_report_complain(ompp_error_message(numbered));
+    else rc = ompp_report_page(input.profile, request);
+    unload(&input);
+    return rc;
 }
 
 /* ---- Checking ---------------------------------------------------------------------------------------------------- */
@@ -446,9 +449,13 @@ int ompp_report_convert(const request_t *request)
 {
     ompp_profile_t *profile = NULL;
     const char *slash = strrchr(request->file, '/');
-    int rc = ompp_collect_file(request->file, &profile, NULL);
+    const int fd = ompp_left_open(request->file);
+    int rc = fd < 0 ? -OMPP_E_OPEN : ompp_collect_fd(fd, &profile, NULL);
     bool died = rc == 0;
-    if (rc == -OMPP_E_FORMAT) rc = ompp_pack_read_file(request->file, &profile);
+    if (rc == -OMPP_E_FORMAT) rc = ompp_pack_read_fd(fd, &profile);
+    const int error = errno;
+    if (fd >= 0) close(fd);
+    errno = error;
     char message[1200], *dir = strndup(request->file, slash && !died ? (size_t)(slash - request->file) : 0);
 
     if (rc) {

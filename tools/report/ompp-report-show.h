@@ -9,8 +9,8 @@
 
 int ompp_report_show(const request_t *request);
 int ompp_report_show_csv(const request_t *request);
-int ompp_report_show_html(const request_t *request);
 int ompp_report_show_coz(const request_t *request);
+int ompp_report_show_page(const request_t *request);
 int ompp_report_check(const request_t *request, char **files, int n);
 int ompp_report_convert(const request_t *request);
 

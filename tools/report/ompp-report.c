@@ -80,11 +80,11 @@ static const struct {
      "Prints a report as CSV, in ompP's format. FILE as for show. A CSV report comes out as it was. What CSV cannot "
      "hold is left\n"
      "out, and said; times of a text report have no more digits than it.\n"},
-    {"html", ompp_report_show_html, NULL, 1, INT_MAX, TAKES(OUTPUT), "FILE... [-o OUT]", "write a page for browsers",
+    {"html", ompp_report_show_page, NULL, 1, INT_MAX, TAKES(OUTPUT), "FILE... [-o OUT]", "write a page for browsers",
      "Writes a page that shows a run in a browser: one file, which asks nothing of the network and can be mailed. FILE "
-     "is the XML that\n"
-     "a run leaves. The page goes beside it, FILE.ompp.html. Source files that can be read are in it, unless "
-     "OMPP_REDACT is set.\n"},
+     "is the XML that a\n"
+     "run leaves. The page goes beside it, FILE.ompp.html. Source files that can be read are in it, unless OMPP_REDACT "
+     "is set.\n"},
     {"annotate", NULL, ompp_report_show_source, 1, 2, TAKES(FULL), "[--full] FILE [SOURCE]",
      "show source text with its times",
      "Prints a source file with what was measured beside its lines: processor time by samples (own sec), and the time "
@@ -240,9 +240,9 @@ static const struct {
     [COLOR] = {"--color", "WHEN", set_color, 0, "--color= is auto, always or never, not",
                "colors: auto (on a terminal), always, never"},
     [JSON] = {"--json", NULL, NULL, offsetof(request_t, json), NULL, "as JSON, for programs"},
-    [TO] = {"--to", "DIR", set_to, 0, "give --to= a directory", "where to write (default: the working directory)"},
     [OUTPUT] = {"-o", "OUT", set_output, 0, "give -o a file",
                 "the file to write, - is standard output (default: beside FILE, FILE.ompp.html)"},
+    [TO] = {"--to", "DIR", set_to, 0, "give --to= a directory", "where to write (default: the working directory)"},
     [REMOVE] = {"--remove", NULL, NULL, offsetof(request_t, remove), NULL,
                 "remove what was read, when all was written"},
     [RUNNING] = {"--running", NULL, NULL, offsetof(request_t, running), NULL, "take in processes that still run"},
@@ -265,8 +265,10 @@ static void help_option(unsigned option, bool who)
     char name[40];
     const char *between = "";
 
-    const char *equal = options[option].name[1] == '-' ? "=" : " ";
-    snprintf(name, sizeof name, "%s%s%s", options[option].name, options[option].value ? equal : "",
+    snprintf(name, sizeof name, "%s%s%s", options[option].name,
+             !options[option].value           ? ""
+             : options[option].name[1] == '-' ? "="
+                                              : " ",
              options[option].value ? options[option].value : "");
     printf("  %-14s ", name);
     for (size_t v = 0; who && v < NVERBS; v++) {
