@@ -45,6 +45,7 @@ static bool is_copied(uintptr_t at)
 bool ompp_is_readable(uintptr_t at)
 {
 #if defined(__x86_64__)
+    if (at < PAGE) return false; /* for the system NULL is no address: there is no new mask */
     long result;
     if (ompp_probe_pid) return is_copied(at & ~(uintptr_t)7);
     register long size __asm__("r10") = 8;

@@ -22,7 +22,8 @@ RATES = {"timers": 100, "perf events": 3000}
 USES = "not available: samples to the end"
 # Case: ms of sampled processor time at least, and what Coverage says.
 CASES = {
-    "blocked": (500, "threads without samples at the end: 1: they block SIGPROF"), "handler": (200, USES + " (the program has a handler for SIGPROF)"),
+    "blocked": (500, "threads without samples at the end: 1 (they block SIGPROF)"), "masked": (100, "threads without samples: 2 (they block SIGPROF)"),
+    "handler": (200, USES + " (the program has a handler for SIGPROF)"),
     "timer": (50, USES + " (the program has a handler for SIGPROF)"), "query": (250, None), "killed": (None, None), "closes": (100, None),
     "processes": (300, None), "executes": (None, None), "threads": (150, None), "stacks": (500, None), "jumps": (200, None), "code": (20, None),
     "modules": (20, None), "library": (50, USES + " (the program has a handler for SIGPROF)"), "interrupted": (10, None), "serial": (400, None)}
@@ -155,8 +156,13 @@ def main():
             least, coverage = CASES[case]
             if way == "perf events":  # which are off while the signal is blocked, and in the kernel
                 least = {"blocked": 200, "closes": 50}.get(case, least and least * 0.6)
-                coverage = {"closes": "threads without samples at the end: 2: the program has closed the descriptors"}.get(case, coverage)
-            compare(verdict, scratch, "%s, %s" % (case, way), [program, case, *([module] if case in ("modules", "library") else [])], rate, None, least, coverage)
+                coverage = {"closes": "threads without samples at the end: 2 (the program has closed the descriptors"}.get(case, coverage)
+            measured = compare(verdict, scratch, "%s, %s" % (case, way), [program, case, *([module] if case in ("modules", "library") else [])], rate, None, least, coverage)
+            if case == "masked":
+                text = text_of(measured)
+                seconds = [float(s) for s in re.findall("processor time of threads that block SIGPROF, which no sample stands for: ([0-9.]+) sec", text)]
+                verdict.check(seconds and 0.8 <= seconds[0] <= 1.2, "masked, %s: processor time of two threads, 0.5 s each: %s" % (way, seconds))
+                verdict.check(re.search(r"Samples : [^:]*; threads without: 2 ", text), "masked, %s: header" % way)
     if sys.argv[1:] in ([], ["rest"]):
         own_timers(verdict, scratch, program, max(found.values()))
         limits(verdict, scratch, program, found)

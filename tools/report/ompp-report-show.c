@@ -255,6 +255,7 @@ static int print(const request_t *request, bool csv)
 
 static int show_samples(const request_t *request)
 {
+    char error[400] = "";
     input_t input;
 
     if (!load(request->file, &input)) return EXIT_BAD;
@@ -263,8 +264,12 @@ static int show_samples(const request_t *request)
         fprintf(stderr, "ompp-report: name the XML of the run: %s has no samples\n", shown_name(request->file));
         rc = -OMPP_E_FORMAT;
     } else {
-        rc = ompp_report_samples(input.profile, (ompp_by_t)request->by, request->full, stdout);
-        if (rc) ompp_report_complain(ompp_error_message(rc));
+        if (request->metric)
+            rc = ompp_report_metric(input.profile, request->metric, (ompp_by_t)request->by, request->full, stdout,
+                                    error, sizeof error);
+        else rc = ompp_report_samples(input.profile, (ompp_by_t)request->by, request->full, stdout);
+        if (*error) fprintf(stderr, "ompp-report: --metric=%s: %s\n", ompp_report_shown(request->metric), error);
+        else if (rc) ompp_report_complain(ompp_error_message(rc));
     }
     unload(&input);
     return rc ? EXIT_BAD : ompp_report_finish();

@@ -24,6 +24,7 @@ typedef struct {
     ompp_color_t color;
     bool json;
     int by;             /* ompp_by_t: a view of samples; -1: not said */
+    const char *metric; /* of the view, instead of samples; NULL = none */
     const char *output; /* file to write; "-": standard output; NULL: not said */
     const char *to;     /* directory for what is written; NULL: not said */
     bool remove;        /* what was read goes, when all was written */
