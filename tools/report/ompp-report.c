@@ -43,6 +43,7 @@ enum {
     MIN,
     COLOR,
     JSON,
+    METRIC,
     OUTPUT,
     NOPTIONS
 };

@@ -4,8 +4,8 @@
  */
 #include "base/ompp_clock.h"
 #include "base/ompp_error.h"
-#include "config.h"
 #include "base/ompp_utf8.h"
+#include "config.h"
 #include "structure/ompp_scope.h"
 
 #include <errno.h>
