@@ -496,6 +496,16 @@ static int by_time(const void *a, const void *b)
     return x->region < y->region ? -1 : x->region > y->region;
 }
 
+/* Nodes that are walked through for a region: its own, and what is below them. */
+static size_t walk_of(const part_t *part, uint32_t region)
+{
+    size_t sum = 0;
+
+    for (const uint32_t *n = ompp_paths_begin(part->paths, region); n < ompp_paths_end(part->paths, region); n++)
+        sum += part->end[*n] - part->begin[*n];
+    return sum;
+}
+
 /* User regions by the time that is in them, in place of their efficiency. \return how many. */
 static size_t find_regions(const part_t *part, ompp_efficiency_t *all)
 {
@@ -520,7 +530,7 @@ int ompp_analysis_efficiency(const ompp_profile_t *p, const ompp_paths_t *paths,
 {
     part_t part = {.p = p, .paths = paths, .region = OMPP_NONE, .wants_losses = losses != NULL};
     ompp_efficiency_t *found = calloc(p->nregions + 1, sizeof *found);
-    size_t nfound = 0;
+    size_t nfound = 0, walked = 0;
 
     *all = NULL;
     *n = 0;
@@ -532,6 +542,8 @@ int ompp_analysis_efficiency(const ompp_profile_t *p, const ompp_paths_t *paths,
         if (measure(&part)) nfound = 1 + find_regions(&part, found + 1), *n = 1;
         part.wants_losses = false;
         for (size_t i = 1; i < nfound; i++) {
+            walked += walk_of(&part, found[i].region);
+            if (walked > OMPP_EFFICIENCY_WALKS * p->nnodes) break;
             part.e = &found[*n];
             part.region = found[i].region;
             *part.e = (ompp_efficiency_t){.region = part.region};

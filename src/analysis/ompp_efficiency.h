@@ -65,7 +65,8 @@ unsigned ompp_efficiency_lost_in(unsigned construct, unsigned slot);
 uint64_t ompp_efficiency_lost(const ompp_efficiency_t *efficiency, ompp_level_t level);
 
 /**
- * \brief Efficiency of the run, and of each user region with the most time, up to OMPP_EFFICIENCY_REGIONS.
+ * \brief Efficiency of the run, and of each user region with the most time, up to OMPP_EFFICIENCY_REGIONS;
+ *        of fewer where walking through what is below them would take long.
  * \param[in]  paths  of this profile.
  * \param[out] all    owned by the caller, free(); shape [*n]: the run, then regions by time, descending.
  * \param[out] losses owned by the caller, free(); shape [*nlosses]: of the run, largest first; one for each call path
@@ -77,5 +78,6 @@ int ompp_analysis_efficiency(const ompp_profile_t *profile, const ompp_paths_t *
                              size_t *n, ompp_loss_t **losses, size_t *nlosses);
 
 #define OMPP_EFFICIENCY_REGIONS 1000
+#define OMPP_EFFICIENCY_WALKS 10 /* so often all call paths are walked through for regions, at most */
 
 #endif

@@ -1,7 +1,7 @@
 /**
  * \file
- * The report as one page for browsers: the page of viewer/ with the profile in it, as compressed JSON (docs/html.md). Its
- * numbers are those of the text report; what the page has no view for goes along as lines of that.
+ * The report as one page for browsers: the page of viewer/ with the profile in it, as compressed JSON (docs/html.md).
+ * Its numbers are those of the text report; what the page has no view for goes along as lines of that.
  */
 #define _GNU_SOURCE /* memmem */
 #include "report/ompp_report.h"
@@ -111,7 +111,7 @@ static bool put_ranks(ompp_html_t *h, const ompp_text_t *t)
 
 /* ---- Efficiency -------------------------------------------------------------------------------------------------- */
 
-/* A row of what the time of threads is, or of how well it is used. level: that it stands below the row before. */
+/* A part of the time of all threads. */
 static void put_part(ompp_html_t *h, const char *name, const char *kind, uint64_t ns, const char *meaning)
 {
     if (!ns) return;
@@ -123,6 +123,7 @@ static void put_part(ompp_html_t *h, const char *name, const char *kind, uint64_
     ompp_html_close(h, '}');
 }
 
+/* level: how deep it stands below the rows before. */
 static void put_ratio(ompp_html_t *h, unsigned level, const char *name, double value, const char *meaning)
 {
     ompp_html_open(h, NULL, '{');
@@ -133,34 +134,60 @@ static void put_ratio(ompp_html_t *h, unsigned level, const char *name, double v
     ompp_html_close(h, '}');
 }
 
-static void put_pop(ompp_html_t *h, unsigned level, const char *name, const ompp_pop_t *pop, const char *meaning)
+/* meanings: of the efficiency, of its balance, of its communication. */
+static void put_pop(ompp_html_t *h, unsigned level, const char *name, const ompp_pop_t *pop,
+                    const char *const meanings[3])
 {
-    put_ratio(h, level, name, pop->parallel, meaning);
-    put_ratio(h, level + 1, "Load balance", pop->balance, "mean of the work / the most of one");
-    put_ratio(h, level + 1, "Communication efficiency", pop->communication, "the most work of one / duration");
+    put_ratio(h, level, name, pop->parallel, meanings[0]);
+    put_ratio(h, level + 1, "Load balance", pop->balance, meanings[1]);
+    put_ratio(h, level + 1, "Communication efficiency", pop->communication, meanings[2]);
 }
 
-static void put_ratios(ompp_html_t *h, const ompp_efficiency_t *e, bool mpi)
+/* Of the run, or of a user region. */
+static void put_ratios(ompp_html_t *h, const ompp_text_t *t, const ompp_efficiency_t *e)
 {
+    static const char *const all[] = {"work / time of all threads = load balance x communication efficiency",
+                                      "mean work of a thread / the most of one",
+                                      "the most work of a thread / duration"},
+                             *const mpi[] = {"the same of ranks, where all that is not lost between ranks is work",
+                                             "mean of a rank / the most of one", "the most of a rank / duration"},
+                             *const openmp[] = {"parallel efficiency / that of MPI", "load balance / that of MPI",
+                                                "communication efficiency / that of MPI"};
+
+    ompp_html_open(h, NULL, '{');
+    if (e->region != OMPP_NONE) ompp_html_number(h, "region", e->region);
+    ompp_html_number(h, "time", e->thread_ns);
+    ompp_html_number(h, "work", e->useful_ns);
+    ompp_html_number(h, "threads", e->nthreads);
     ompp_html_open(h, "ratios", '[');
-    put_pop(h, 0, "Parallel efficiency", &e->all, "work / time of all threads = load balance x communication");
-    if (mpi) {
-        put_pop(h, 1, "MPI", &e->mpi, "of ranks: all that is not between ranks counts as work");
-        put_pop(h, 1, "OpenMP", &e->openmp, "parallel efficiency / that of MPI; a balance may be above 1");
+    put_pop(h, 0, "Parallel efficiency", &e->all, all);
+    if (t->profile->mpi) {
+        put_pop(h, 1, "MPI parallel efficiency", &e->mpi, mpi);
+        put_pop(h, 1, "OpenMP parallel efficiency", &e->openmp, openmp);
     }
     ompp_html_close(h, ']');
+    ompp_html_close(h, '}');
 }
 
 static void put_losses(ompp_html_t *h, const ompp_loss_t *losses, size_t n)
 {
-    ompp_html_open(h, "losses", '[');
+    ompp_html_open(h, "lost", '[');
+    for (unsigned l = 0; l < OMPP_LOST_NUM; l++) {
+        ompp_html_open(h, NULL, '[');
+        ompp_html_text(h, NULL, ompp_lost_rows[l].name);
+        ompp_html_text(h, NULL, ompp_lost_rows[l].text);
+        ompp_html_close(h, ']');
+    }
+    ompp_html_close(h, ']');
+    ompp_html_open(h, "losses", '['); /* kind, region (-1: none), rank (-1: none), time, that of the rank */
     for (size_t i = 0; i < n; i++) {
-        ompp_html_open(h, NULL, '{');
-        ompp_html_text(h, "name", ompp_lost_rows[losses[i].lost].text);
-        ompp_html_number(h, "time", losses[i].lost_ns);
-        if (losses[i].region != OMPP_NONE) ompp_html_number(h, "region", losses[i].region);
-        if (losses[i].rank != OMPP_NONE) ompp_html_number(h, "rank", losses[i].rank);
-        ompp_html_close(h, '}');
+        ompp_html_open(h, NULL, '[');
+        ompp_html_number(h, NULL, losses[i].lost);
+        ompp_html_real(h, NULL, losses[i].region == OMPP_NONE ? -1 : (double)losses[i].region);
+        ompp_html_real(h, NULL, losses[i].rank == OMPP_NONE ? -1 : (double)losses[i].rank);
+        ompp_html_number(h, NULL, losses[i].lost_ns);
+        ompp_html_number(h, NULL, losses[i].rank_ns);
+        ompp_html_close(h, ']');
     }
     ompp_html_close(h, ']');
 }
@@ -174,15 +201,14 @@ static bool put_efficiency(ompp_html_t *h, const ompp_text_t *t)
     if (ompp_analysis_efficiency(t->profile, t->paths, &all, &n, &losses, &nlosses) != 0) return false;
     if (n) {
         ompp_html_open(h, "efficiency", '{');
-        ompp_html_number(h, "time", all->thread_ns);
-        ompp_html_number(h, "threads", all->nthreads);
-        put_ratios(h, all, t->profile->mpi);
+        ompp_html_open(h, "of", '[');
+        for (size_t i = 0; i < n; i++) put_ratios(h, t, &all[i]);
+        ompp_html_close(h, ']');
         ompp_html_open(h, "parts", '[');
-        put_part(h, "work", "work", all->useful_ns, "outside of regions, and in regions what belongs to no loss");
-        for (unsigned c = 0; c < OMPP_CLASS_NUM; c++)
-            put_part(h, ompp_classes[c].title, ompp_classes[c].title, all->class_ns[c], ompp_classes[c].meaning);
-        put_part(h, "idle", "idle", all->idle_ns,
-                 "threads have nothing to do while others work alone, or their rank has ended");
+        put_part(h, "work", "work", all[0].useful_ns, "what is not lost");
+        for (unsigned l = 0; l < OMPP_LOST_NUM; l++)
+            put_part(h, ompp_lost_rows[l].text, ompp_lost_rows[l].name, all[0].lost_ns[l],
+                     ompp_lost_rows[l].level == OMPP_LEVEL_MPI ? "between ranks" : "between threads of a rank");
         ompp_html_close(h, ']');
         put_losses(h, losses, nlosses);
         ompp_html_close(h, '}');
@@ -228,7 +254,7 @@ static bool put_overheads(ompp_html_t *h, const ompp_text_t *t)
 
 /* ---- Advice ------------------------------------------------------------------------------------------------------ */
 
-static bool put_advice(ompp_html_t *h, ompp_text_t *t)
+static bool put_advice(ompp_html_t *h, const ompp_text_t *t)
 {
     ompp_finding_t *findings;
     size_t n, listed = 0;

@@ -52,12 +52,13 @@ static void put_region_numbers(ompp_html_t *h, const ompp_profile_t *p)
     }
 }
 
-/* What a region is called where there is no name: its address. */
+/* What a function is called where there is no name: its address. */
 static const char *name_of(const ompp_profile_t *p, const ompp_region_t *r, char *room, size_t size)
 {
     const char *name = ompp_profile_text(p, r->name);
 
-    if (!*name) name = ompp_profile_text(p, r->function);
+    if (*name || !ompp_construct_is_path(r->construct)) return name;
+    name = ompp_profile_text(p, r->function);
     if (*name || !r->addr) return name;
     snprintf(room, size, "0x%" PRIx64, r->addr);
     return room;

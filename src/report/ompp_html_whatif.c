@@ -29,6 +29,21 @@ static void put_gain(ompp_html_t *h, const ompp_gain_t *gain)
     ompp_html_close(h, '}');
 }
 
+/* Each once, with the names that XML has of it. */
+static void put_warnings(ompp_html_t *h, unsigned flags)
+{
+    bool seen[OMPP_WHATIF_WARNING_NUM] = {false};
+
+    ompp_html_open(h, "flags", '[');
+    for (unsigned i = 0; i < OMPP_WHATIF_FLAG_NUM; i++) {
+        const unsigned warning = ompp_whatif_flags[i].warning;
+        if (!(flags & 1u << i) || warning >= OMPP_WHATIF_WARNING_NUM || seen[warning]) continue;
+        seen[warning] = true;
+        ompp_html_text(h, NULL, ompp_whatif_warnings[warning].name);
+    }
+    ompp_html_close(h, ']');
+}
+
 static void put_result(ompp_html_t *h, const ompp_whatif_result_t *r)
 {
     ompp_html_open(h, NULL, '{');
@@ -39,10 +54,7 @@ static void put_result(ompp_html_t *h, const ompp_whatif_result_t *r)
     ompp_html_real(h, "slope", r->slope);
     ompp_html_real(h, "knee", r->knee / 1000.0);
     ompp_html_text(h, "verdict", verdict_of(r));
-    ompp_html_open(h, "flags", '[');
-    for (unsigned i = 0; i < OMPP_WHATIF_FLAG_NUM; i++)
-        if (r->flags & 1u << i) ompp_html_text(h, NULL, ompp_whatif_flags[i].name);
-    ompp_html_close(h, ']');
+    put_warnings(h, r->flags);
     ompp_html_open(h, "gains", '[');
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
         if (r->gains[i].permille) put_gain(h, &r->gains[i]);

@@ -182,9 +182,10 @@ static int resolve(ompp_profile_t *profile, const ompp_job_t *job)
 /* The text, and CSV where it is asked for, get half of the time that is left: the XML has to be whole. */
 static int shorten(ompp_profile_t *profile, const ompp_job_t *job)
 {
-    const unsigned nfiles = !!(job->formats & OMPP_JOB_TEXT) + !!(job->formats & OMPP_JOB_CSV);
+    const unsigned nfiles = !!(job->formats & OMPP_JOB_TEXT) + !!(job->formats & OMPP_JOB_CSV),
+                   whole = !!(job->formats & OMPP_JOB_HTML); /* the page takes about as long, and is not shortened */
     uint64_t room = 0;
-    int rc = nfiles ? ompp_report_text_room(profile, job->time_digits, left(job) / (2 * nfiles), &room) : 0;
+    int rc = nfiles ? ompp_report_text_room(profile, job->time_digits, left(job) / (2 * (nfiles + whole)), &room) : 0;
 
     if (room) ompp_profile_add_coverage(profile, OMPP_COVERAGE_LATE, ompp_text_late, "OMPP_REPORT_SECONDS", room);
     if (room && profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run */

@@ -52,9 +52,9 @@ int ompp_outfile_open(ompp_outfile_t *files, const char *dir, const char *stem, 
                       bool chosen);
 
 /**
- * \brief The same with the exact name of the first wanted file; further ones get ".csv", ".html", ".xml" and ".coz" added.
- *        What is there is replaced, but for programs, in a directory that the user has chosen, and stays elsewhere
- *        (EEXIST).
+ * \brief The same with the exact name of the first wanted file; further ones get ".csv", ".html", ".xml" and ".coz"
+ *        added. What is there is replaced, but for programs, in a directory that the user has chosen, and stays
+ *        elsewhere (EEXIST).
  * \param[in] suffix  goes after the name, "" for none; left out when the name alone is no regular file.
  * \note Never waits: a pipe that nobody reads cannot be opened (ENXIO). ompp_outfile_commit() waits while a reader
  *       takes something.

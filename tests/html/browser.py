@@ -28,7 +28,7 @@ SHOWN = [
     ("mpi", "source", 0, ["solve.c", "not in the page", "Construct"]),
     ("mpi", "messages", 0, ["Received", "Wallclock", "node0"]),
     ("mpi", "whatif", -1, ["OMPP_CAUSAL=virtual"]),
-    ("whatif", "whatif", -1, ["100 % faster", "R00007", "95 % interval", "not determined", "52.2"]),
+    ("whatif", "whatif", -1, ["100 %", "R00007", "95 % interval", "not determined", "52.2"]),
     ("mpi", "coverage", -1, ["not measured"]),
 ]
 
@@ -53,7 +53,7 @@ CONTRAST = """
   }
   const root = getComputedStyle(document.documentElement), of = (n) => lum(parse(root.getPropertyValue('--' + n).trim()));
   const two = (x, y) => (Math.max(of(x), of(y)) + 0.05) / (Math.min(of(x), of(y)) + 0.05);
-  for (const c of ['work', 'synch', 'imbal', 'limpar', 'mgmt', 'mpi', 'idle', 'bar']) if (two('c-' + c, 'bg') < 3) bad.add(`colour ${c} on the page ${two('c-' + c, 'bg').toFixed(2)}`);
+  for (const c of ['work', 'synch', 'imbal', 'limpar', 'mgmt', 'mpi', 'idle', 'bar', 'wait', 'transfer', 'small', 'rest', 'ended']) if (two('c-' + c, 'bg') < 3) bad.add(`colour ${c} on the page ${two('c-' + c, 'bg').toFixed(2)}`);
   for (const c of ['root', 'parallel', 'work', 'sync', 'mpi', 'user', 'function', 'part']) if (two('i-' + c, 'i-text') < 4.5) bad.add(`text in the icicle on ${c} ${two('i-' + c, 'i-text').toFixed(2)}`);
   for (const c of ['muted', 'link', 'ink']) if (two(c, 'bg') < 4.5) bad.add(`${c} on the page`);
   return [...bad];

@@ -5,6 +5,7 @@ in words. For the saved profiles and one of a run.
 """
 
 import glob
+import json
 import os
 import re
 
@@ -135,6 +136,24 @@ def compare_xml(verdict, name, data, path):
     verdict.equal(ours, sums, name + ": times of regions, XML")
 
 
+def compare_efficiency(verdict, name, data, path):
+    """What is lost adds up, to what the XML has."""
+    if "efficiency" not in data:
+        return
+    e = data["efficiency"]
+    run = e["of"][0]
+    verdict.equal(sum(p["time"] for p in e["parts"]), run["time"], name + ": parts of the time")
+    verdict.equal(sum(loss[3] for loss in e["losses"]), run["time"] - run["work"], name + ": losses")
+    sums = {}
+    for lost, _, _, time, _ in e["losses"]:
+        sums[e["lost"][lost][0]] = sums.get(e["lost"][lost][0], 0) + time
+    verdict.equal(sums, {p["kind"]: p["time"] for p in e["parts"] if p["kind"] != "work"}, name + ": losses by kind")
+    theirs = json.loads("\n".join(report("show", "--json", path))).get("efficiency")
+    if theirs:
+        whole = theirs[0] if isinstance(theirs, list) else theirs
+        verdict.check(abs(whole["parallel"] - run["ratios"][0]["value"]) < 1e-6, "%s: parallel efficiency: %s" % (name, whole))
+
+
 def compare_words(verdict, name, data, text):
     for key, title in (("general", "ompP General Information"), ("summary", "ompp Summary"), ("coverage", "ompp Coverage"), ("whatif", "ompp What-if")):
         start = next((i for i, line in enumerate(text) if line.startswith("----     %s     --" % title)), None)
@@ -158,6 +177,7 @@ def check(verdict, scratch, path):
     compare_callgraph(verdict, name, data, text)
     compare_overheads(verdict, name, data, csv)
     compare_xml(verdict, name, data, path)
+    compare_efficiency(verdict, name, data, path)
     compare_words(verdict, name, data, report("show", "--full", path))
 
 

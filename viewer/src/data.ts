@@ -8,6 +8,8 @@ export interface Result {
   region?: number; inside?: number; share: number; own: number; slope: number; knee: number; verdict: string; flags: string[]; gains: Gain[];
 }
 export interface Advice { name: string; lost: number; region?: number; text: string }
+/** Of the run (the first one), or of a user region. */
+export interface Efficiency { region?: number; time: number; work: number; threads: number; ratios: { level: number; name: string; value: number; meaning: string }[] }
 export interface Overhead { region: number; wall: number; total: number; lost: number; classes: number[] }
 export interface Rank { rank: number; host: string; threads: number; duration: number; parallel: number; mpi: number; serial: number }
 export type Sampled = [region: number, own: number, all: number];
@@ -16,10 +18,8 @@ export interface Raw {
   format: number; application: string; version: string; source: string; end: string; mpi: number; ranks: number; rest: number; slots: number;
   duration: number; outside: number; basis: number; rank: Rank[]; sections: Record<string, string[]>;
   efficiency?: {
-    time: number; threads: number;
-    ratios: { level: number; name: string; value: number; meaning: string }[];
-    parts: { name: string; kind: string; time: number; meaning: string }[];
-    losses: { name: string; time: number; region?: number; rank?: number }[];
+    of: Efficiency[]; parts: { name: string; kind: string; time: number; meaning: string }[]; lost: [name: string, text: string][];
+    losses: [lost: number, region: number, rank: number, time: number, ofRank: number][];
   };
   overheads: { coverage: number; classes: string[]; regions: Overhead[]; sum: [Overhead] };
   advice: Advice[]; unlisted: number;

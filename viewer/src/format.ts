@@ -2,6 +2,10 @@
 
 export type Unit = "ns" | "count" | "bytes";
 
+/** Of any number of values; 0 of none. */
+export const largest = (values: Iterable<number>): number => { let m = 0; for (const v of values) if (v > m) m = v; return m; };
+export const smallest = (values: number[]): number => values.reduce((m, v) => (v < m ? v : m), values[0] ?? 0);
+
 /** Digits behind the point, for a column whose largest time this is. */
 export function digitsFor(ns: number): number {
   const s = ns / 1e9;

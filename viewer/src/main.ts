@@ -40,7 +40,7 @@ const ROW = 24;
 function sidebar(p: Profile): { element: HTMLElement; update: () => void } {
   let rows = p.listed;
   const list = el("ul", { class: "regions" }), space = el("div", { class: "space" }, list), box = el("div", { class: "scroll" }, space);
-  const all = (r: Region) => (r.time ? percent(r.time, p.basis) : p.raw.samples ? percent(r.sampled, p.raw.samples.time) : "");
+  const all = (r: Region) => (r.time ? percent(r.time, p.basis) : p.raw.samples ? percent(r.sampled, p.raw.samples.time) : "0.0") + " %";
   const item = (r: Region) => el("li", {}, el("a", { href: hash({ region: r.id }), "aria-current": r.id === read().region ? "true" : null, title: `${r.type} ${r.isPath ? r.name + " " : ""}${r.place}` },
     el("span", { class: "what" }, r.isPath ? shortName(r.name || r.label) : r.type === "MPI" ? r.name : r.place), el("span", { class: "kind" }, r.isPath ? "function" : `${r.label} ${r.brief}`), el("span", { class: "share" }, all(r))));
   const update = () => {

@@ -1,6 +1,6 @@
 import type { Profile } from "../data";
 import { type Child } from "../dom";
-import { bytes, count, digitsFor, percent, seconds } from "../format";
+import { bytes, count, digitsFor, largest, percent, seconds } from "../format";
 import { bar, heading, note, regionLink } from "../parts";
 import { table, type TableColumn } from "../table";
 import { go, read } from "../state";
@@ -25,13 +25,13 @@ function byRank(p: Profile): Map<number, Map<string, number>> {
 export function messages(p: Profile): Child[] {
   const calls = p.listed.filter((r) => r.type === "MPI" && r.nodes), selected = read().region;
   if (!calls.length) return [note("No MPI call was measured.")];
-  const shown = p.measures.filter((m) => m.tree === p.tree && m.all.some((v) => v > 0) && /^(inV|outV|recvC|sendC|collC)$/.test(m.title)), digits = digitsFor(Math.max(...calls.map((r) => r.time)));
+  const shown = p.measures.filter((m) => m.tree === p.tree && m.all.some((v) => v > 0) && /^(inV|outV|recvC|sendC|collC)$/.test(m.title)), digits = digitsFor(largest(calls.map((r) => r.time)));
   const per = new Map(shown.map((m) => [m.title, p.perRegion(m)]));
   const names: Record<string, string> = { inV: "Received", outV: "Sent", recvC: "Receives", sendC: "Sends", collC: "Collectives" };
   const numbers = (of: (i: number, title: string) => number): TableColumn[] => shown.map((m) => ({
     title: names[m.title], hint: m.meaning, width: "7em", number: true, cell: (i) => (m.unit === "bytes" ? bytes(of(i, m.title)) : count(of(i, m.title))), text: (i) => String(of(i, m.title)), sort: (i) => of(i, m.title),
   }));
-  const ranks = byRank(p), most = Math.max(1, ...p.raw.rank.map((r) => r.duration)), rankDigits = digitsFor(most);
+  const ranks = byRank(p), most = largest(p.raw.rank.map((r) => r.duration)) || 1, rankDigits = digitsFor(most);
   return [
     heading("Calls"), table({
       label: "MPI calls", sort: "-4", rows: calls.map((r) => r.id), selected: (i) => i === selected, open: (i) => go({ region: i }), height: "45vh",

@@ -1,6 +1,6 @@
 import type { Profile, Region } from "../data";
 import { el, type Child } from "../dom";
-import { count, digitsFor, percent, seconds, value, unitName } from "../format";
+import { count, digitsFor, largest, percent, seconds, value, unitName } from "../format";
 import { bar, lossStack, note, regionLink } from "../parts";
 import { search, table, type TableColumn } from "../table";
 import { go, hash, read } from "../state";
@@ -19,7 +19,7 @@ function further(p: Profile): TableColumn[] {
 }
 
 export function regions(p: Profile): Child[] {
-  const executed = p.listed.filter((r) => r.nodes > 0), digits = digitsFor(Math.max(0, ...executed.slice(0, 100).map((r) => r.time))), selected = read().region;
+  const executed = p.listed.filter((r) => r.nodes > 0), digits = digitsFor(largest(executed.map((r) => r.time))), selected = read().region;
   if (!executed.length) return [note("No region was executed. ", p.raw.samples ? el("a", { href: hash({ view: "samples" }) }, "Samples") : "", p.raw.samples ? " say where the processor time went." : "")];
   const holder = el("div", { class: "fill" });
   const exact = (ns: number) => (ns / 1e9).toFixed(9);

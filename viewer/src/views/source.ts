@@ -1,6 +1,6 @@
 import type { Profile, Region } from "../data";
 import { el, type Child } from "../dom";
-import { digitsFor, seconds, time } from "../format";
+import { digitsFor, largest, seconds, time } from "../format";
 import { lossStack, note, regionLink, select } from "../parts";
 import { table } from "../table";
 import { go, read } from "../state";
@@ -43,7 +43,7 @@ export function source(p: Profile): Child[] {
   const cost = (n: number) => Math.max(file.lines.get(n)!.time, file.lines.get(n)!.sampled);
   const known = [...file.lines.keys()].sort((a, b) => a - b), rows = lines ? lines.map((_, i) => i + 1) : known;
   const hottest = known.reduce((a, n) => (cost(n) > cost(a) ? n : a), known[0]);
-  const sampled = !!p.raw.samples, digits = digitsFor(Math.max(...[...file.lines.values()].map((l) => Math.max(l.time, l.sampled))));
+  const sampled = !!p.raw.samples, digits = digitsFor(largest([...file.lines.values()].map((l) => Math.max(l.time, l.sampled))));
   const mine = region && region.file === file.name ? region : undefined;
   const inside = (n: number) => !!mine && n >= mine.begin && n <= Math.max(mine.end, mine.begin);
   return [

@@ -1,6 +1,6 @@
 import type { Column, Profile } from "../data";
 import { canvas, colour, el, type Child } from "../dom";
-import { digitsFor, value, words } from "../format";
+import { digitsFor, largest, smallest, value, words } from "../format";
 import { heading, note, select } from "../parts";
 import { table, type TableColumn } from "../table";
 import { go, read } from "../state";
@@ -15,11 +15,11 @@ function shades(): string[] {
 }
 
 function picture(p: Profile, c: Column, rows: number[]): Child[] {
-  const places = rows.map((i) => p.raw.locations[i]), threads = Math.max(...places.map(([, t]) => t)) + 1, ranks = [...new Set(places.map(([r]) => r))];
-  const values = rows.map((i) => c.rows?.[i] ?? 0), most = Math.max(...values, 0);
+  const places = rows.map((i) => p.raw.locations[i]), threads = largest(places.map(([, t]) => t)) + 1, ranks = [...new Set(places.map(([r]) => r))];
+  const values = rows.map((i) => c.rows?.[i] ?? 0), most = largest(values);
   const rankRow = new Map(ranks.map((r, i) => [r, i]));
   const says = el("p", { class: "says", "aria-live": "polite" });
-  const floor = read().q === "least" ? Math.min(...values) : 0;
+  const floor = read().q === "least" ? smallest(values) : 0;
   let side = 1, size = CELL, focus = values.indexOf(most);
   /* Many ranks with few threads stand side by side. */
   const arrange = (width: number) => {
@@ -72,7 +72,7 @@ function picture(p: Profile, c: Column, rows: number[]): Child[] {
     map.paint();
   });
   const present = values.filter((v) => v > 0), mean = values.reduce((a, v) => a + v, 0) / (values.length || 1);
-  const spread = el("p", { class: "note" }, `${values.length} threads: least ${words(Math.min(...values), c.unit)}, mean ${words(mean, c.unit)}, most ${words(most, c.unit)}`, present.length < values.length ? `; ${values.length - present.length} have none` : "");
+  const spread = el("p", { class: "note" }, `${values.length} threads: least ${words(smallest(values), c.unit)}, mean ${words(mean, c.unit)}, most ${words(most, c.unit)}`, present.length < values.length ? `; ${values.length - present.length} have none` : "");
   const legend = el("p", { class: "scale", "aria-hidden": "true" }, el("span", {}, floor ? words(floor, c.unit) : "0"), el("span", { class: "ramp" }), el("span", {}, words(most, c.unit)));
   tell(focus);
   return [map.box, says, el("div", { class: "split" }, spread, legend)];
@@ -88,9 +88,9 @@ export function threads(p: Profile): Child[] {
   const tools = el("div", { class: "tools" }, select("Column", used.map((c) => [c.title, c.title] as [string, string]), chosen.title, (column) => go({ column })),
     select("Colours", [["", "from 0"], ["least", "from the least"]], state.q, (q) => go({ q })));
   const cells: TableColumn[] = used.map((c) => {
-    const digits = digitsFor(Math.max(0, ...(c.rows ?? c.sum).map((v) => v ?? 0)));
-    const of = (i: number) => (i < 0 ? c.sum[0] : c.rows?.[i]) ?? 0;
-    return { title: c.title + (c.unit === "ns" ? " [s]" : ""), number: true, width: "8.5em", cell: (i) => value(of(i), c.unit, digits), text: (i) => (c.unit === "ns" ? (of(i) / 1e9).toFixed(9) : String(of(i))), sort: of };
+    const digits = digitsFor(largest((c.rows ?? c.sum).map((v) => v ?? 0)));
+    const of = (i: number) => (i < 0 ? c.sum[0] : c.rows?.[i]) ?? NaN;
+    return { title: c.title + (c.unit === "ns" ? " [s]" : ""), number: true, width: "8.5em", cell: (i) => value(of(i), c.unit, digits), text: (i) => (c.unit === "ns" ? (of(i) / 1e9).toFixed(9) : String(of(i))), sort: (i) => of(i) || 0 };
   });
   const name: TableColumn[] = [
     ...(p.raw.mpi ? [{ title: "Rank", width: "5em", header: true, cell: (i: number) => (i < 0 ? "SUM" : p.raw.locations[i][0] < 0 ? "others" : String(p.raw.locations[i][0])), sort: (i: number) => (i < 0 ? -1 : p.raw.locations[i][0] < 0 ? 1e9 : p.raw.locations[i][0]) }] : []),

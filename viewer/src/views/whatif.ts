@@ -44,6 +44,12 @@ function chart(results: Result[], name: (r: Result) => string, marked: Result | 
   return el("div", { class: "chartbox" }, picture);
 }
 
+/** The regions with most to gain, for the first page: of half their time, and of what was tried next to it. */
+export function gains(p: Profile): { result: Result; gain: Gain }[] {
+  const main = (r: Result) => at(r, 0.5) ?? last(r);
+  return (p.raw.whatif?.results ?? []).filter((r) => r.gains.length && main(r).gain >= 0.005).sort((a, b) => main(b).gain - main(a).gain).slice(0, 3).map((result) => ({ result, gain: main(result) }));
+}
+
 export function whatif(p: Profile): Child[] {
   const w = p.raw.whatif, text = report(p.raw.sections.whatif), selected = read().region;
   if (!w) return [note("Nothing is known of what the program would gain. Run it with OMPP_CAUSAL=virtual: then this view shows for each region how much faster the program would be if the region were faster.")];
@@ -58,16 +64,16 @@ export function whatif(p: Profile): Child[] {
   return [
     note(`How much less time the whole program would take if one region were faster (${w.mode === "delay" ? "experiments with delays" : "virtual clocks"}). Gains of several regions do not add up. ${marked.gains.some((g) => g.low !== undefined) ? `The band is the 95 % interval of ${name(marked)}.` : `Of ${name(marked)} the interval is not determined.`}`),
     chart(shown, name, marked),
-    heading("All regions that were followed"), table({
+    heading("All regions that were followed"), note("Percent of its time that the program gains if the region is faster by as much as the column says."), table({
       label: "What the program gains", sort: "-" + (4 + some.length), rows: w.results.map((_, i) => i), selected: (i) => w.results[i].region === selected && selected >= 0, open: (i) => { if (w.results[i].region !== undefined) go({ region: w.results[i].region }); },
       columns: [
         { title: "Region", width: "9em", header: true, cell: (i) => (w.results[i].region === undefined ? w.outside : regionLink(p.regions[w.results[i].region!])), sort: (i) => (w.results[i].region === undefined ? 0 : p.regions[w.results[i].region!].number) },
         { title: "Place", least: 12, cell: (i) => (w.results[i].region === undefined ? "" : p.regions[w.results[i].region!].place) },
         { title: "Share %", hint: "of the time in which threads worked", width: "6em", number: true, cell: (i) => pc(w.results[i].share), sort: (i) => w.results[i].share },
-        ...some.map((s) => ({ title: `${pc(s, 0)} % faster`, hint: "the program gains, percent of its time", width: "8em", number: true, cell: (i: number) => { const g = at(w.results[i], s); return g ? pc(g.gain) + (g.chance ? "?" : "") : "\u2013"; }, sort: (i: number) => at(w.results[i], s)?.gain ?? -9 })),
+        ...some.map((s) => ({ title: `${pc(s, 0)} %`, hint: `the program gains, percent of its time, if the region is ${pc(s, 0)} % faster`, width: "5em", number: true, cell: (i: number) => { const g = at(w.results[i], s); return g ? pc(g.gain) + (g.chance ? "?" : "") : "\u2013"; }, sort: (i: number) => at(w.results[i], s)?.gain ?? -9 })),
         { title: "95 % interval", hint: "of the last gain", width: "9em", number: true, cell: (i) => { const g = last(w.results[i]); return g?.low !== undefined ? `${pc(g.low)} to ${pc(g.high!)}` : "not determined"; } },
         { title: "Knee %", hint: "more speed-up than that brings almost nothing", width: "6em", number: true, cell: (i) => (w.results[i].knee ? pc(w.results[i].knee, 0) : "\u2013"), sort: (i) => w.results[i].knee },
-        { title: "Remarks", width: "11em", cell: (i) => [w.results[i].verdict, ...w.results[i].flags].filter(Boolean).join(", ") },
+        { title: "Remarks", width: "14em", cell: (i) => [w.results[i].verdict, ...w.results[i].flags].filter(Boolean).join(", ") },
       ],
     }), words()];
 }
