@@ -454,6 +454,7 @@ int ompp_report_csv(const ompp_profile_t *profile, bool full, FILE *out)
         rc = put_overheads(&t);
         if (rc == 0) rc = put_properties(&t);
         if (rc == 0) rc = ompp_text_data_csv(&t);
+        if (rc == 0) rc = ompp_text_cache_csv(&t);
         if (rc == 0) rc = ompp_text_samples_csv(&t, profile);
         if (rc == 0) rc = put_whatif(&t);
         if (rc == 0) put_coverage(&t);

@@ -1,0 +1,402 @@
+/*
+ * What is made of accesses that are told of one by one: misses of simulated caches, by place in the call tree and
+ * structure. Each thread has caches of its own, and simulates them itself when its buffer is full.
+ */
+#define OMPP_LOG_DOMAIN "cache"
+#include "hooks/ompp_feed_priv.h"
+
+#include "base/ompp_env.h"
+#include "base/ompp_log.h"
+#include "base/ompp_reserve.h"
+#include "cache/ompp_coherence.h"
+#include "cache/ompp_levels.h"
+#include "cache/ompp_reuse.h"
+#include "hooks/ompp_feed_rows_priv.h"
+#include "model/ompp_profile.h"
+#include "runtime/ompp_event.h"
+#include "runtime/ompp_meter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CACHES "/sys/devices/system/cpu/cpu0/cache"
+
+enum { LINE_BITS = 6, TRACKED = 1 << 14, STRUCTURES = 256, MOST_DESCRIPTION = 4096 };
+/* Of curves: accesses that change the line, of a burst in which all are followed, the first and the later ones; and of
+ * what lies between, as a multiple of a burst. */
+enum { FIRST_BURST = 1 << 20, BURST = 1 << 16, BETWEEN = 63 };
+
+uint32_t ompp_feed_rate = UINT32_MAX;
+
+static enum { OFF, CURVES, MODEL } mode;
+static ompp_machine_t machine;
+static unsigned with;
+static unsigned set, nvalues;
+static _Atomic uint64_t dropped;
+
+/* What one structure has come to since it was handed over. */
+typedef struct {
+    uint32_t object;                           /* + 1; 0 = free */
+    uint64_t values[OMPP_CACHED_CURVE_VALUES]; /* the model has fewer */
+} found_t;
+
+typedef struct state {
+    ompp_feed_t feed; /* first: hooks know no more */
+    struct state *next;
+    _Atomic bool taken; /* serves one thread after another, and stays */
+    bool busy;          /* in the middle of it, when a signal handler comes */
+    bool first;         /* it is the first burst, which begins with nothing before it */
+    unsigned number;
+    uint32_t rate; /* as this thread has it */
+    uint64_t left; /* of a burst, or between two */
+    uint64_t seen; /* of a burst */
+    ompp_reuse_t sampled, burst;
+    ompp_levels_t *levels;
+    unsigned nfound;
+    found_t found[STRUCTURES];
+} state_t;
+
+static ompp_levels_t *_Atomic first_levels; /* whose shared level all use */
+static ompp_coherence_t *coherence;
+static state_t *_Atomic states; /* all, the newest first */
+static _Atomic unsigned nstates;
+
+static state_t *state_of(const ompp_counter_t *counter) { return (state_t *)counter->feed; }
+
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
+
+static void hand_over(state_t *s, ompp_off_t node)
+{
+    uint64_t *all = s->nfound ? ompp_meter_values(node, set, 0, nvalues) : NULL;
+
+    for (unsigned i = 0; s->nfound && i < STRUCTURES; i++) {
+        found_t *f = &s->found[i];
+        if (!f->object) continue;
+        uint64_t *values = f->object > 1 ? ompp_meter_values(node, set, f->object - 1, nvalues) : NULL;
+        for (unsigned n = 0; n < nvalues; n++) {
+            if (values) values[n] += f->values[n];
+            if (all) all[n] += f->values[n];
+        }
+        *f = (found_t){0, {0}};
+        s->nfound--;
+    }
+    if (all && mode == CURVES) all[OMPP_CACHED_ONE_IN] = ((uint64_t)s->rate + 1) << OMPP_FEED_BLOCK_BITS;
+}
+
+static found_t *found_of(state_t *s, uint32_t object)
+{
+    uint32_t i = object % STRUCTURES;
+
+    while (s->found[i].object && s->found[i].object != object + 1) i = (i + 1) % STRUCTURES;
+    if (s->found[i].object) return &s->found[i];
+    if (s->nfound >= STRUCTURES / 4 * 3) {
+        hand_over(s, ompp_meter_last());
+        i = object % STRUCTURES;
+    }
+    s->nfound++;
+    s->found[i].object = object + 1;
+    return &s->found[i];
+}
+
+/* ---- Curves ------------------------------------------------------------------------------------------------------ */
+
+static bool keeps(const void *unused, uint64_t line) { return (void)unused, ompp_feed_is_sampled(line << LINE_BITS); }
+
+/* A distance's row: those of 16 lines and more miss in some cache that is looked at. */
+static unsigned row_of(uint32_t distance)
+{
+    if (distance == OMPP_REUSE_NEW) return OMPP_CACHED_DISTANCES - 1;
+    const unsigned log2 = 31 - (unsigned)__builtin_clz(distance) - OMPP_CACHED_LEAST_BITS;
+    return log2 < OMPP_CACHED_DISTANCES - 2 ? log2 : OMPP_CACHED_DISTANCES - 2;
+}
+
+/* Distances of a part are of fewer lines; the line itself counts as others of its block do. */
+static void follow_sampled(state_t *s, uint64_t line, found_t *f)
+{
+    const uint64_t one_in = ((uint64_t)s->rate + 1) << OMPP_FEED_BLOCK_BITS;
+    const uint32_t distance = ompp_reuse_touch(&s->sampled, line);
+    uint64_t lines = distance * one_in;
+
+    if (!distance) return;
+    if (distance == OMPP_REUSE_NEW || lines > UINT32_MAX / 2)
+        lines = distance == OMPP_REUSE_NEW ? distance : UINT32_MAX / 2;
+    f->values[OMPP_CACHED_SAMPLED + row_of((uint32_t)lines)] += one_in;
+    if (s->sampled.live < TRACKED) return;
+    /* too many: one in twice as many from now on, for all threads */
+    uint32_t rate = s->rate;
+    __atomic_compare_exchange_n(&ompp_feed_rate, &rate, 2 * rate + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static void take_rate(state_t *s)
+{
+    const uint32_t rate = __atomic_load_n(&ompp_feed_rate, __ATOMIC_RELAXED);
+
+    if (rate == s->rate) return;
+    s->rate = rate;
+    ompp_reuse_thin(&s->sampled, keeps, NULL);
+}
+
+/* Counted once the burst has seen so many lines that one which is new would have missed. */
+static void follow_burst(state_t *s, uint64_t line, uint64_t times, found_t *f)
+{
+    const uint32_t distance = ompp_reuse_touch(&s->burst, line);
+
+    s->seen++;
+    if (s->left > 0) s->left--;
+    if (!s->first && s->burst.live < TRACKED && s->seen < BURST / 2) return;
+    f->values[OMPP_CACHED_REFERENCES] += times;
+    if (distance >= 1u << OMPP_CACHED_LEAST_BITS) f->values[OMPP_CACHED_BURST + row_of(distance)]++;
+}
+
+static void take_turns(ompp_counter_t *counter, state_t *s)
+{
+    if (s->left) return;
+    s->feed.all = !s->feed.all;
+    s->first = false;
+    s->seen = 0;
+    s->left = BURST;
+    if (s->feed.all) ompp_reuse_clear(&s->burst);
+    else s->left = BURST * BETWEEN / (((uint64_t)s->rate + 1) << OMPP_FEED_BLOCK_BITS) + 1;
+    counter->tag = s->feed.all ? OMPP_MAP_NOBODY : counter->own;
+    counter->most = s->feed.all ? 1 : UINT32_MAX;
+}
+
+static void curve(state_t *s, uint64_t address, uint64_t times, found_t *f)
+{
+    const uint64_t line = address >> LINE_BITS;
+
+    if (s->feed.all) follow_burst(s, line, times, f);
+    if (ompp_feed_is_sampled(address)) {
+        if (!s->feed.all && s->left > 0) s->left--;
+        follow_sampled(s, line, f);
+        take_rate(s);
+    }
+}
+
+/* ---- Model ------------------------------------------------------------------------------------------------------- */
+
+static void simulate(state_t *s, uint64_t address, bool store, uint32_t object, found_t *f)
+{
+    ompp_access_result_t r;
+
+    if (coherence) {
+        const ompp_sharing_t lost = ompp_coherence_access(coherence, s->number, address, store, object);
+        if (lost != OMPP_SHARING_NONE) {
+            ompp_levels_invalidate(s->levels, address);
+            f->values[lost == OMPP_SHARING_TRUE ? OMPP_CACHED_TRUE : OMPP_CACHED_FALSE]++;
+        }
+    }
+    ompp_levels_access(s->levels, address, store, &r);
+    for (unsigned i = 0; i < OMPP_LEVELS; i++) {
+        f->values[OMPP_CACHED_MISSES + 2 * i + store] += r.misses[i];
+        f->values[OMPP_CACHED_COMPULSORY + i] += r.compulsory[i];
+        f->values[OMPP_CACHED_CONFLICT + i] += r.conflict[i];
+    }
+    f->values[OMPP_CACHED_TLB] += r.tlb_misses[0];
+    f->values[OMPP_CACHED_TLB + 1] += r.tlb_misses[1];
+    f->values[OMPP_CACHED_BROUGHT] += r.prefetched;
+}
+
+/* ---- The buffer -------------------------------------------------------------------------------------------------- */
+
+static void each_line(state_t *s, const ompp_fed_t *entry)
+{
+    const unsigned shift = s->feed.shift;
+    const uint64_t end = entry->address + entry->size - 1;
+    found_t *f = found_of(s, entry->object >> 1);
+
+    for (uint64_t line = entry->address >> shift; line <= end >> shift; line++) {
+        const uint64_t begin = line << shift, at = begin < entry->address ? entry->address : begin;
+        if (mode == MODEL) simulate(s, at, entry->object & 1, entry->object >> 1, f);
+        else curve(s, at, line == end >> shift ? 1 + entry->again : 0, f);
+    }
+}
+
+static void drain(ompp_counter_t *counter, state_t *s)
+{
+    const uint32_t n = s->feed.n < OMPP_FEED_ROOM ? s->feed.n : OMPP_FEED_ROOM;
+
+    s->busy = true;
+    s->feed.n = OMPP_FEED_ROOM; /* what signal handlers do meanwhile is not told of */
+    for (uint32_t i = 0; i < n; i++) each_line(s, &s->feed.entry[i]);
+    if (mode == CURVES) {
+        take_rate(s);
+        take_turns(counter, s);
+        s->feed.latest[0] = 0;
+    }
+    s->feed.n = 0;
+    s->busy = false;
+}
+
+void ompp_feed_drain(ompp_counter_t *counter)
+{
+    state_t *s = state_of(counter);
+    const int saved = errno;
+
+    if (s->busy) atomic_fetch_add(&dropped, 1);
+    else drain(counter, s);
+    errno = saved;
+}
+
+void ompp_feed_move(ompp_counter_t *counter, ompp_off_t node)
+{
+    state_t *s = state_of(counter);
+
+    if (!s) return;
+    if (!s->busy) drain(counter, s);
+    hand_over(s, node);
+}
+
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+
+static bool make_tracker(ompp_reuse_t *tracker)
+{
+    void *memory = ompp_reserve(ompp_reuse_bytes(TRACKED));
+
+    if (memory) ompp_reuse_init(tracker, TRACKED, memory);
+    return memory != NULL;
+}
+
+static bool make_model(state_t *s)
+{
+    const ompp_level_t *l1 = &machine.level[0];
+    const unsigned plain = with & OMPP_WITH_RANDOM_PAGES, others = with & ~plain;
+
+    s->levels = ompp_levels_new(&machine, with, ompp_reserve, atomic_load(&first_levels));
+    if (!s->levels) return false;
+    ompp_levels_t *none = NULL;
+    if (with & OMPP_WITH_SHARED) atomic_compare_exchange_strong(&first_levels, &none, s->levels);
+    s->feed.all = true;
+    s->feed.shift = (unsigned)__builtin_ctz(l1->line);
+    /* one line of a set is not looked up again, where nothing but its set knows of it */
+    if (!others && !(l1->sets & (l1->sets - 1)) && !machine.level[1].inclusive && !machine.level[2].inclusive)
+        s->feed.mask = (l1->sets < OMPP_FEED_FILTER ? l1->sets : OMPP_FEED_FILTER) - 1;
+    s->feed.always[OMPP_STORE] = l1->no_allocate || coherence;
+    s->feed.always[OMPP_LOAD] = coherence != NULL;
+    return true;
+}
+
+static bool make_state(state_t *s)
+{
+    s->number = atomic_fetch_add(&nstates, 1);
+    s->feed.shift = LINE_BITS;
+    return mode == MODEL ? make_model(s) : make_tracker(&s->sampled) && make_tracker(&s->burst);
+}
+
+static void clear_state(state_t *s)
+{
+    if (mode == MODEL) return ompp_levels_clear(s->levels);
+    ompp_reuse_clear(&s->sampled);
+    ompp_reuse_clear(&s->burst);
+}
+
+/* That of a thread that is over, or a new one; those that have no memory for what they need stay taken. */
+static state_t *take_state(void)
+{
+    state_t *s = atomic_load(&states);
+
+    while (s && atomic_exchange(&s->taken, true)) s = s->next;
+    if (s) return clear_state(s), s;
+    if (!(s = ompp_reserve(sizeof *s)) || !make_state(s)) return NULL;
+    atomic_store(&s->taken, true);
+    s->next = atomic_load(&states);
+    while (!atomic_compare_exchange_weak(&states, &s->next, s)) continue;
+    return s;
+}
+
+static void refuse(const char *why)
+{
+    ompp_warn_common("caches are not simulated: %s", why);
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, "caches are not simulated", why);
+}
+
+static void register_metrics(void) { set = mode == CURVES ? ompp_feed_rows_curves() : ompp_feed_rows_model(); }
+
+static void refuse_memory(void) { refuse("no memory for those of a thread"); }
+
+void ompp_feed_begin(ompp_counter_t *counter)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT, short_of_memory = PTHREAD_ONCE_INIT;
+    state_t *s;
+
+    if (mode == OFF) return;
+    pthread_once(&once, register_metrics);
+    if (!(s = take_state())) {
+        pthread_once(&short_of_memory, refuse_memory);
+        return;
+    }
+    s->feed.n = 0;
+    s->feed.last = &s->feed.entry[0];
+    memset(s->feed.latest, 0, sizeof s->feed.latest);
+    s->busy = false;
+    if (mode == CURVES) {
+        s->feed.all = s->first = true;
+        s->rate = ompp_feed_rate;
+        s->seen = 0;
+        s->left = FIRST_BURST;
+    }
+    counter->feed = &s->feed;
+    counter->tag = OMPP_MAP_NOBODY;
+    counter->most = 1;
+}
+
+void ompp_feed_end(ompp_counter_t *counter)
+{
+    state_t *s = state_of(counter);
+
+    counter->feed = NULL;
+    if (s) atomic_store(&s->taken, false);
+}
+
+/* ---- Start ------------------------------------------------------------------------------------------------------- */
+
+static bool read_machine(char *why, size_t n)
+{
+    static char text[MOST_DESCRIPTION];
+    char reason[128];
+
+    if (!*ompp_env.cache_machine) return ompp_machine_here(&machine, CACHES, why, n);
+    const int file = open(ompp_env.cache_machine, O_RDONLY | O_CLOEXEC);
+    const ssize_t got = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    if (file >= 0) close(file);
+    if (got <= 0) return snprintf(why, n, "%s cannot be read", ompp_env.cache_machine), false;
+    if (ompp_machine_parse(&machine, text, reason, sizeof reason)) return true;
+    snprintf(why, n, "OMPP_CACHE_MACHINE=%s: %s", ompp_env.cache_machine, reason);
+    return false;
+}
+
+static unsigned words(const char *text)
+{
+    static const char *const names[] = {"classes", "tlb", "next-line", "stride", "random-pages", "coherence", "shared"};
+    unsigned found = 0;
+
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (ompp_env_has_word(text, names[i])) found |= 1u << i;
+    return found;
+}
+
+void ompp_feed_start(void)
+{
+    char why[256];
+
+    if (strcmp(ompp_env.cache, "off") == 0) return;
+    if (strcmp(ompp_env.cache, "curves") == 0) {
+        uint32_t one_in = 8;
+        while (one_in * 2 <= (uint64_t)ompp_env.cache_rate) one_in *= 2;
+        ompp_feed_rate = one_in / 8 - 1;
+        mode = CURVES;
+        nvalues = OMPP_CACHED_CURVE_VALUES;
+        return;
+    }
+    if (!read_machine(why, sizeof why)) return refuse(why);
+    with = words(ompp_env.cache_with);
+    if (with & OMPP_WITH_COHERENCE && !(coherence = ompp_coherence_new(&machine, ompp_reserve)))
+        return refuse("no memory for what threads share");
+    mode = MODEL;
+    nvalues = OMPP_CACHED_MODEL_VALUES;
+}
