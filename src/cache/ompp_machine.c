@@ -38,14 +38,14 @@ static const char *check(const ompp_machine_t *m)
         if (i && !m->level[i - 1].size) return "a level is missing";
         if (!is_power(l->line) || l->line < 32 || l->line > 1024) return "lines have 32 to 1024 bytes, a power of 2";
         if (i && l->line < m->level[i - 1].line) return "lines of a level are as long as those above, or longer";
-        if (l->ways > OMPP_MOST_WAYS) return "a level has at most 32 ways";
+        if (l->ways > OMPP_MOST_WAYS) return "a level has at most 128 ways";
         if (l->size % ((uint64_t)l->ways * l->line)) return "the size of a level is ways x line x sets";
         if (l->policy == OMPP_PLRU && !is_power(l->ways)) return "plru needs a power of 2 of ways";
         if (l->shared && i == 0) return "L1 is not shared";
     }
     for (unsigned i = 0; i < OMPP_TLBS; i++)
         if (m->tlb[i].entries && (m->tlb[i].ways > OMPP_MOST_WAYS || m->tlb[i].entries % m->tlb[i].ways))
-            return "the entries of a tlb are ways x sets; at most 32 ways";
+            return "the entries of a tlb are ways x sets; at most 128 ways";
     return NULL;
 }
 

@@ -11,7 +11,7 @@
 
 #define OMPP_LEVELS 3
 #define OMPP_TLBS 2
-#define OMPP_MOST_WAYS 32
+#define OMPP_MOST_WAYS 128
 
 typedef enum { OMPP_LRU, OMPP_FIFO, OMPP_RANDOM, OMPP_PLRU, OMPP_POLICY_NUM } ompp_policy_t;
 

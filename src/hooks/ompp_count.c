@@ -150,7 +150,7 @@ static void put(uint32_t object, uintptr_t begin, uintptr_t end)
 
 bool ompp_counter_no_objects(void) { return nobjects == 0; }
 
-static const ompp_data_backend_t backend = {.put = put, .name = "hooks"};
+static const ompp_data_backend_t backend = {.put = put, .name = "hooks", .finish = ompp_feed_finish};
 
 static const char no_map[] = "no addresses for the map of structures (ulimit -v, vm.overcommit_memory)";
 

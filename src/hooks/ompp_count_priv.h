@@ -169,4 +169,7 @@ static inline void ompp_count_reported(uintptr_t address)
 /** \brief A block: one access for each structure that it touches, with the bytes that lie there. */
 void ompp_count_block(ompp_counter_t *counter, uintptr_t address, size_t size, unsigned kind);
 
+/** \brief A block that is copied, to simulated caches alone: what is read and what is written, line by line in turn. */
+void ompp_count_tell_copy(ompp_counter_t *counter, uintptr_t to, uintptr_t from, size_t size);
+
 #endif

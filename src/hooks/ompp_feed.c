@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@
 
 #define CACHES "/sys/devices/system/cpu/cpu0/cache"
 
-enum { LINE_BITS = 6, TRACKED = 1 << 14, STRUCTURES = 256, MOST_DESCRIPTION = 4096 };
+enum { LINE_BITS = 6, TRACKED = 1 << 14, STRUCTURES = 256, MOST_DESCRIPTION = 4096, RANGES = 1024, PAIRS = 8 };
 /* Of curves: accesses that change the line, of a burst in which all are followed, the first and the later ones; and of
  * what lies between, as a multiple of a burst. */
 enum { FIRST_BURST = 1 << 20, BURST = 1 << 16, BETWEEN = 63 };
@@ -351,6 +352,50 @@ void ompp_feed_end(ompp_counter_t *counter)
 
     counter->feed = NULL;
     if (s) atomic_store(&s->taken, false);
+}
+
+/* ---- Coverage ---------------------------------------------------------------------------------------------------- */
+
+/* Bytes of a structure, from its range's begin on. */
+static void name_bytes(uint64_t address, char *text, size_t n)
+{
+    static ompp_data_range_t ranges[RANGES];
+    const size_t all = ompp_data_ranges(ranges, RANGES);
+    const uint32_t object = ompp_data_find(address);
+
+    snprintf(text, n, "0x%" PRIx64, address);
+    for (size_t i = 0; object && i < (all < RANGES ? all : RANGES); i++)
+        if (ranges[i].object == object && address >= ranges[i].begin && address < ranges[i].end)
+            snprintf(text, n, "byte %" PRIu64 " of %s", address - ranges[i].begin, ompp_data_name(object));
+}
+
+static void note_sharing(void)
+{
+    ompp_sharing_pair_t pairs[PAIRS];
+    const unsigned n = ompp_coherence_pairs(coherence, pairs, PAIRS);
+    char text[512], mine[128], others[128];
+
+    for (unsigned i = 0; i < n; i++) {
+        name_bytes(pairs[i].address, mine, sizeof mine);
+        name_bytes(pairs[i].other_address, others, sizeof others);
+        snprintf(text, sizeof text, "thread %" PRIu32 " uses %s, thread %" PRIu32 " writes %s: lost %" PRIu64 " times",
+                 pairs[i].thread, mine, pairs[i].other, others, pairs[i].times);
+        ompp_event_coverage(OMPP_COVERAGE_NOTE, "false sharing, threads in the order in which they came", text);
+    }
+}
+
+void ompp_feed_finish(void)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    uint64_t lost = atomic_load(&dropped);
+    char text[64];
+
+    if (mode == OFF || atomic_flag_test_and_set(&said)) return;
+    if (coherence) note_sharing();
+    for (state_t *s = atomic_load(&states); mode == MODEL && s; s = s->next) lost += ompp_levels_lost(s->levels);
+    if (!lost) return;
+    snprintf(text, sizeof text, "%" PRIu64, lost);
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, "accesses that caches were not simulated for", text);
 }
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */

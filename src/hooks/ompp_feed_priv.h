@@ -91,6 +91,9 @@ static inline void ompp_feed_add(ompp_feed_t *feed, uintptr_t address, size_t si
 /** \brief Reads what the user wants, once. */
 void ompp_feed_start(void);
 
+/** \brief Measurement is about to end: what was not simulated, and who shares lines falsely, for Coverage. */
+void ompp_feed_finish(void);
+
 /** \brief A thread's counter is new: it gets a feed when caches are simulated. */
 void ompp_feed_begin(ompp_counter_t *counter);
 

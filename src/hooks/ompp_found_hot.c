@@ -157,6 +157,27 @@ void ompp_count_block(ompp_counter_t *counter, uintptr_t address, size_t size, u
     }
 }
 
+/* Of a block from here on, what lies in the line. */
+static size_t tell_line(ompp_counter_t *counter, uintptr_t address, size_t size, unsigned kind)
+{
+    enum { LINE = 32 }; /* the shortest there are */
+    const size_t left = LINE - (address & (LINE - 1)), n = size < left ? size : left;
+    const uint32_t entry = ompp_count_entry(counter, address);
+
+    tell(counter, entry, address, 1, kind, ompp_count_note(counter, ompp_map_in_page(entry, address)));
+    return n;
+}
+
+void ompp_count_tell_copy(ompp_counter_t *counter, uintptr_t to, uintptr_t from, size_t size)
+{
+    size_t read = 0, written = 0;
+
+    while (written < size) {
+        if (read < size) read += tell_line(counter, from + read, size - read, OMPP_LOAD);
+        written += tell_line(counter, to + written, size - written, OMPP_STORE);
+    }
+}
+
 /* ---- For code that keeps its registers: ompp_gcc.cc -------------------------------------------------------------- */
 
 #if defined(__x86_64__)

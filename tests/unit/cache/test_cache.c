@@ -305,7 +305,7 @@ static void machines(void **unused)
                                         "L1 32k 8 64\npage 3000",
                                         "L1 32k 8 64\ntlb1 10 4",
                                         "L1 32k 8 128\nL2 64k 8 64",
-                                        "L1 32k 64 64",
+                                        "L1 32k 256 64",
                                         "L1 0 8 64",
                                         "L1 24k 12 64 plru",
                                         "cache 32k"};
