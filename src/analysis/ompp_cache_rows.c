@@ -147,9 +147,10 @@ static uint64_t sum_from(const uint64_t *histogram, unsigned size)
 bool ompp_cache_misses(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row, unsigned size, uint64_t *misses)
 {
     const uint64_t all = row->loads + row->stores, followed = row->values[OMPP_CACHED_REFERENCES];
-    const bool in_burst = size <= OMPP_CACHED_BURST_ROWS;
+    const bool in_burst = size <= OMPP_CACHED_BURST_ROWS,
+               is_whole = followed + all / 1000 >= all && followed <= all + all / 1000;
 
-    if (in_burst && followed && (size < ompp_cache_least(rows) || followed >= all - all / 8)) {
+    if (in_burst && followed && (size < ompp_cache_least(rows) || is_whole)) {
         const uint64_t sum = sum_from(&row->values[OMPP_CACHED_BURST], size);
         *misses = (uint64_t)((unsigned __int128)sum * all / followed);
     } else if (size < ompp_cache_least(rows)) return false;

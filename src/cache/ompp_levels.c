@@ -261,6 +261,31 @@ void ompp_levels_access(ompp_levels_t *v, uint64_t address, bool store, ompp_acc
     if (v->with & OMPP_WITH_STRIDE) follow(v, address, r);
 }
 
+bool ompp_levels_are_plain(const ompp_levels_t *v)
+{
+    bool plain =
+        !(v->with & ~(unsigned)(OMPP_WITH_RANDOM_PAGES | OMPP_WITH_SHARED)) && !v->machine.level[0].no_allocate;
+
+    for (unsigned i = 1; i < v->nlevels; i++) plain = plain && !v->machine.level[i].inclusive;
+    return plain;
+}
+
+unsigned ompp_levels_first(ompp_levels_t *v, const uint64_t *first, size_t stride, unsigned n, uint16_t *missed)
+{
+    return ompp_sets_touch_all(&v->own[0], first, stride, n, v->shift[0], missed);
+}
+
+void ompp_levels_beyond(ompp_levels_t *v, uint64_t address, bool store, ompp_access_result_t *r)
+{
+    const uint64_t at = physical(v, address);
+
+    *r = (ompp_access_result_t){{1}, {0}, {0}, {0}, 0};
+    for (unsigned i = 1; i < v->nlevels; i++) {
+        if (touch(v, i, at, !(store && v->machine.level[i].no_allocate))) break;
+        r->misses[i] = 1;
+    }
+}
+
 bool ompp_levels_invalidate(ompp_levels_t *v, uint64_t address)
 {
     bool had = false;

@@ -75,6 +75,21 @@ __attribute__((target("avx2"))) static inline bool touch_vector(uint32_t *row, u
     return found != 0;
 }
 
+__attribute__((target("avx2"))) static unsigned touch_all_vector(ompp_sets_t *s, const uint64_t *first, size_t stride,
+                                                                 unsigned n, unsigned shift, uint16_t *missed)
+{
+    const char *at = (const char *)first;
+    unsigned nmissed = 0;
+    uint32_t evicted;
+
+    for (unsigned i = 0; i < n; i++, at += stride) {
+        const uint64_t line = *(const uint64_t *)at >> shift;
+        uint32_t *row = s->tags + (size_t)ompp_sets_index(s, line) * s->stride;
+        if (!touch_vector(row, s->ways, ompp_sets_tag(line), &evicted)) missed[nmissed++] = (uint16_t)i;
+    }
+    return nmissed;
+}
+
 static bool has_vectors(void)
 {
     static int has = -1;
@@ -89,6 +104,11 @@ static bool has_vectors(void)
 static inline bool touch_vector(uint32_t *row, uint32_t ways, uint32_t tag, uint32_t *evicted)
 {
     return (void)row, (void)ways, (void)tag, (void)evicted, false;
+}
+static unsigned touch_all_vector(ompp_sets_t *s, const uint64_t *first, size_t stride, unsigned n, unsigned shift,
+                                 uint16_t *missed)
+{
+    return (void)s, (void)first, (void)stride, (void)n, (void)shift, (void)missed, 0;
 }
 static bool has_vectors(void) { return false; }
 #endif
@@ -156,6 +176,20 @@ bool ompp_sets_touch(ompp_sets_t *s, uint64_t line, uint32_t *evicted)
     if (s->policy == OMPP_LRU && s->ways <= 16 && has_vectors()) return touch_vector(row, s->ways, tag, evicted);
     if (s->policy == OMPP_LRU || s->policy == OMPP_FIFO) return touch_in_order(s, row, tag, evicted);
     return touch_in_place(s, row, set, tag, evicted);
+}
+
+unsigned ompp_sets_touch_all(ompp_sets_t *s, const uint64_t *first, size_t stride, unsigned n, unsigned shift,
+                             uint16_t *missed)
+{
+    const char *at = (const char *)first;
+    unsigned nmissed = 0;
+    uint32_t evicted;
+
+    if (s->policy == OMPP_LRU && s->ways <= 16 && has_vectors())
+        return touch_all_vector(s, first, stride, n, shift, missed);
+    for (unsigned i = 0; i < n; i++, at += stride)
+        if (!ompp_sets_touch(s, *(const uint64_t *)at >> shift, &evicted)) missed[nmissed++] = (uint16_t)i;
+    return nmissed;
 }
 
 bool ompp_sets_touch_only(ompp_sets_t *s, uint64_t line)

@@ -30,6 +30,14 @@ void ompp_sets_clear(ompp_sets_t *s);
  */
 bool ompp_sets_touch(ompp_sets_t *s, uint64_t line, uint32_t *evicted);
 
+/**
+ * \brief Touches the lines of many addresses, in their order.
+ * \param[in]  first, stride  where the first address is, and bytes from one to the next.
+ * \param[out] missed         numbers of those that were not there; shape [n].  \return how many.
+ */
+unsigned ompp_sets_touch_all(ompp_sets_t *s, const uint64_t *first, size_t stride, unsigned n, unsigned shift,
+                             uint16_t *missed);
+
 /** \brief The same, but a line that is not there is not brought. */
 bool ompp_sets_touch_only(ompp_sets_t *s, uint64_t line);
 

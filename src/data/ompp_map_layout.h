@@ -25,6 +25,7 @@
 #define OMPP_INLINE_MOST 4 /* turns of a loop whose accesses may be held back */
 #define OMPP_INLINE_PAGES 8
 #define OMPP_INLINE_MASK 16
+#define OMPP_INLINE_WIDTH 120 /* -(bytes of a page), or of less that gcc's code counts in a register at once */
 #define OMPP_INLINE_COUNT 128 /* of structure 0; of structure n: n << OMPP_INLINE_COUNT_BITS further */
 #define OMPP_INLINE_COUNT_BITS 7
 #define OMPP_INLINE_FOREIGN 112 /* from a structure's count to the accesses to others' pages; 8 from loads to stores */

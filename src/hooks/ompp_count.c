@@ -40,9 +40,13 @@ _Static_assert(sizeof rows / sizeof rows[0] == OMPP_COUNTED_VALUES, "a row per v
 /* What threads count into that are not measured, and that have not been seen yet. */
 static uint32_t no_page;
 static uint64_t no_blocks[1][2];
-static ompp_counter_t unread = {.most = UINT32_MAX, .pages = &no_page, .blocks = no_blocks};
-static ompp_counter_t unseen = {
-    .tag = OMPP_COUNT_UNSEEN, .own = OMPP_COUNT_UNSEEN, .most = UINT32_MAX, .pages = &no_page, .blocks = no_blocks};
+static ompp_counter_t unread = {.most = UINT32_MAX, .width = OMPP_COUNT_WIDTH, .pages = &no_page, .blocks = no_blocks};
+static ompp_counter_t unseen = {.tag = OMPP_COUNT_UNSEEN,
+                                .own = OMPP_COUNT_UNSEEN,
+                                .most = UINT32_MAX,
+                                .width = OMPP_COUNT_WIDTH,
+                                .pages = &no_page,
+                                .blocks = no_blocks};
 __thread ompp_counter_t *ompp_counter_self = &unseen;
 unsigned ompp_counter_files[OMPP_FILES_NUM];
 
@@ -146,6 +150,7 @@ static void put(uint32_t object, uintptr_t begin, uintptr_t end)
     }
     if (!ompp_map_put(object, begin, end))
         ompp_event_coverage(OMPP_COVERAGE_DROPPED, "edges of data structures", "too many structures that share a page");
+    __atomic_fetch_add(&ompp_feed_structures, 1, __ATOMIC_ACQ_REL);
 }
 
 bool ompp_counter_no_objects(void) { return nobjects == 0; }
@@ -204,6 +209,7 @@ static void *begin(void)
     counter->own = (number < OMPP_MAP_LAST_OWNER ? number : OMPP_MAP_LAST_OWNER) << OMPP_MAP_OWNER_SHIFT;
     counter->tag = counter->own;
     counter->most = UINT32_MAX;
+    counter->width = OMPP_COUNT_WIDTH;
     counter->pages = ompp_map_page;
     counter->mask = ompp_map_mask;
     ompp_feed_begin(counter);

@@ -38,17 +38,20 @@ typedef struct {
     ompp_used_t *used;       /* structures above OMPP_MAP_NEAR that were counted for; NULL with limit 0 */
     uint32_t own;            /* the thread's number, as the tag; nobody's: not seen yet */
     struct ompp_feed *feed;  /* what is told of accesses one by one; NULL = nothing */
+    uint64_t width;          /* which bits of an address change where gcc's code counts in a register no longer */
     ompp_count_t count[1];   /* shape [limit + 1]; [0]: data that belongs to no structure */
 } ompp_counter_t;
 
 enum { OMPP_LOAD, OMPP_STORE };
 
+#define OMPP_COUNT_WIDTH (-(1ull << OMPP_MAP_PAGE_BITS))
 #define OMPP_COUNT_UNSEEN OMPP_MAP_NOBODY /* the number of who has not been seen yet */
 
 _Static_assert(offsetof(ompp_counter_t, tag) == OMPP_INLINE_TAG, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, most) == OMPP_INLINE_MOST, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, pages) == OMPP_INLINE_PAGES, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, mask) == OMPP_INLINE_MASK, "as inlined");
+_Static_assert(offsetof(ompp_counter_t, width) == OMPP_INLINE_WIDTH, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, count) == OMPP_INLINE_COUNT, "as inlined");
 _Static_assert(sizeof(ompp_count_t) == 1u << OMPP_INLINE_COUNT_BITS, "as inlined");
 _Static_assert(offsetof(ompp_count_t, scalars[OMPP_STORE]) == OMPP_INLINE_KIND, "as inlined");

@@ -28,11 +28,14 @@
 #define CACHES "/sys/devices/system/cpu/cpu0/cache"
 
 enum { LINE_BITS = 6, TRACKED = 1 << 14, STRUCTURES = 256, MOST_DESCRIPTION = 4096, RANGES = 1024, PAIRS = 8 };
-/* Of curves: accesses that change the line, of a burst in which all are followed, the first and the later ones; and of
- * what lies between, as a multiple of a burst. */
-enum { FIRST_BURST = 1 << 20, BURST = 1 << 16, BETWEEN = 63 };
+/*
+ * Of curves: accesses of a burst, in which all lines are followed. The first one counts from its begin. The others count
+ * in their second half, when lines are known, and stand for all since the last one; from burst to burst twice as many
+ * accesses, up to MOST_STEPS times.
+ */
+enum { FIRST_BURST = 1 << 20, BURST = 1 << 18, MOST_STEPS = 8 };
 
-uint32_t ompp_feed_rate = UINT32_MAX;
+uint32_t ompp_feed_rate = UINT32_MAX, ompp_feed_structures;
 
 static enum { OFF, CURVES, MODEL } mode;
 static ompp_machine_t machine;
@@ -53,11 +56,12 @@ typedef struct state {
     bool busy;          /* in the middle of it, when a signal handler comes */
     bool first;         /* it is the first burst, which begins with nothing before it */
     unsigned number;
-    uint32_t rate; /* as this thread has it */
-    uint64_t left; /* of a burst, or between two */
-    uint64_t seen; /* of a burst */
+    uint32_t rate;  /* as this thread has it */
+    int64_t left;   /* accesses, of a burst or until the next one */
+    unsigned steps; /* a burst stands for 1 << steps, in length */
     ompp_reuse_t sampled, burst;
     ompp_levels_t *levels;
+    bool plain; /* they are */
     unsigned nfound;
     found_t found[STRUCTURES];
 } state_t;
@@ -108,7 +112,7 @@ static found_t *found_of(state_t *s, uint32_t object)
 
 static bool keeps(const void *unused, uint64_t line) { return (void)unused, ompp_feed_is_sampled(line << LINE_BITS); }
 
-/* A distance's row: those of 16 lines and more miss in some cache that is looked at. */
+/* The row of a distance of 16 lines or more: those miss in some cache that is looked at. */
 static unsigned row_of(uint32_t distance)
 {
     if (distance == OMPP_REUSE_NEW) return OMPP_CACHED_DISTANCES - 1;
@@ -116,16 +120,15 @@ static unsigned row_of(uint32_t distance)
     return log2 < OMPP_CACHED_DISTANCES - 2 ? log2 : OMPP_CACHED_DISTANCES - 2;
 }
 
-/* Distances of a part are of fewer lines; the line itself counts as others of its block do. */
+/* Distances of a part are of fewer lines. */
 static void follow_sampled(state_t *s, uint64_t line, found_t *f)
 {
     const uint64_t one_in = ((uint64_t)s->rate + 1) << OMPP_FEED_BLOCK_BITS;
     const uint32_t distance = ompp_reuse_touch(&s->sampled, line);
-    uint64_t lines = distance * one_in;
+    uint64_t lines = distance == OMPP_REUSE_NEW ? OMPP_REUSE_NEW : distance * one_in;
 
-    if (!distance) return;
-    if (distance == OMPP_REUSE_NEW || lines > UINT32_MAX / 2)
-        lines = distance == OMPP_REUSE_NEW ? distance : UINT32_MAX / 2;
+    if (lines < 1u << OMPP_CACHED_LEAST_BITS) return;
+    if (distance != OMPP_REUSE_NEW && lines >= OMPP_REUSE_NEW) lines = OMPP_REUSE_NEW - 1;
     f->values[OMPP_CACHED_SAMPLED + row_of((uint32_t)lines)] += one_in;
     if (s->sampled.live < TRACKED) return;
     /* too many: one in twice as many from now on, for all threads */
@@ -142,44 +145,68 @@ static void take_rate(state_t *s)
     ompp_reuse_thin(&s->sampled, keeps, NULL);
 }
 
-/* Counted once the burst has seen so many lines that one which is new would have missed. */
 static void follow_burst(state_t *s, uint64_t line, uint64_t times, found_t *f)
 {
     const uint32_t distance = ompp_reuse_touch(&s->burst, line);
+    const uint64_t weight = s->first ? 1 : 2ull << s->steps;
 
-    s->seen++;
-    if (s->left > 0) s->left--;
-    if (!s->first && s->burst.live < TRACKED && s->seen < BURST / 2) return;
-    f->values[OMPP_CACHED_REFERENCES] += times;
-    if (distance >= 1u << OMPP_CACHED_LEAST_BITS) f->values[OMPP_CACHED_BURST + row_of(distance)]++;
+    if (!s->first && s->left > BURST / 2) return;
+    f->values[OMPP_CACHED_REFERENCES] += times * weight;
+    if (distance >= 1u << OMPP_CACHED_LEAST_BITS) f->values[OMPP_CACHED_BURST + row_of(distance)] += weight;
+}
+
+/* Until the next burst: by chance a quarter more or less, so that bursts do not keep step with the program. */
+static int64_t gap_of(const state_t *s)
+{
+    const int64_t gap = ((int64_t)BURST << s->steps) - BURST;
+    const uint64_t chance = (s->sampled.last + s->steps) * 0x9e3779b97f4a7c15u >> 32;
+
+    return gap - gap / 4 + (int64_t)((chance * (uint64_t)(gap / 2)) >> 32);
 }
 
 static void take_turns(ompp_counter_t *counter, state_t *s)
 {
-    if (s->left) return;
+    if (s->left > 0) return;
     s->feed.all = !s->feed.all;
-    s->first = false;
-    s->seen = 0;
-    s->left = BURST;
-    if (s->feed.all) ompp_reuse_clear(&s->burst);
-    else s->left = BURST * BETWEEN / (((uint64_t)s->rate + 1) << OMPP_FEED_BLOCK_BITS) + 1;
+    if (s->feed.all) {
+        ompp_reuse_clear(&s->burst);
+        s->left = BURST;
+    } else {
+        s->first = false;
+        s->steps += s->steps < MOST_STEPS;
+        s->left = gap_of(s);
+    }
     counter->tag = s->feed.all ? OMPP_MAP_NOBODY : counter->own;
-    counter->most = s->feed.all ? 1 : UINT32_MAX;
+    counter->most = s->feed.all ? OMPP_FEED_TURNS : UINT32_MAX;
 }
 
 static void curve(state_t *s, uint64_t address, uint64_t times, found_t *f)
 {
     const uint64_t line = address >> LINE_BITS;
+    const bool sampled = ompp_feed_is_sampled(address);
 
-    if (s->feed.all) follow_burst(s, line, times, f);
-    if (ompp_feed_is_sampled(address)) {
-        if (!s->feed.all && s->left > 0) s->left--;
-        follow_sampled(s, line, f);
-        take_rate(s);
-    }
+    if (s->feed.all) {
+        follow_burst(s, line, times, f);
+        s->left -= (int64_t)times;
+    } else if (sampled) s->left -= (int64_t)(times * (((uint64_t)s->rate + 1) << OMPP_FEED_BLOCK_BITS));
+    if (!sampled) return;
+    follow_sampled(s, line, f);
+    take_rate(s);
 }
 
 /* ---- Model ------------------------------------------------------------------------------------------------------- */
+
+static void add(found_t *f, const ompp_access_result_t *r, bool store)
+{
+    for (unsigned i = 0; i < OMPP_LEVELS; i++) {
+        f->values[OMPP_CACHED_MISSES + 2 * i + store] += r->misses[i];
+        f->values[OMPP_CACHED_COMPULSORY + i] += r->compulsory[i];
+        f->values[OMPP_CACHED_CONFLICT + i] += r->conflict[i];
+    }
+    f->values[OMPP_CACHED_TLB] += r->tlb_misses[0];
+    f->values[OMPP_CACHED_TLB + 1] += r->tlb_misses[1];
+    f->values[OMPP_CACHED_BROUGHT] += r->prefetched;
+}
 
 static void simulate(state_t *s, uint64_t address, bool store, uint32_t object, found_t *f)
 {
@@ -193,14 +220,7 @@ static void simulate(state_t *s, uint64_t address, bool store, uint32_t object, 
         }
     }
     ompp_levels_access(s->levels, address, store, &r);
-    for (unsigned i = 0; i < OMPP_LEVELS; i++) {
-        f->values[OMPP_CACHED_MISSES + 2 * i + store] += r.misses[i];
-        f->values[OMPP_CACHED_COMPULSORY + i] += r.compulsory[i];
-        f->values[OMPP_CACHED_CONFLICT + i] += r.conflict[i];
-    }
-    f->values[OMPP_CACHED_TLB] += r.tlb_misses[0];
-    f->values[OMPP_CACHED_TLB + 1] += r.tlb_misses[1];
-    f->values[OMPP_CACHED_BROUGHT] += r.prefetched;
+    add(f, &r, store);
 }
 
 /* ---- The buffer -------------------------------------------------------------------------------------------------- */
@@ -218,17 +238,37 @@ static void each_line(state_t *s, const ompp_fed_t *entry)
     }
 }
 
+/* Accesses of one line each from here on, as many as there are. \return their number. */
+static uint32_t plain_lines(state_t *s, const ompp_fed_t *entry, uint32_t most)
+{
+    uint16_t missed[OMPP_FEED_ROOM];
+    ompp_access_result_t r;
+    uint32_t n = 0;
+
+    while (n < most && entry[n].size == 1) n++;
+    const unsigned nmissed = ompp_levels_first(s->levels, &entry->address, sizeof *entry, n, missed);
+    for (unsigned i = 0; i < nmissed; i++) {
+        const ompp_fed_t *e = &entry[missed[i]];
+        ompp_levels_beyond(s->levels, e->address, e->object & 1, &r);
+        add(found_of(s, e->object >> 1), &r, e->object & 1);
+    }
+    return n;
+}
+
 static void drain(ompp_counter_t *counter, state_t *s)
 {
     const uint32_t n = s->feed.n < OMPP_FEED_ROOM ? s->feed.n : OMPP_FEED_ROOM;
 
     s->busy = true;
     s->feed.n = OMPP_FEED_ROOM; /* what signal handlers do meanwhile is not told of */
-    for (uint32_t i = 0; i < n; i++) each_line(s, &s->feed.entry[i]);
+    for (uint32_t i = 0; i < n;) {
+        if (s->plain) i += plain_lines(s, &s->feed.entry[i], n - i);
+        if (i < n) each_line(s, &s->feed.entry[i++]);
+    }
     if (mode == CURVES) {
         take_rate(s);
         take_turns(counter, s);
-        s->feed.latest[0] = 0;
+        s->feed.latest[0].line = 0;
     }
     s->feed.n = 0;
     s->busy = false;
@@ -270,6 +310,7 @@ static bool make_model(state_t *s)
 
     s->levels = ompp_levels_new(&machine, with, ompp_reserve, atomic_load(&first_levels));
     if (!s->levels) return false;
+    s->plain = ompp_levels_are_plain(s->levels);
     ompp_levels_t *none = NULL;
     if (with & OMPP_WITH_SHARED) atomic_compare_exchange_strong(&first_levels, &none, s->levels);
     s->feed.all = true;
@@ -338,12 +379,14 @@ void ompp_feed_begin(ompp_counter_t *counter)
     if (mode == CURVES) {
         s->feed.all = s->first = true;
         s->rate = ompp_feed_rate;
-        s->seen = 0;
+        s->steps = 0;
         s->left = FIRST_BURST;
     }
     counter->feed = &s->feed;
     counter->tag = OMPP_MAP_NOBODY;
-    counter->most = 1;
+    counter->most = coherence ? 1 : OMPP_FEED_TURNS;
+    s->feed.by_line = mode == MODEL && !coherence;
+    if (s->feed.by_line) counter->width = -(uint64_t)ompp_feed_line(&s->feed);
 }
 
 void ompp_feed_end(ompp_counter_t *counter)

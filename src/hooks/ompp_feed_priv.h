@@ -17,6 +17,8 @@
 
 #define OMPP_FEED_ROOM 1024u
 #define OMPP_FEED_FILTER 1024u
+#define OMPP_FEED_TURNS \
+    8u /* of a loop of clang's, whose accesses are told of together: as many as a line has doubles */
 
 typedef struct {
     uint64_t address;
@@ -28,10 +30,15 @@ typedef struct {
 typedef struct ompp_feed {
     uint32_t n;
     bool all;       /* all accesses are wanted, not only those of sampled pages */
+    bool by_line;   /* code that counts in registers is told of lines, not of each access to them */
     bool always[2]; /* accesses of this kind are not left out */
     uint32_t shift, mask;
-    ompp_fed_t *last;                  /* whose line is latest[0] */
-    uint64_t latest[OMPP_FEED_FILTER]; /* [line & mask]: the line touched last; that again changes nothing */
+    ompp_fed_t *last;    /* whose line is latest[0] */
+    uint32_t structures; /* what is remembered is of this state of theirs */
+    struct {
+        uint64_t line;   /* touched last of those of this place; that again changes nothing */
+        uintptr_t found; /* where its accesses are counted, when all of it is the thread's own and one structure's */
+    } latest[OMPP_FEED_FILTER]; /* [line & mask] */
     ompp_fed_t entry[OMPP_FEED_ROOM + 1];
 } ompp_feed_t;
 
@@ -64,6 +71,9 @@ static inline uintptr_t ompp_feed_passed(uintptr_t address)
     return ompp_feed_hash(address) >> (64 - OMPP_FEED_BLOCK_BITS) ? 0 : 1u << OMPP_MAP_PAGE_BITS;
 }
 
+/* How often a structure has got or lost bytes. */
+extern uint32_t ompp_feed_structures;
+
 static inline bool ompp_feed_wants(const ompp_feed_t *feed, uint32_t entry)
 {
     return feed->all || (entry & ~OMPP_MAP_LOW) == OMPP_MAP_SAMPLED;
@@ -71,21 +81,52 @@ static inline bool ompp_feed_wants(const ompp_feed_t *feed, uint32_t entry)
 
 static inline bool ompp_feed_is_full(const ompp_feed_t *feed) { return feed->n >= OMPP_FEED_ROOM; }
 
+/** \return bytes of a line that are told of at once: at most a page of the map. */
+static inline uint32_t ompp_feed_line(const ompp_feed_t *feed)
+{
+    return feed->shift < OMPP_MAP_PAGE_BITS ? 1u << feed->shift : 1u << OMPP_MAP_PAGE_BITS;
+}
+
 /** \brief Not full. A signal handler in between loses one of the two accesses. */
 static inline void ompp_feed_add(ompp_feed_t *feed, uintptr_t address, size_t size, unsigned kind, uint32_t object)
 {
-    const uint64_t line = address >> feed->shift;
-    uint64_t *latest = &feed->latest[line & feed->mask];
+    const uint64_t line = address >> feed->shift, at = line & feed->mask;
     ompp_fed_t *entry = &feed->entry[feed->n & OMPP_FEED_ROOM ? OMPP_FEED_ROOM : feed->n];
+    const bool known = size == 1 && !feed->always[kind];
 
-    if (*latest == line && size == 1 && !feed->always[kind]) {
+    if (feed->latest[at].line == line && known) {
         feed->last->again++;
         return;
     }
     *entry = (ompp_fed_t){address, object << 1 | kind, size > UINT32_MAX ? UINT32_MAX : (uint32_t)size, 0};
-    *latest = size == 1 && !feed->always[kind] ? line : 0;
+    feed->latest[at].line = known ? line : 0;
+    feed->latest[at].found = 0;
     feed->last = entry;
     feed->n++;
+}
+
+/** \brief Where the access is counted, when nothing changes by it; 0 = is not known. */
+static inline uintptr_t ompp_feed_known(ompp_feed_t *feed, uintptr_t address, unsigned kind)
+{
+    const uint64_t line = address >> feed->shift, at = line & feed->mask;
+
+    if (feed->latest[at].line != line || feed->always[kind] || !feed->latest[at].found) return 0;
+    if (feed->structures != __atomic_load_n(&ompp_feed_structures, __ATOMIC_ACQUIRE)) return 0;
+    feed->last->again++;
+    return feed->latest[at].found;
+}
+
+/** \brief Remembers that, of the line that was added last. */
+static inline void ompp_feed_remember(ompp_feed_t *feed, uintptr_t address, uintptr_t found)
+{
+    const uint64_t line = address >> feed->shift, at = line & feed->mask;
+
+    const uint32_t now = __atomic_load_n(&ompp_feed_structures, __ATOMIC_ACQUIRE);
+
+    if (feed->structures != now) {
+        for (uint32_t i = 0; i <= feed->mask; i++) feed->latest[i].found = 0;
+        feed->structures = now; /* this one may be of before */
+    } else if (feed->latest[at].line == line) feed->latest[at].found = found;
 }
 
 /** \brief Reads what the user wants, once. */

@@ -212,6 +212,9 @@ static inline uintptr_t at_usual(uintptr_t address, unsigned kind)
 {
     ompp_counter_t *counter = ompp_counter_self;
     ompp_feed_t *feed = counter->feed;
+    uintptr_t known = feed ? ompp_feed_known(feed, address, kind) : 0;
+
+    if (known) return known;
     uint32_t entry = ompp_count_entry(counter, address), owner = owner_usual(entry, address), object;
     uint64_t at = entry & OMPP_MAP_LOW;
 
@@ -222,8 +225,11 @@ static inline uintptr_t at_usual(uintptr_t address, unsigned kind)
         at = object << OMPP_INLINE_COUNT_BITS;
     }
     if (owner != counter->own) ompp_count_at(counter, at)->foreign[kind]++;
-    if (feed && ompp_feed_wants(feed, entry))
+    if (feed && ompp_feed_wants(feed, entry)) {
         ompp_feed_add(feed, address, 1, kind, (uint32_t)(at >> OMPP_INLINE_COUNT_BITS));
+        if (feed->all && owner == counter->own && !(entry & OMPP_MAP_PAGE_LEADS))
+            ompp_feed_remember(feed, address, (uintptr_t)counter + at);
+    }
     return (uintptr_t)counter + at;
 }
 
@@ -234,10 +240,14 @@ static inline uintptr_t at_usual(uintptr_t address, unsigned kind)
 static inline uintptr_t turn_usual(uintptr_t address, unsigned kind)
 {
     ompp_counter_t *counter = ompp_counter_self;
+    ompp_feed_t *feed = counter->feed;
     uint32_t entry = ompp_count_entry(counter, address), owner = entry & ~OMPP_MAP_LOW, low = entry & OMPP_MAP_LOW;
     uintptr_t found;
 
-    if (low & OMPP_MAP_PAGE_LEADS || (counter->feed && ompp_feed_wants(counter->feed, entry)))
+    if (feed && feed->by_line && !(low & OMPP_MAP_PAGE_LEADS)) {
+        if (!owner || ompp_feed_is_full(feed)) return 0;
+        ompp_feed_add(feed, address, 1, kind, low >> OMPP_INLINE_COUNT_BITS);
+    } else if (low & OMPP_MAP_PAGE_LEADS || (feed && ompp_feed_wants(feed, entry)))
         return (found = at_usual(address, kind)) ? found + COUNTS + 1 : 0;
     if (!owner && counter->own) return 0;
     return (uintptr_t)ompp_count_at(counter, low)->scalars | (owner == counter->own ? 0 : FOREIGN);
@@ -267,12 +277,11 @@ FOUND(turn_store, turn, OMPP_STORE, turn_usual(address, OMPP_STORE))
 
 /* ---- Sequences of accesses: ompp_clang.cc ------------------------------------------------------------------------ */
 
-/* Of accesses from an address on, step bytes apart, how many are on its page; per_byte is 2^20 / step, or somewhat
- * more. */
-static inline uint64_t on_page(uintptr_t address, int64_t step, uint64_t number, uint32_t per_byte)
+/* Of accesses from an address on, step bytes apart, how many are on its page, or in its line, of so many bytes; per_byte
+ * is 2^20 / step, or somewhat more. */
+static inline uint64_t on_page(uintptr_t address, int64_t step, uint64_t number, uint32_t per_byte, uint32_t page)
 {
-    const uint32_t page = 1u << OMPP_MAP_PAGE_BITS, offset = address & (page - 1);
-    const uint32_t room = step < 0 ? offset : page - 1 - offset;
+    const uint32_t offset = address & (page - 1), room = step < 0 ? offset : page - 1 - offset;
     const uint64_t most = ((room * (uint64_t)per_byte) >> 20) + 1;
 
     return most < number ? most : number;
@@ -291,11 +300,11 @@ static inline uint64_t run_usual(uintptr_t address, int64_t step, uint64_t numbe
     const uint32_t per_byte = far || number < 2 || stays ? 0 : (1u << 20) / (uint32_t)bytes + 1;
 
     while (number) {
-        uint64_t here = stays ? number : on_page(address, step, number, per_byte), at;
         uint32_t entry = ompp_count_entry(counter, address), owner = owner_usual(entry, address);
         const bool told = counter->feed && ompp_feed_wants(counter->feed, entry);
+        const uint32_t page = told ? ompp_feed_line(counter->feed) : 1u << OMPP_MAP_PAGE_BITS;
+        uint64_t here = stays ? number : on_page(address, step, number, per_byte, page), at;
         if ((!owner && counter->own) || (told && ompp_feed_is_full(counter->feed))) break;
-        if (told && !stays) here = 1;
         if (entry & OMPP_MAP_PAGE_LEADS) {
             uint32_t object = ompp_map_grain(entry, address);
             if (object > OMPP_MAP_NEAR) break;
@@ -304,7 +313,10 @@ static inline uint64_t run_usual(uintptr_t address, int64_t step, uint64_t numbe
         } else at = entry & OMPP_MAP_LOW;
         ompp_count_t *count = ompp_count_at(counter, at);
         *(uint64_t *)((char *)count->scalars + slot) += here;
-        if (told) ompp_feed_add(counter->feed, address, 1, kind, (uint32_t)(at >> OMPP_INLINE_COUNT_BITS));
+        if (told) {
+            ompp_feed_add(counter->feed, address, 1, kind, (uint32_t)(at >> OMPP_INLINE_COUNT_BITS));
+            counter->feed->last->again += here - 1;
+        }
         if (owner != counter->own) count->foreign[kind] += here;
         address += here * (uint64_t)step;
         number -= here;
@@ -336,13 +348,16 @@ KEEPS uint64_t ompp_usual_run(uintptr_t address, int64_t step, uint64_t number, 
     return run_usual(address, step, number, slot);
 }
 
-/* The system saves, and so the processor has, registers that only xsave knows. */
+/* The system saves, and so the processor has, registers that only xsave knows. The instruction that tells is slow on
+ * virtual machines. */
 __attribute__((used)) int ompp_found_has_xsave(void);
 int ompp_found_has_xsave(void)
 {
+    static int has = -1;
     unsigned a, b, c = 0, d;
 
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE);
+    if (has < 0) has = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE);
+    return has;
 }
 
 /*

@@ -164,7 +164,7 @@ static void put_legend(const table_t *b)
             out,
             "Percent of references that miss a cache of a thread's own of this size, fully associative, lines of 64 "
             "bytes, least\nrecently used replaced (docs/cache.md). One of %" PRIu64
-            " lines was followed, which tells sizes from %s on; smaller ones\nare from bursts with all lines, of ",
+            " lines was followed, which tells sizes from %s on; smaller ones\nare from bursts in which all were, which stand for ",
             b->rows->one_in, text);
         const uint64_t whole = all->loads + all->stores;
         const uint64_t share =
