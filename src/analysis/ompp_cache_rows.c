@@ -144,7 +144,7 @@ static uint64_t sum_from(const uint64_t *histogram, unsigned size)
     return sum;
 }
 
-bool ompp_cache_misses(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row, unsigned size, uint64_t *misses)
+static bool misses_alone(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row, unsigned size, uint64_t *misses)
 {
     const uint64_t all = row->loads + row->stores, followed = row->values[OMPP_CACHED_REFERENCES];
     const bool in_burst = size <= OMPP_CACHED_BURST_ROWS,
@@ -156,5 +156,16 @@ bool ompp_cache_misses(const ompp_cache_rows_t *rows, const ompp_cache_row_t *ro
     } else if (size < ompp_cache_least(rows)) return false;
     else *misses = sum_from(&row->values[OMPP_CACHED_SAMPLED], size);
     if (*misses > all) *misses = all;
+    return true;
+}
+
+/* A larger cache has no more: where the part says so, it is chance. */
+bool ompp_cache_misses(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row, unsigned size, uint64_t *misses)
+{
+    uint64_t smaller;
+
+    if (!misses_alone(rows, row, size, misses)) return false;
+    while (size-- > 0)
+        if (misses_alone(rows, row, size, &smaller) && smaller < *misses) *misses = smaller;
     return true;
 }

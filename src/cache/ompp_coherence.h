@@ -30,7 +30,10 @@ ompp_coherence_t *ompp_coherence_new(const ompp_machine_t *machine, ompp_memory_
 ompp_sharing_t ompp_coherence_access(ompp_coherence_t *coherence, unsigned thread, uint64_t address, bool store,
                                      uint32_t object);
 
-/** \brief The pairs that share falsely most often. \param[out] pairs  shape [n]. \return how many there are, at most n. */
+/**
+ * \brief The pairs that share falsely most often.
+ * \param[out] pairs  shape [n].  \return how many there are, at most n.
+ */
 unsigned ompp_coherence_pairs(const ompp_coherence_t *coherence, ompp_sharing_pair_t *pairs, unsigned n);
 
 #endif

@@ -272,7 +272,15 @@ bool ompp_levels_are_plain(const ompp_levels_t *v)
 
 unsigned ompp_levels_first(ompp_levels_t *v, const uint64_t *first, size_t stride, unsigned n, uint16_t *missed)
 {
-    return ompp_sets_touch_all(&v->own[0], first, stride, n, v->shift[0], missed);
+    const unsigned nmissed = ompp_sets_touch_all(&v->own[0], first, stride, n, v->shift[0], missed);
+
+    /* their sets beyond come into the real caches meanwhile */
+    for (unsigned i = 0; i < nmissed; i++) {
+        const uint64_t address = physical(v, *(const uint64_t *)((const char *)first + missed[i] * stride));
+        for (unsigned level = 1; level < v->nlevels; level++)
+            if (v->own[level].tags) ompp_sets_prepare(&v->own[level], address >> v->shift[level]);
+    }
+    return nmissed;
 }
 
 void ompp_levels_beyond(ompp_levels_t *v, uint64_t address, bool store, ompp_access_result_t *r)

@@ -61,4 +61,13 @@ static inline uint32_t ompp_sets_index(const ompp_sets_t *s, uint64_t line)
     return (uint32_t)(line - times * s->sets);
 }
 
+/** \brief The set of a line will be looked at soon. */
+static inline void ompp_sets_prepare(const ompp_sets_t *s, uint64_t line)
+{
+    const uint32_t *row = s->tags + (size_t)ompp_sets_index(s, line) * s->stride;
+
+    __builtin_prefetch(row, 1);
+    if (s->stride > 8) __builtin_prefetch(row + 8, 1);
+}
+
 #endif

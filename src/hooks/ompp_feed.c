@@ -29,9 +29,9 @@
 
 enum { LINE_BITS = 6, TRACKED = 1 << 14, STRUCTURES = 256, MOST_DESCRIPTION = 4096, RANGES = 1024, PAIRS = 8 };
 /*
- * Of curves: accesses of a burst, in which all lines are followed. The first one counts from its begin. The others count
- * in their second half, when lines are known, and stand for all since the last one; from burst to burst twice as many
- * accesses, up to MOST_STEPS times.
+ * Of curves: accesses of a burst, in which all lines are followed. The first one counts from its begin. The others
+ * count in their second half, when lines are known, and stand for all since the last one; from burst to burst twice as
+ * many accesses, up to MOST_STEPS times.
  */
 enum { FIRST_BURST = 1 << 20, BURST = 1 << 18, MOST_STEPS = 8 };
 

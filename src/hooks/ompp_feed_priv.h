@@ -15,7 +15,7 @@
 
 #include "runtime/ompp_meter.h"
 
-#define OMPP_FEED_ROOM 1024u
+#define OMPP_FEED_ROOM 512u
 #define OMPP_FEED_FILTER 1024u
 #define OMPP_FEED_TURNS \
     8u /* of a loop of clang's, whose accesses are told of together: as many as a line has doubles */
@@ -141,7 +141,7 @@ void ompp_feed_begin(ompp_counter_t *counter);
 /** \brief Simulates what is in the buffer. Uses all registers. */
 void ompp_feed_drain(ompp_counter_t *counter);
 
-/** \brief The thread leaves a place: what was found goes there. Perhaps called on another thread, while it is stopped. */
+/** \brief The thread leaves a place: what was found goes there. Also called on another thread, while it is stopped. */
 void ompp_feed_move(ompp_counter_t *counter, ompp_off_t node);
 
 /** \brief The thread is over. */

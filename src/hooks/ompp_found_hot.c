@@ -81,6 +81,9 @@ static ompp_counter_t *seen(void)
     return __builtin_expect(counter->own != OMPP_COUNT_UNSEEN, 1) ? counter : ompp_found_kept(get, NULL);
 }
 
+/* Who an access belongs to, by where it is counted: what simulated caches know structures by. */
+static inline uint32_t structure_at(uint64_t at) { return (uint32_t)(at >> OMPP_INLINE_COUNT_BITS); }
+
 /* An access, as its page's entry is, to whoever is told of it. */
 static void tell(ompp_counter_t *counter, uint32_t entry, uintptr_t address, size_t size, unsigned kind,
                  uint32_t object)
@@ -102,7 +105,7 @@ static ompp_found_t find_slow(uintptr_t address, unsigned kind)
     uint64_t at = (uint64_t)ompp_count_note(counter, ompp_map_in_page(entry, address)) << OMPP_INLINE_COUNT_BITS;
 
     ompp_count_at(counter, at)->foreign[kind] += owner_of(entry, address) != counter->own;
-    if (counter->feed) tell(counter, entry, address, 1, kind, (uint32_t)(at >> OMPP_INLINE_COUNT_BITS));
+    if (counter->feed) tell(counter, entry, address, 1, kind, structure_at(at));
     return (ompp_found_t){counter, at};
 }
 
@@ -116,7 +119,7 @@ static inline ompp_found_t find(uintptr_t address, unsigned kind)
     if (at & OMPP_MAP_PAGE_LEADS)
         at = (uint64_t)ompp_count_note(counter, ompp_map_in_edge(entry, address)) << OMPP_INLINE_COUNT_BITS;
     if (owner != counter->own) ompp_count_at(counter, at)->foreign[kind]++;
-    if (counter->feed) tell(counter, entry, address, 1, kind, (uint32_t)(at >> OMPP_INLINE_COUNT_BITS));
+    if (counter->feed) tell(counter, entry, address, 1, kind, structure_at(at));
     return (ompp_found_t){counter, at};
 }
 
@@ -226,8 +229,8 @@ static inline uintptr_t at_usual(uintptr_t address, unsigned kind)
     }
     if (owner != counter->own) ompp_count_at(counter, at)->foreign[kind]++;
     if (feed && ompp_feed_wants(feed, entry)) {
-        ompp_feed_add(feed, address, 1, kind, (uint32_t)(at >> OMPP_INLINE_COUNT_BITS));
-        if (feed->all && owner == counter->own && !(entry & OMPP_MAP_PAGE_LEADS))
+        ompp_feed_add(feed, address, 1, kind, structure_at(at));
+        if (owner == counter->own && !(entry & OMPP_MAP_PAGE_LEADS))
             ompp_feed_remember(feed, address, (uintptr_t)counter + at);
     }
     return (uintptr_t)counter + at;
@@ -246,7 +249,7 @@ static inline uintptr_t turn_usual(uintptr_t address, unsigned kind)
 
     if (feed && feed->by_line && !(low & OMPP_MAP_PAGE_LEADS)) {
         if (!owner || ompp_feed_is_full(feed)) return 0;
-        ompp_feed_add(feed, address, 1, kind, low >> OMPP_INLINE_COUNT_BITS);
+        ompp_feed_add(feed, address, 1, kind, structure_at(low));
     } else if (low & OMPP_MAP_PAGE_LEADS || (feed && ompp_feed_wants(feed, entry)))
         return (found = at_usual(address, kind)) ? found + COUNTS + 1 : 0;
     if (!owner && counter->own) return 0;
@@ -277,8 +280,8 @@ FOUND(turn_store, turn, OMPP_STORE, turn_usual(address, OMPP_STORE))
 
 /* ---- Sequences of accesses: ompp_clang.cc ------------------------------------------------------------------------ */
 
-/* Of accesses from an address on, step bytes apart, how many are on its page, or in its line, of so many bytes; per_byte
- * is 2^20 / step, or somewhat more. */
+/* Of accesses from an address on, step bytes apart, how many are on its page, or in its line, of so many bytes;
+ * per_byte is 2^20 / step, or somewhat more. */
 static inline uint64_t on_page(uintptr_t address, int64_t step, uint64_t number, uint32_t per_byte, uint32_t page)
 {
     const uint32_t offset = address & (page - 1), room = step < 0 ? offset : page - 1 - offset;
@@ -314,7 +317,7 @@ static inline uint64_t run_usual(uintptr_t address, int64_t step, uint64_t numbe
         ompp_count_t *count = ompp_count_at(counter, at);
         *(uint64_t *)((char *)count->scalars + slot) += here;
         if (told) {
-            ompp_feed_add(counter->feed, address, 1, kind, (uint32_t)(at >> OMPP_INLINE_COUNT_BITS));
+            ompp_feed_add(counter->feed, address, 1, kind, structure_at(at));
             counter->feed->last->again += here - 1;
         }
         if (owner != counter->own) count->foreign[kind] += here;
@@ -445,8 +448,8 @@ __asm__(".text\n" BEGIN(TEXT(OMPP_INLINE_RUN)) "    movq %rax, %rdx\n"
                                                                      "    .size " TEXT(OMPP_INLINE_RUN) ", . - " TEXT(
                                                                          OMPP_INLINE_RUN) "\n");
 
-/* Once per thread, and seldom. The area holds all that compilers put values into: up to AVX-512's registers, behind 512 + 64 bytes
- * of its own. */
+/* Once per thread, and seldom. The area holds all that compilers put values into: up to AVX-512's registers, behind
+ * 512 + 64 bytes of its own. */
 __asm__("    .hidden ompp_found_kept\n"
         "    .globl ompp_found_kept\n"
         "    .type ompp_found_kept, @function\n"

@@ -164,11 +164,12 @@ static void put_legend(const table_t *b)
             out,
             "Percent of references that miss a cache of a thread's own of this size, fully associative, lines of 64 "
             "bytes, least\nrecently used replaced (docs/cache.md). One of %" PRIu64
-            " lines was followed, which tells sizes from %s on; smaller ones\nare from bursts in which all were, which stand for ",
+            " lines was followed, which tells sizes from %s on; smaller ones\nare from bursts in which all were, which "
+            "stand for ",
             b->rows->one_in, text);
         const uint64_t whole = all->loads + all->stores;
-        const uint64_t share =
-            whole ? (uint64_t)((unsigned __int128)all->values[OMPP_CACHED_REFERENCES] * 10000 / whole) : 0;
+        uint64_t share = whole ? (uint64_t)((unsigned __int128)all->values[OMPP_CACHED_REFERENCES] * 10000 / whole) : 0;
+        if (share > 10000) share = 10000; /* the last burst stands for more than there was */
         fprintf(out, "%" PRIu64 ".%02" PRIu64 " %% of the references.\n", share / 100, share % 100);
     }
     putc('\n', out);

@@ -73,6 +73,18 @@ def same_counts(verdict, scratch, program, title):
         verdict.equal(found[mode], found["off"], "%s: counts with %s" % (title, mode))
 
 
+def undisturbed(verdict, scratch, compiler, title):
+    """Signal handlers that measure and that jump, threads that come and go, a fork: results are the plain program's."""
+    source, plain, program = os.path.join(caches.HERE, "alive.c"), scratch.file("plain-alive"), scratch.file("alive-" + title)
+    harness.execute([compiler, "-O1", source, "-o", plain, "-lpthread"], scratch.path)
+    expected = harness.execute([plain], scratch.path).out
+    memory.build(compiler, source, program, "-O1", "-lpthread")
+    for mode, options in (("curves", "none"), ("model", "none"), ("model", "classes,tlb,stride"), ("model", "coherence,shared")):
+        run = harness.run(program, scratch.file("alive-%s-%s-%s" % (title, mode, options)), 2, OMPP_CACHE=mode, OMPP_CACHE_WITH=options)
+        verdict.equal((run.status, run.out), (0, expected), "%s %s %s: result" % (title, mode, options))
+        verdict.equal(run.messages(), [], "%s %s %s: messages" % (title, mode, options))
+
+
 def refused(verdict, scratch, program):
     """What cannot be simulated is off, said once and in Coverage, and the program runs on."""
     for text, reason in (("L1 32k 8\n", "line 1 is none of"), ("L1 32k 7 64\n", "the size of a level"), (None, "cannot be read")):
@@ -98,6 +110,7 @@ def main():
         for one in (all_of.sharing, all_of.conflicts, all_of.pages, all_of.members, all_of.nothing):
             one()
         same_counts(verdict, scratch, program, title)
+        undisturbed(verdict, scratch, compiler, title)
     refused(verdict, scratch, program)
     verdict.finish(scratch)
 
