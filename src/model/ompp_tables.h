@@ -36,7 +36,7 @@ typedef enum { OMPP_REDUCE_SUM, OMPP_REDUCE_MIN, OMPP_REDUCE_MAX } ompp_reductio
  * were not counted. COST, READINGS: ns that one reading of all counters takes, and how often they were read. WANTED,
  * COUNTED: of counters that take turns, by the name of theirs: ns that one was to be counted, and ns that it was.
  * ERROR: how far its value may be off, in its unit. All of them stand at the root. LOSS: what the set has lost; said in
- * Coverage when it is not 0.
+ * Coverage when it is not 0. CURVES, MODEL: the first of a set of simulated caches (ompp_cached.h).
  */
 typedef enum {
     OMPP_USE_VALUE,
@@ -50,6 +50,8 @@ typedef enum {
     OMPP_USE_COUNTED,
     OMPP_USE_ERROR,
     OMPP_USE_LOSS,
+    OMPP_USE_CURVES,
+    OMPP_USE_MODEL,
     OMPP_USE_NUM
 } ompp_metric_use_t;
 

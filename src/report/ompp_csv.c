@@ -540,6 +540,7 @@ int ompp_report_csv(const ompp_profile_t *profile, bool full, FILE *out)
         if (rc == 0) rc = put_efficiency(&t);
         if (rc == 0) rc = put_ideal(&t);
         if (rc == 0) rc = ompp_text_data_csv(&t);
+        if (rc == 0) rc = ompp_text_cache_csv(&t);
         if (rc == 0) rc = ompp_text_samples_csv(&t, profile);
         if (rc == 0) ompp_path_counters_csv(&t, profile);
         if (rc == 0) rc = put_whatif(&t);

@@ -300,6 +300,7 @@ static int write_text(const ompp_profile_t *profile, int digits, bool full, cons
         if (rc == 0) rc = ompp_text_loops(&t);
         if (rc == 0) rc = ompp_text_never(&t);
         if (rc == 0) rc = ompp_text_data(&t);
+        if (rc == 0) rc = ompp_text_cache(&t);
         if (rc == 0) rc = ompp_text_samples(&t, profile);
         if (rc == 0) rc = ompp_text_whatif(&t);
     }

@@ -114,6 +114,10 @@ typedef struct {
 int ompp_text_never(ompp_text_t *t);
 int ompp_text_data(ompp_text_t *t);
 
+/** \brief Misses of simulated caches; no section when there are none. \return 0 or -OMPP_E_NOMEM. */
+int ompp_text_cache(ompp_text_t *t);
+int ompp_text_cache_csv(ompp_text_t *t);
+
 /**
  * \brief Writes a field of CSV: ompp_text_printable(), and semicolons for commas, since readers split at each comma and
  *        there is no quoting in this format.
