@@ -365,7 +365,7 @@ void ompp_mpi_pair_finish(int size, ompp_mpi_reduce_all_fn *all_ranks, ompp_mpi_
     if (!all_ranks(mine, least, 3, MPI_INT, MPI_MIN) || !least[0] || least[1] != -least[2] || !to) return;
     told_t *told = tell(size, to), *theirs = told ? exchange(told, to, to + size) : NULL;
     if (!theirs) return;
-    int64_t *others = match(size, to + size, theirs);
+    int64_t *others = self.nkept ? match(size, to + size, theirs) : NULL; /* who never began has no streams */
     if (others) book_all(others);
     free(others);
     free(theirs);
