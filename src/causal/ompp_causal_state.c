@@ -1,6 +1,6 @@
 /*
- * What all files of src/causal share: the record of the process, the calling thread, the present experiment, and what is
- * read from these alone. It needs none of the other files.
+ * What all files of src/causal share: the record of the process, the calling thread, the present experiment, and what
+ * is read from these alone. It needs none of the other files.
  */
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"
