@@ -4,6 +4,7 @@
  * text report.
  */
 #include "report/ompp_report.h"
+#include "report/ompp_text_path.h"
 #include "report/ompp_text_priv.h"
 
 #include "analysis/ompp_efficiency.h"
@@ -540,6 +541,7 @@ int ompp_report_csv(const ompp_profile_t *profile, bool full, FILE *out)
         if (rc == 0) rc = put_ideal(&t);
         if (rc == 0) rc = ompp_text_data_csv(&t);
         if (rc == 0) rc = ompp_text_samples_csv(&t, profile);
+        if (rc == 0) ompp_path_counters_csv(&t, profile);
         if (rc == 0) rc = put_whatif(&t);
         if (rc == 0) put_coverage(&t);
     }

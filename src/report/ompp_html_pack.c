@@ -2,8 +2,8 @@
  * \file
  * JSON, compressed and in base64 while it is written: what the page unpacks.
  */
-#include "report/ompp_html_priv.h"
 #include "base/ompp_utf8.h"
+#include "report/ompp_html_priv.h"
 
 #include <inttypes.h>
 #include <math.h>

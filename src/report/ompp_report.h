@@ -74,6 +74,15 @@ typedef enum { OMPP_BY_FLAT, OMPP_BY_CALLER, OMPP_BY_CALLEE, OMPP_BY_NUM } ompp_
 int ompp_report_samples(const ompp_profile_t *profile, ompp_by_t by, bool full, FILE *out);
 
 /**
+ * \brief Writes the same views of a metric of the regions on call paths.
+ * \param[in]  metric  a counter, a column (EXECT), or an expression of these.
+ * \param[out] error   what is wrong with it, one line, shape [size]; "" when all is well.
+ * \return 0, -OMPP_E_FORMAT (not a metric of this profile) or -OMPP_E_NOMEM.
+ */
+int ompp_report_metric(const ompp_profile_t *profile, const char *metric, ompp_by_t by, bool full, FILE *out,
+                       char *error, size_t size);
+
+/**
  * \brief How much of the text can be written in some seconds.
  * \param[out] bytes  0 = all of it.
  * \return 0 or -OMPP_E_NOMEM.

@@ -211,6 +211,21 @@ static void mpi_lines(ompp_text_t *t)
     }
 }
 
+/* How often, by what, and how many threads have none. */
+static void line_samples(ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+    uint64_t without = 0;
+
+    if (!*ompp_profile_setting(p, "Samples")) return;
+    for (size_t i = 0; i < p->ncoverage; i++)
+        if (p->coverage[i].kind == OMPP_COVERAGE_UNSAMPLED) without += p->coverage[i].count;
+    label(t, "Samples");
+    ompp_text_put(t, ompp_profile_setting(p, "Samples"));
+    if (without) fprintf(t->out, "; threads without: %" PRIu64, without);
+    putc('\n', t->out);
+}
+
 void ompp_text_general(ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
@@ -226,7 +241,7 @@ void ompp_text_general(ompp_text_t *t)
     line_tids(t, "Nested TIDs", OMPP_THREAD_NESTED);
     line_tids(t, "Other TIDs", OMPP_THREAD_OTHER);
     line_processors(t);
-    if (*ompp_profile_setting(p, "Samples")) line(t, "Samples", ompp_profile_setting(p, "Samples"));
+    line_samples(t);
     line(t, "ompP Version", ompp_profile_text(p, p->version));
     line(t, "ompP Build Date", ompp_profile_text(p, p->build_date));
     line(t, "PAPI Support", ompp_text_has_counters(t) ? "available" : "not available");

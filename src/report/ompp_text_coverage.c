@@ -11,7 +11,7 @@
 #define SHORT 71 /* columns of a caution in the summary */
 
 /* Fills the text of ompp_coverage.def: %s subject, %r reason, %n count, %p count as thousandths in percent, %m that
- * in the mean of the ranks that say it, [only with a reason]. */
+ * in the mean of the ranks that say it, %c count as ms in seconds, [only with a reason]. */
 static void coverage_words(ompp_text_t *t, const ompp_coverage_t *c)
 {
     const char *reason = ompp_profile_text(t->profile, c->reason);
@@ -30,6 +30,8 @@ static void coverage_words(ompp_text_t *t, const ompp_coverage_t *c)
         } else if (*f == 'p' || *f == 'm') {
             const uint64_t permille = *f == 'm' ? ompp_text_mean(c->count, c->nranks ? c->nranks : 1) : c->count;
             fprintf(t->out, "%" PRIu64 ".%" PRIu64 " %%", permille / 10, permille % 10);
+        } else if (*f == 'c') {
+            fputs(ompp_text_seconds_digits(c->count * 1000000u, 2).text, t->out);
         } else {
             fprintf(t->out, "%" PRIu64, c->count);
         }

@@ -42,7 +42,7 @@ def ours(path):
 def instructions(folder, program, preload, construct, times, threads):
     output = os.path.join(folder, "callgrind.out")
     words = ["valgrind", "--tool=callgrind", "--callgrind-out-file=" + output, program, construct, str(times)]
-    outcome = harness.execute(words, folder, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive", OMPP_OVERWRITE="1",
+    outcome = harness.execute(words, folder, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive", OMPP_OVERWRITE="1", OMPP_SAMPLE_HZ="0",
                               LD_PRELOAD=":".join(preload))
     if outcome.status != 0:
         raise harness.Failure("callgrind: " + outcome.err[-500:])

@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FOREIGN_SECONDS 60 /* for programs that another user's profile names */
+
 const char *ompp_report_shown(const char *text)
 {
     static char shown[3 * PATH_MAX];
@@ -56,7 +58,7 @@ int ompp_report_write(ompp_profile_t *profile, const request_t *request, const c
                       .file = "",
                       .local_rank = rank,
                       .time_digits = request->digits < 0 ? OMPP_REPORT_DIGITS : request->digits,
-                      .resolve_seconds = 3600};
+                      .resolve_seconds = ompp_report_is_foreign() ? FOREIGN_SECONDS : 3600};
     ompp_progress_begin("ompp-report", "finding names and lines, writing the report", -1);
     int rc = ompp_job_run(profile, &job);
     ompp_progress_end();

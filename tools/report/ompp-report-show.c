@@ -269,6 +269,7 @@ static int print(const request_t *request, bool csv)
 
 static int show_samples(const request_t *request)
 {
+    char error[400] = "";
     input_t input;
 
     if (!load(request->file, &input)) return EXIT_BAD;
@@ -277,8 +278,12 @@ static int show_samples(const request_t *request)
         fprintf(stderr, "ompp-report: name the XML of the run: %s has no samples\n", shown_name(request->file));
         rc = -OMPP_E_FORMAT;
     } else {
-        rc = ompp_report_samples(input.profile, (ompp_by_t)request->by, request->full, stdout);
-        if (rc) ompp_report_complain(ompp_error_message(rc));
+        if (request->metric)
+            rc = ompp_report_metric(input.profile, request->metric, (ompp_by_t)request->by, request->full, stdout,
+                                    error, sizeof error);
+        else rc = ompp_report_samples(input.profile, (ompp_by_t)request->by, request->full, stdout);
+        if (*error) fprintf(stderr, "ompp-report: --metric=%s: %s\n", ompp_report_shown(request->metric), error);
+        else if (rc) ompp_report_complain(ompp_error_message(rc));
     }
     unload(&input);
     return rc ? EXIT_BAD : ompp_report_finish();
@@ -341,12 +346,15 @@ int ompp_report_show_coz(const request_t *request)
     return rc ? ompp_report_complain(ompp_error_message(rc)) : ompp_report_finish();
 }
 
-/* Text and CSV have no call paths of single threads. */
+/* Text and CSV have no call paths of single threads. Sources are in the page: of another user's run those that he may
+ * read. */
 int ompp_report_show_page(const request_t *request)
 {
+    const int fd = strcmp(request->file, "-") == 0 ? -1 : ompp_left_open(request->file);
     input_t input;
     int rc = EXIT_BAD;
 
+    if (fd >= 0) close(fd);
     if (!load(request->file, &input)) return EXIT_BAD;
     const int numbered = input.profile && !is_numbered(input.profile) ? ompp_analysis_number(input.profile) : 0;
     if (!input.profile)
@@ -462,9 +470,13 @@ int ompp_report_convert(const request_t *request)
 {
     ompp_profile_t *profile = NULL;
     const char *slash = strrchr(request->file, '/');
-    int rc = ompp_collect_file(request->file, &profile, NULL);
+    const int fd = ompp_left_open(request->file);
+    int rc = fd < 0 ? -OMPP_E_OPEN : ompp_collect_fd(fd, &profile, NULL);
     bool died = rc == 0;
-    if (rc == -OMPP_E_FORMAT) rc = ompp_pack_read_file(request->file, &profile);
+    if (rc == -OMPP_E_FORMAT) rc = ompp_pack_read_fd(fd, &profile);
+    const int error = errno;
+    if (fd >= 0) close(fd);
+    errno = error;
     char message[1200], *dir = strndup(request->file, slash && !died ? (size_t)(slash - request->file) : 0);
 
     if (rc) {

@@ -43,6 +43,7 @@ enum {
     MIN,
     COLOR,
     JSON,
+    METRIC,
     OUTPUT,
     NOPTIONS
 };
@@ -66,8 +67,8 @@ static const struct {
     const char *arguments, *brief, *help;
 } verbs[] = {
     {"show", ompp_report_show, NULL, 1, 1,
-     TAKES(DIGITS) | TAKES(FULL) | TAKES(BY) | TAKES_VIEW | TAKES(COLOR) | TAKES(JSON), "[OPTION...] FILE",
-     "print it as text",
+     TAKES(DIGITS) | TAKES(FULL) | TAKES(BY) | TAKES(METRIC) | TAKES_VIEW | TAKES(COLOR) | TAKES(JSON),
+     "[OPTION...] FILE", "print it as text",
      "Prints a report as text, in ompP's format. FILE is the XML that a run leaves (FILE.ompp.xml), or a text or CSV "
      "report of\n"
      "ompP (0.6 to 0.8.99) or of ompp. A text report comes out as it was. What CSV does not hold is left out, and "
@@ -150,6 +151,13 @@ static bool set_to(const char *text, request_t *request)
     return *text;
 }
 
+static bool set_metric(const char *text, request_t *request)
+{
+    request->metric = text;
+    if (request->by < 0) request->by = OMPP_BY_CALLEE;
+    return *text;
+}
+
 static bool set_output(const char *text, request_t *request)
 {
     request->output = text;
@@ -224,6 +232,8 @@ static const struct {
 } options[NOPTIONS] = {
     [BY] = {"--by", "VIEW", set_by, 0, "a view is flat, caller or callee, not",
             "what samples say: flat (functions, lines), caller (who called each), callee (what each calls)"},
+    [METRIC] = {"--metric", "NAME", set_metric, 0, "give --metric= a counter, a column or an expression",
+                "these views of a counter, a column (EXECT) or an expression, instead of samples"},
     [SORT] = {"--sort", "KEY", set_sort, 0, "sort by time, own, calls, place or file, not",
               "order of regions: time, own (without what is below), calls, place, file (as in the file)"},
     [TOP] = {"--top", "N", set_top, 0, "--top= is a number of regions, 1 or more, not",
@@ -256,8 +266,8 @@ static const struct {
          "all users"},
 };
 /* As they stand in the help. */
-static const unsigned shown[NOPTIONS] = {BY,   SORT,   TOP, REGION, RANK,    MIN,  FULL, DIGITS, COLOR,
-                                         JSON, OUTPUT, TO,  REMOVE, RUNNING, LIST, ALL,  EXPIRE};
+static const unsigned shown[NOPTIONS] = {BY,    METRIC, SORT,   TOP, REGION, RANK,    MIN,  FULL, DIGITS,
+                                         COLOR, JSON,   OUTPUT, TO,  REMOVE, RUNNING, LIST, ALL,  EXPIRE};
 
 /* \param[in] who  of the help of all commands: which of them take it. */
 static void help_option(unsigned option, bool who)
@@ -376,7 +386,7 @@ static int check_usage(size_t verb, bool named, unsigned used, char **files, int
     }
     if (used & TAKES(EXPIRE) && used & ~TAKES(EXPIRE)) return wrong("--expire stands alone", NULL);
     if (used & TAKES(BY) && used & (TAKES_VIEW | TAKES(JSON)))
-        return wrong("--by= is a view of its own: it takes --full alone", NULL);
+        return wrong("--sort, --top, --region, --rank, --min and --json are not for --by", NULL);
     if (used & TAKES(JSON) && used & TAKES(RANK)) return wrong("--rank is not for --json, which has no rows", NULL);
     if (!named && nfiles > 0 && !is_file(files[0]) && (near = nearest_verb(files[0])))
         return wrong_verb(files[0], near);

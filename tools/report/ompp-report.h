@@ -10,6 +10,7 @@
 #include "tools/common/ompp-color.h"
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 enum { EXIT_OK = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
 
@@ -23,6 +24,7 @@ typedef struct {
     ompp_color_t color;
     bool json;
     int by;             /* ompp_by_t: a view of samples; -1: not said */
+    const char *metric; /* of the view, instead of samples; NULL = none */
     const char *output; /* file to write; "-": standard output; NULL: not said */
     const char *to;     /* directory for what is written; NULL: not said */
     bool remove;        /* what was read goes, when all was written */
@@ -66,6 +68,12 @@ int ompp_report_expire(const request_t *request, char **files, int n);
 
 /** \return whether reports are written as OMPP_REDACT says. */
 bool ompp_report_is_redacted(void);
+
+/** \brief Says that what is read is of another user: from now on no file is opened that he may not read. */
+void ompp_report_note_maker(const struct stat *is);
+
+/** \return whether that was said. */
+bool ompp_report_is_foreign(void);
 
 /** \return seconds of "90", "90s", "15m", "12h", "7d"; -1 of other words. */
 long ompp_report_duration(const char *text);
