@@ -38,7 +38,7 @@ static unsigned lost_of_phase(unsigned construct, unsigned phase)
     return OMPP_LOST_NUM;
 }
 
-static unsigned lost_of(unsigned construct, unsigned slot)
+unsigned ompp_efficiency_lost_in(unsigned construct, unsigned slot)
 {
     const unsigned phase = ompp_constructs[construct].phases[slot];
 
@@ -447,7 +447,7 @@ static bool prepare(part_t *part)
     const bool memory =
         first && part->order && part->units && part->unit && part->useful && part->lost && part->waiting;
     for (unsigned c = 0; memory && c < OMPP_CONSTRUCT_NUM; c++)
-        for (unsigned s = 0; s < ompp_constructs[c].nphases; s++) part->lost[c][s] = lost_of(c, s);
+        for (unsigned s = 0; s < ompp_constructs[c].nphases; s++) part->lost[c][s] = ompp_efficiency_lost_in(c, s);
     for (size_t r = 0; memory && r < p->nregions; r++) part->waiting[r] = -2;
     for (size_t n = p->nnodes; memory && n-- > 1;) {
         next[n] = first[p->nodes[n].parent];

@@ -58,6 +58,9 @@ typedef struct {
     uint64_t lost_ns, rank_ns; /* of all; of that rank */
 } ompp_loss_t;
 
+/** \return ompp_lost_t of the time of a phase (slot of a construct); OMPP_LOST_NUM = it is work. */
+unsigned ompp_efficiency_lost_in(unsigned construct, unsigned slot);
+
 /** \return sum of what is lost, ns: of one level, or of both. */
 uint64_t ompp_efficiency_lost(const ompp_efficiency_t *efficiency, ompp_level_t level);
 

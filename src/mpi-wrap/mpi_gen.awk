@@ -48,6 +48,9 @@ file == 2 && $1 == "even" { is_even[$2] = 1; next } # RULE
 file == 2 && $1 == "suppressed" { # NAME role, role, ...
     name = $2; sub(/^suppressed [^ ]+ */, ""); suppressed_args[name] = $0; next
 }
+file == 2 && $1 == "pair" { # CLASS NAME role, role, ...
+    class = $2; pair_name[class] = $3; sub(/^pair +[^ ]+ +[^ ]+ */, ""); pair_args[class] = $0; next
+}
 file == 2 { # class NAME template sends recvs colls before after suppressed words
     if ($1 != "class" || NF < 9) fail(FILENAME ":" FNR ": neither a class nor a rule")
     class_template[$2] = $3; class_sends[$2] = $4; class_recvs[$2] = $5; class_colls[$2] = $6
@@ -178,12 +181,31 @@ function suppressed_arguments(name,   s, i, n, list) {
     return s
 }
 function suppressed_argument(role) {
-    if (role == "requests") return role_or("requests", role_or("request")) ", " (fortran ? "true" : "false")
+    if (role == "requests") return requests_of_call()
     if (role == "number") return value_or("number", "1")
     if (role == "accepted") return "!(" refused() ")"
     if (role != "sendable") return expression(role)
     role = "count" in role_param ? "" : "send"
     return expression(role "count") " >= 0 && ompp_mpi_type_is_known(" expression(role "type") ")"
+}
+
+function requests_of_call() { return role_or("requests", role_or("request")) ", " (fortran ? "true" : "false") }
+
+# What a call tells of its message.
+function pair_call(class,   s, i, n, list) {
+    s = ""
+    n = split(pair_args[class], list, /, */)
+    for (i = 1; i <= n; i++) s = s (i > 1 ? ", " : "") pair_argument(list[i])
+    return "ompp_mpi_pair_" pair_name[class] "(" s ")"
+}
+function pair_argument(role) {
+    if (role == "end") return "ompp_end"
+    if (role == "sends" || role == "receives") return role == "sends" ? "true" : "false"
+    if (role == "requests") return requests_of_call()
+    if (role == "status") return role_or("status") ", " (fortran ? "true" : "false")
+    if (role == "to") return "(const int[]){" expression("peer") ", " expression("tag") "}"
+    if (role == "from") return "(const int[]){" expression("source") ", " expression("recvtag") "}"
+    return expression(role)
 }
 
 # Arguments of a collective call that matter on all ranks, and that MPI refuses.
@@ -246,6 +268,9 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     gsub(/@more_args@/, args == "" ? "" : ", " args, body)
     gsub(/@rule@/, code, body)
     gsub(/@comm@/, value_or("comm"), body)
+    if (body ~ /@pair@/) gsub(/@pair@/, literal(pair_call(class)), body)
+    if (body ~ /@ended@/) gsub(/@ended@/, literal(value_or("number", "1") ", " requests_of_call()), body)
+    gsub(/@made@/, (fortran ? "PMPI_Comm_f2c(*" role_or("made") ")" : "*" role_or("made")), body)
     gsub(/@message@/, role_or("message"), body)
     gsub(/@request@/, role_or("request"), body)
     gsub(/@number@/, value_or("number", "1"), body)
@@ -268,6 +293,11 @@ function given(what, class) {
     if (what == "bytes") return rule != "none"
     if (what == "carried_bytes") return rule != "none" && (rule in is_even || rule in order_of || class == "icoll")
     if (what == "meeting") return class == "coll" && "comm" in role_param
+    if (what == "pair") return class in pair_name
+    if (what == "waits") return class == "wait"
+    if (what == "may_end") return class ~ /^(waitany|test|cancel|forget)$/
+    if (what == "ends") return class == "wait" || given("may_end", class)
+    if (what == "creates") return class == "created"
     return what in role_param
 }
 

@@ -551,6 +551,24 @@ void ompp_mpi_own_make(ompp_mpi_own_t *own);
  */
 typedef bool ompp_mpi_reduce_all_fn(const void *mine, void *all, int n, MPI_Datatype type, MPI_Op op);
 
+/**
+ * To each rank its bytes of mine, in the order of ranks. to, from: [size of our own communicator] bytes. With a limit,
+ * as above.
+ * \return what the others have for this rank, owned; NULL when one did not come.
+ */
+typedef void *ompp_mpi_exchange_fn(const void *mine, const int *to, int *from);
+
+/** \brief Whether a call of this number is one of those that are kept, when bits are 0 at the begin of their hashes. */
+bool ompp_mpi_is_sampled(uint32_t number, unsigned bits);
+
+/** \brief A communicator of all of its ranks has been made. */
+void ompp_mpi_meet_created(MPI_Comm comm);
+
+/** \return its number, the same on all ranks; -1 = it has other ranks than MPI_COMM_WORLD. */
+int ompp_mpi_meet_number(MPI_Comm comm);
+/** \return how many communicators have numbers. */
+int ompp_mpi_meet_comms(void);
+
 /** \brief A blocking collective call of this thread has succeeded, whose region is still open. */
 void ompp_mpi_meet(MPI_Comm comm, ompp_time_t leave);
 
@@ -559,6 +577,27 @@ void ompp_mpi_meet(MPI_Comm comm, ompp_time_t leave);
  *        there.
  */
 void ompp_mpi_meet_finish(MPI_Comm own, ompp_mpi_reduce_all_fn *all);
+
+/* ---- Messages, compared at the end (mpi_pair.c). The call has succeeded, its region is open ---------------------- */
+
+void ompp_mpi_pair_sent(MPI_Comm comm, int peer, int tag, ompp_time_t leave);
+/** \param status  of the call, in the form of its language. */
+void ompp_mpi_pair_received(MPI_Comm comm, int peer, int tag, const void *status, bool fortran, ompp_time_t leave);
+/** \brief Both at once. to, from: peer and tag. */
+void ompp_mpi_pair_exchanged(MPI_Comm comm, const int to[2], const int from[2], const void *status, bool fortran,
+                             ompp_time_t leave);
+/** \brief One was begun. request: of the call, in the form of its language. */
+void ompp_mpi_pair_begun(MPI_Comm comm, int peer, int tag, bool sends, const void *request, bool fortran);
+/** \brief Before a call that may end some of them: they are not followed any more. */
+void ompp_mpi_pair_forget(int number, const void *requests, bool fortran);
+/** \brief Before a call that ends all of them. \return messages that are followed, for ompp_mpi_pair_waited(). */
+uint32_t ompp_mpi_pair_waits(int number, const void *requests, bool fortran);
+void ompp_mpi_pair_waited(uint32_t n, bool ok);
+/** \brief Messages that nobody numbers: this rank has no numbers any more. */
+void ompp_mpi_pair_lost(void);
+
+/** \brief Compares when both sides of messages came. As ompp_mpi_meet_finish(). size: of our own communicator. */
+void ompp_mpi_pair_finish(int size, ompp_mpi_reduce_all_fn *all, ompp_mpi_exchange_fn *exchange);
 
 /** \brief Before MPI's own MPI_Init: this rank says that it is measured. */
 void ompp_mpi_starting(void);

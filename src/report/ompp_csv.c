@@ -8,6 +8,7 @@
 #include "report/ompp_text_priv.h"
 
 #include "analysis/ompp_efficiency.h"
+#include "analysis/ompp_ideal.h"
 #include "analysis/ompp_outline.h"
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_whatif.h"
@@ -425,6 +426,25 @@ static int put_efficiency(const ompp_text_t *t)
     return rc;
 }
 
+/* Gains in percent of the run time; those that are not determined are empty. */
+static int put_ideal(const ompp_text_t *t)
+{
+    ompp_gain_range_t gains[OMPP_IDEAL_NUM];
+    ompp_tiny_t *tiny;
+    size_t n;
+    const int rc = ompp_analysis_ideal(t->profile, t->paths, gains, &tiny, &n);
+
+    if (rc == 0) fputs("##BEG ompp ideal\nScenario,Low,High\n", t->out);
+    for (unsigned i = 0; rc == 0 && i < OMPP_IDEAL_NUM; i++) {
+        fprintf(t->out, "%s,", ompp_ideal_rows[i].name);
+        if (gains[i].known) fprintf(t->out, "%f,%f\n", 100 * gains[i].low, 100 * gains[i].high);
+        else fputs(",\n", t->out);
+    }
+    if (rc == 0) fputs("##END ompp ideal\n\n", t->out);
+    free(tiny);
+    return rc;
+}
+
 /* "a b" of the bits. */
 static void put_flags(const ompp_text_t *t, const ompp_whatif_result_t *r)
 {
@@ -518,7 +538,9 @@ int ompp_report_csv(const ompp_profile_t *profile, bool full, FILE *out)
         rc = put_overheads(&t);
         if (rc == 0) rc = put_properties(&t);
         if (rc == 0) rc = put_efficiency(&t);
+        if (rc == 0) rc = put_ideal(&t);
         if (rc == 0) rc = ompp_text_data_csv(&t);
+        if (rc == 0) rc = ompp_text_cache_csv(&t);
         if (rc == 0) rc = ompp_text_samples_csv(&t, profile);
         if (rc == 0) ompp_path_counters_csv(&t, profile);
         if (rc == 0) rc = put_whatif(&t);

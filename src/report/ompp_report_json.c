@@ -7,6 +7,7 @@
 #include "report/ompp_text_priv.h"
 
 #include "analysis/ompp_efficiency.h"
+#include "analysis/ompp_ideal.h"
 #include "analysis/ompp_outline.h"
 #include "analysis/ompp_properties.h"
 #include "base/ompp_error.h"
@@ -210,6 +211,29 @@ static int put_efficiencies(json_t *j, const ompp_text_t *t)
     return rc;
 }
 
+/* Gains as parts of the run time; those that are not determined are left out. */
+static int put_ideal(json_t *j, const ompp_text_t *t)
+{
+    ompp_gain_range_t gains[OMPP_IDEAL_NUM];
+    ompp_tiny_t *tiny;
+    size_t n;
+    const int rc = ompp_analysis_ideal(t->profile, t->paths, gains, &tiny, &n);
+
+    open_value(j, "ideal", '[');
+    for (unsigned i = 0; rc == 0 && i < OMPP_IDEAL_NUM; i++) {
+        if (!gains[i].known) continue;
+        open_value(j, NULL, '{');
+        put_text(j, "scenario", ompp_ideal_rows[i].name);
+        put_real(j, "low", gains[i].low);
+        put_real(j, "high", gains[i].high);
+        put_text(j, "assumes", ompp_ideal_rows[i].assumes);
+        close_value(j, '}');
+    }
+    close_value(j, ']');
+    free(tiny);
+    return rc;
+}
+
 static void put_coverage(json_t *j, const ompp_profile_t *p)
 {
     open_value(j, "coverage", '[');
@@ -240,6 +264,7 @@ int ompp_report_json(const ompp_profile_t *profile, const ompp_view_t *view, FIL
         put_paths(&j, &t);
         rc = put_properties(&j, &t);
         if (rc == 0) rc = put_efficiencies(&j, &t);
+        if (rc == 0) rc = put_ideal(&j, &t);
         put_coverage(&j, outline);
         fputs("}\n", out);
     }

@@ -294,11 +294,13 @@ static int write_text(const ompp_profile_t *profile, int digits, bool full, cons
         if (rc == 0) rc = ompp_text_overheads(&t);
         if (rc == 0) rc = ompp_text_properties(&t);
         if (rc == 0) rc = ompp_text_efficiency(&t);
+        if (rc == 0) rc = ompp_text_ideal(&t);
         if (rc == 0) rc = ompp_text_outside(&t);
         if (rc == 0) rc = ompp_text_tasks(&t);
         if (rc == 0) rc = ompp_text_loops(&t);
         if (rc == 0) rc = ompp_text_never(&t);
         if (rc == 0) rc = ompp_text_data(&t);
+        if (rc == 0) rc = ompp_text_cache(&t);
         if (rc == 0) rc = ompp_text_samples(&t, profile);
         if (rc == 0) rc = ompp_text_whatif(&t);
     }

@@ -114,6 +114,10 @@ typedef struct {
 int ompp_text_never(ompp_text_t *t);
 int ompp_text_data(ompp_text_t *t);
 
+/** \brief Misses of simulated caches; no section when there are none. \return 0 or -OMPP_E_NOMEM. */
+int ompp_text_cache(ompp_text_t *t);
+int ompp_text_cache_csv(ompp_text_t *t);
+
 /**
  * \brief Writes a field of CSV: ompp_text_printable(), and semicolons for commas, since readers split at each comma and
  *        there is no quoting in this format.
@@ -338,6 +342,7 @@ void ompp_text_callgraph_profiles(ompp_text_t *t);
 int ompp_text_overheads(ompp_text_t *t);
 int ompp_text_properties(ompp_text_t *t);
 int ompp_text_efficiency(ompp_text_t *t);
+int ompp_text_ideal(ompp_text_t *t);
 int ompp_text_outside(ompp_text_t *t);
 int ompp_text_tasks(ompp_text_t *t);
 int ompp_text_loops(ompp_text_t *t);

@@ -26,7 +26,7 @@ NAMES(reduction, [OMPP_REDUCE_SUM] = "sum", [OMPP_REDUCE_MIN] = "min", [OMPP_RED
 NAMES(use, [OMPP_USE_VALUE] = "value", [OMPP_USE_COLUMN] = "column", [OMPP_USE_WAITS] = "waits",
       [OMPP_USE_OBJECTS] = "objects", [OMPP_USE_SELECTED] = "selected", [OMPP_USE_COST] = "cost",
       [OMPP_USE_READINGS] = "readings", [OMPP_USE_WANTED] = "wanted", [OMPP_USE_COUNTED] = "counted",
-      [OMPP_USE_ERROR] = "error", [OMPP_USE_LOSS] = "loss")
+      [OMPP_USE_ERROR] = "error", [OMPP_USE_LOSS] = "loss", [OMPP_USE_CURVES] = "curves", [OMPP_USE_MODEL] = "model")
 NAMES(over, "threads", "ranks")
 NAMES(point_kind, [OMPP_WHATIF_THROUGHPUT] = "throughput", [OMPP_WHATIF_LATENCY] = "latency")
 NAMES(verdict, [OMPP_WHATIF_AGREES] = "agrees", [OMPP_WHATIF_BUSY_FOR_NOTHING] = "busy-for-nothing",

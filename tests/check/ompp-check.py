@@ -43,6 +43,7 @@ NO_PARALLEL = ('There is no parallel region: this section is about OpenMP. What 
                "'ompp Outside Parallel Regions' (column MPI), and in the Performance Properties Report.")
 PROPERTIES, OUTSIDE = 'ompP Performance Properties Report', 'ompp Outside Parallel Regions'
 EFFICIENCY = 'ompp Efficiency'
+OWN = 0.05  # of a region's time: so much own cost is left out of a severity without a mark
 # Properties whose time is a column of the flat table: without the tasks that ran in it, where it has taskT and is not less them already.
 PROPERTY_COLUMN = {'WaitAtBarrier': 'execT', 'CriticalSectionContention': 'enterT', 'LockContention': 'enterT', 'FrequentAtomic': 'execT',
                    'WaitAtOrdered': 'enterT', 'ThreadManagement': 'startupT+shutdwnT',
@@ -280,11 +281,13 @@ class Report:
         if head:
             if int(head[1]) != len(self.properties) + 1:
                 self.say(i, 'number of the property')
-            self.properties.append([i, head[2], None, None])
+            self.properties.append([i, head[2], None, None, False])
         elif subject and self.properties and not self.properties[-1][3]:
-            self.properties[-1][2:] = [subject[1], Number(subject[3])]
+            self.properties[-1][2:4] = [subject[1], Number(subject[3])]
         elif not re.match(r'     [A-Z].*[.]$|Caution: |Below 0\.1 percent, and not listed: \d+$|None\.$', l):
             self.say(i, 'layout')
+        elif self.properties and '* Measuring took' in l:
+            self.properties[-1][4] = True
 
     def read_rank(self, i, l):
         row = re.fullmatch(r' +(\d+) +(\d+)((?: +\d+\.\d+){4})  .*', l)
@@ -317,10 +320,10 @@ class Report:
             self.near(i, 'Wallclock', wall, parallel.v + mpi.v + serial.v, parallel.h + mpi.h + serial.h)
 
     def check_properties(self):
-        """Severities that are a column of a flat table, of duration x threads; in descending order."""
+        """Severities that are a column of a flat table without own cost, of duration x threads; in descending order."""
         tables = {'%s %s' % (t.kind, t.place) if t.kind != 'LOCK' else t.place: t for t in self.flat}
         last = None
-        for i, name, subject, severity in self.properties:
+        for i, name, subject, severity, marked in self.properties:
             if severity is None or last and severity.v > last:
                 self.say(i, 'a property without severity, or not in order')
                 continue
@@ -336,6 +339,7 @@ class Report:
             if self.duration.v > self.duration.h:
                 least = 100 * (lost - 2 * table.half()) / (self.slots * (self.duration.v + self.duration.h))
                 most = 100 * (lost + 2 * table.half()) / (self.slots * (self.duration.v - self.duration.h))
+                least *= 0 if marked else 1 - OWN
                 self.near(i, 'severity', severity, (least + most) / 2, (most - least) / 2)
 
     def percent(self, i, what, printed, value, basis):

@@ -3,13 +3,14 @@
 What people read: on a terminal a report is sorted by time and what carries little is folded; in a pipe, and with --full, it is as in the
 file. Options that sort and select, colors, JSON.
 
-usage: view.py [part...]; parts: terminal sorted selected wrong colors json
+usage: view.py [part...]; parts: terminal sorted selected wrong colors json doctor progress
 """
 import importlib.util
 import json
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -161,6 +162,9 @@ def part_wrong():
         rc, out, err = run(*words, golden('mpi'))
         check(rc == status and not out and said in err and err.count('\n') == 1 and err.startswith('ompp-report: '),
               '%s: status %d, %r' % (words, rc, err))
+    for words in (['--by=flat', '--top=1'], ['--json', '--by=caller'], ['--json', '--rank=0']):
+        rc, out, err = run(*words, golden('mpi'))
+        check(rc == 2 and not out and err.count('\n') == 1, '%s: status %d, %r' % (words, rc, err))
     for word in ('--top=1', '--json', '--rank=0'):
         rc, out, err = run(word, os.path.join(GOLDEN, 'mpi.txt'))
         check(rc == 1 and not out and 'name the XML' in err and err.count('\n') == 1, '%s of text: %d %r' % (word, rc, err))
@@ -209,6 +213,49 @@ def part_json():
     check(rc == 1 and [f['in_order'] for f in found] == [True, False, False, True], 'check --json: %d %s' % (rc, out))
     check(found[1]['file'] == broken and found[1]['read'] and len(found[1]['objections']) > 1, 'check --json of a broken file: %s' % found[1])
     check(not found[2]['read'] and gone in err, 'check --json of no file: %s' % found[2])
+
+
+def part_doctor():
+    """ompp doctor says the same to programs and to people."""
+    ompp, program = os.path.join(os.path.dirname(REPORT), 'ompp'), os.path.join(work.name, 'a"b')
+    shutil.copy('/bin/true', program)
+    done = [subprocess.run([ompp, 'doctor', *words, program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, env=environment())
+            for words in ([], ['--json'], ['--color=always'], ['--color=never', '--json'])]
+    text, found = done[0].stdout.decode(), json.loads(done[1].stdout)
+    check(len({d.returncode for d in done}) == 1 and json.loads(done[3].stdout)['lines'][0] == found['lines'][0], 'doctor: statuses or lines differ')
+    check([x['topic'] for x in found['lines']] == re.findall(r'^(?:ok|note|BAD) +(\w+)', text, re.M), 'doctor: other topics')
+    check(any(x.get('advice') for x in found['lines']) and re.search(r'^ +-> ', text, re.M), 'doctor: no advice')
+    check(found['bad'] == ('BAD' in text) and found['command'] == text.rstrip().split('\n')[-1].strip(), 'doctor: command %s' % found['command'])
+    check(program in found['lines'][0]['text'], 'doctor: name is %s' % found['lines'][0])
+    plain = re.sub('\033\\[[0-9;]*m', '', done[2].stdout.decode())
+    topics = [re.findall(r'^(?:ok|note|BAD) +(\w+)', t, re.M) for t in (plain, text)]
+    check(topics[0] == topics[1] and plain != done[2].stdout.decode(), 'doctor: colors')
+    wrong = subprocess.run([ompp, 'doctor', '--jsn', program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    check(wrong.returncode == 2 and not wrong.stdout, 'doctor --jsn: %d' % wrong.returncode)
+
+
+def slow_pipe(stderr):
+    """A report that comes slowly. Returns what is shown, and the text."""
+    writer = subprocess.Popen(['sh', '-c', 'head -c 3000 "$0"; sleep 1.5; tail -c +3001 "$0"', golden('mpi')], stdout=subprocess.PIPE)
+    p = subprocess.Popen([REPORT, '-'], stdin=writer.stdout, stdout=subprocess.PIPE, stderr=stderr, env=environment())
+    writer.stdout.close()
+    out = p.stdout.read().decode()
+    p.wait(timeout=60)
+    writer.wait(timeout=60)
+    return out, p
+
+
+def part_progress():
+    whole = run(golden('mpi'))[1]
+    master, slave = pty.openpty()
+    out, _ = slow_pipe(slave)
+    os.close(slave)
+    shown = os.read(master, 65536).decode()
+    os.close(master)
+    check(out == whole, 'progress: another report')
+    check('\rompp-report: reading standard input: ' in shown and shown.endswith('\r\033[K'), 'progress: shows %r' % shown)
+    out, p = slow_pipe(subprocess.PIPE)
+    check(out == whole and not p.stderr.read(), 'progress: something in a pipe')
 
 
 def main():

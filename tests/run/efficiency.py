@@ -2,7 +2,7 @@
 """
 Efficiencies and losses: equal to hand-computed ones in profiles with round numbers, and of programs that are built to have known ones,
 with 1, 2 and 4 threads and ranks; what is lost adds up in each of them, and it is the same in XML, CSV, JSON and text.
-usage: efficiency.py [profiles|programs]...
+usage: efficiency.py [profiles|programs|ideal]...
 """
 
 import importlib.util
@@ -230,10 +230,40 @@ def programs(verdict, scratch):
                 check_formats(verdict, profile.path, title)
 
 
+# ---- What if it were ideal -------------------------------------------------------------------------------------------
+
+def ideal(verdict, scratch):
+    """A team that is really balanced takes as much less time as was said; tiny loops are told so."""
+    source, points = os.path.join(harness.HERE, "ideal.c"), 0.05
+    for how in harness.sources():
+        program = scratch.file(how, "ideal")
+        harness.build(source, program, how)
+        for attempt in range(harness.TRIES):  # a busy machine may hold threads up between two readings of the clock
+            wrong = []
+            for case in ("slow", "turns", "even"):
+                outcome = harness.run(program, scratch.file(how, "%s-%d" % (case, attempt), "x")[:-2], 2, args=[case])
+                found = json.loads(show("show", "--json", outcome.reports()[0]))
+                took, balanced = (float(s) for s in re.search(r"took (\S+) balanced (\S+)", outcome.out).groups())
+                gain, part = found["ideal"][0], took * 1e9 / found["duration_ns"]
+                low, high, real = gain["low"] / part, gain["high"] / part, 1 - balanced / took
+                if gain["scenario"] != "balanced-teams" or not low - points <= real <= high + points:
+                    wrong.append("%s: balancing gains %.3f, said were %.3f to %.3f" % (case, real, low, high))
+                # the slow one is always the same: what is said is sure; each in turn: what all wait is no barrier's cost
+                if case == "slow" and low < 0.2 or case == "turns" and high < 0.2:
+                    wrong.append("%s: from %.3f to %.3f" % (case, low, high))
+            if not wrong:
+                break
+        verdict.check(not wrong, "%s: %s" % (how, "; ".join(wrong)))
+        outcome = harness.run(program, scratch.file(how, "tiny", "x")[:-2], 2, args=["tiny"])
+        section = re.search(r"-- +ompp Ideal +-+\n-+\n(.*?)\n\n", open(outcome.reports("txt")[0]).read(), re.S)
+        told = section and re.search(r"^(\d+) % of PARALLEL.* ideal\.c .* is fork, join and barriers", section[1], re.M)
+        verdict.check(told and int(told[1]) >= 80, "%s: tiny loops are not told so: %s" % (how, section and section[1]))
+
+
 def main():
     verdict, scratch = harness.Verdict("efficiency"), harness.Scratch("efficiency")
-    for name in sys.argv[1:] or ("profiles", "programs"):
-        {"profiles": profiles, "programs": programs}[name](verdict, scratch)
+    for name in sys.argv[1:] or ("profiles", "programs", "ideal"):
+        {"profiles": profiles, "programs": programs, "ideal": ideal}[name](verdict, scratch)
     verdict.finish(scratch)
 
 

@@ -11,6 +11,19 @@
 
 const char *const ompp_color_words[OMPP_COLOR_NUM] = {"auto", "always", "never"};
 
+bool ompp_color_read(const char *word, ompp_color_t *color)
+{
+    static const char option[] = "--color=";
+
+    if (strncmp(word, option, sizeof option - 1) != 0) return false;
+    for (unsigned i = 0; i < OMPP_COLOR_NUM; i++)
+        if (strcmp(word + sizeof option - 1, ompp_color_words[i]) == 0) {
+            *color = (ompp_color_t)i;
+            return true;
+        }
+    return false;
+}
+
 bool ompp_color_is_on(ompp_color_t color, int fd)
 {
     const char *terminal = ompp_env_foreign("TERM"), *none = ompp_env_foreign("NO_COLOR");

@@ -9,6 +9,7 @@
 #include "base/ompp_write.h"
 #include "report/ompp_outfile.h"
 #include "report/ompp_report.h"
+#include "tools/common/ompp-progress.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -58,7 +59,9 @@ int ompp_report_write(ompp_profile_t *profile, const request_t *request, const c
                       .local_rank = rank,
                       .time_digits = request->digits < 0 ? OMPP_REPORT_DIGITS : request->digits,
                       .resolve_seconds = ompp_report_is_foreign() ? FOREIGN_SECONDS : 3600};
+    ompp_progress_begin("ompp-report", "finding names and lines, writing the report", -1);
     int rc = ompp_job_run(profile, &job);
+    ompp_progress_end();
 
     if (job.path[0]) printf("%s\n%s\n", job.path, job.xml_path);
     if (job.message[0]) ompp_report_complain(job.message);

@@ -13,6 +13,7 @@
 #include "report/ompp_annotate.h"
 
 #include "report/ompp_report.h"
+#include "tools/common/ompp-progress.h"
 #include "tools/report/ompp-report-left.h"
 
 #include <errno.h>
@@ -107,23 +108,31 @@ static bool is_left(int fd)
 static bool load(const char *path, input_t *input)
 {
     const char *name = shown_name(path);
-    const int fd = open_input(path);
-    char why[1024], kind;
+    char why[1024] = "", reading[300], kind;
     int rc;
 
+    snprintf(reading, sizeof reading, "reading %s", name);
+    ompp_progress_begin("ompp-report", reading, -1);
+    const int fd = open_input(path);
+    const bool known = sniff(fd, &kind);
+    ompp_progress_end();
     *input = (input_t){0};
-    if (!sniff(fd, &kind)) {
+    if (!known) {
         fprintf(stderr, "ompp-report: %s: %s; name a report that can be read\n", name, strerror(errno));
         rc = -OMPP_E_IO;
     } else if (kind == 'X') {
+        ompp_progress_begin("ompp-report", reading, fd);
         rc = ompp_report_xml_read_fd(fd, name, &input->profile, why, sizeof why);
+        ompp_progress_end();
         if (rc) fprintf(stderr, "ompp-report: %s; %s\n", ompp_report_shown(why), remedy(rc));
     } else if (!kind && is_left(fd)) {
         fprintf(stderr, "ompp-report: use convert: %s is what a run left that could not write its report\n", name);
         rc = -OMPP_E_FORMAT;
     } else {
         lseek(fd, 0, SEEK_SET);
+        ompp_progress_begin("ompp-report", reading, fd);
         rc = ompp_document_read_fd(fd, name, &input->document, why, sizeof why);
+        ompp_progress_end();
         if (rc) ompp_report_complain(why);
     }
     if (fd >= 0) close(fd);
@@ -167,6 +176,7 @@ static int check_rank(const request_t *request, const ompp_profile_t *p)
     for (size_t r = 0; rank != OMPP_NONE && r < p->nranks_kept; r++)
         if (p->ranks[r].rank == rank) rank = OMPP_NONE;
     if (rank == OMPP_NONE) return 0;
+    ompp_progress_end();
     if (p->nrest && rank < p->nranks)
         fprintf(stderr,
                 "ompp-report: rank %" PRIu32 " is added up with others in %s; set OMPP_RANK_DETAIL for the run\n", rank,
@@ -200,18 +210,22 @@ static int print_text(const request_t *request, const ompp_profile_t *profile, F
     return ompp_report_text(profile, digits, request->full, out);
 }
 
-/* \return 0, -OMPP_E_*; -OMPP_E_NOTFOUND was said. */
+/* Of a terminal the report is printed when it is whole: until then it has the line of progress. \return 0, -OMPP_E_*;
+ * -OMPP_E_NOTFOUND was said. */
 static int print_profile(const request_t *request, const ompp_profile_t *profile, bool csv)
 {
+    const bool colored = !csv && !request->json && ompp_color_is_on(request->color, STDOUT_FILENO);
     char *text = NULL;
-    size_t size;
+    size_t size = 0;
+    FILE *out = colored || isatty(STDOUT_FILENO) ? open_memstream(&text, &size) : stdout;
 
-    if (csv) return ompp_report_csv(profile, request->full, stdout);
-    if (request->json || !ompp_color_is_on(request->color, STDOUT_FILENO)) return print_text(request, profile, stdout);
-    FILE *memory = open_memstream(&text, &size);
-    int rc = memory ? print_text(request, profile, memory) : -OMPP_E_NOMEM;
-    if (memory && fclose(memory) != 0 && rc == 0) rc = -OMPP_E_NOMEM;
-    if (rc == 0) ompp_color_put(text, stdout);
+    if (!out) return -OMPP_E_NOMEM;
+    ompp_progress_begin("ompp-report", "writing the report", -1);
+    int rc = csv ? ompp_report_csv(profile, request->full, out) : print_text(request, profile, out);
+    ompp_progress_end();
+    if (out != stdout && fclose(out) != 0 && rc == 0) rc = -OMPP_E_NOMEM;
+    if (rc == 0 && colored) ompp_color_put(text, stdout);
+    else if (rc == 0 && text) fwrite(text, 1, size, stdout);
     free(text);
     return rc;
 }
@@ -415,8 +429,10 @@ static int check_file(const request_t *request, const char *path, bool first)
     size_t size;
     FILE *memory = open_memstream(&v.objections, &size);
 
+    ompp_progress_begin("ompp-report", "checking", -1);
     if (memory && input.profile) v.nbad = ompp_analysis_check(input.profile, v.name, memory);
     if (memory && input.document) v.nbad = ompp_document_check(input.document, v.name, memory, &v.nchecked);
+    ompp_progress_end();
     if (!memory || fclose(memory) != 0) v.nbad++;
     if (request->json) put_json(&v, &input, first);
     else put_words(&v, &input, request);

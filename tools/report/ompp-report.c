@@ -385,6 +385,9 @@ static int check_usage(size_t verb, bool named, unsigned used, char **files, int
         return wrong(text, verbs[verb].name);
     }
     if (used & TAKES(EXPIRE) && used & ~TAKES(EXPIRE)) return wrong("--expire stands alone", NULL);
+    if (used & TAKES(BY) && used & (TAKES_VIEW | TAKES(JSON)))
+        return wrong("--by= is a view of its own: it takes --full alone", NULL);
+    if (used & TAKES(JSON) && used & TAKES(RANK)) return wrong("--rank is not for --json, which has no rows", NULL);
     if (!named && nfiles > 0 && !is_file(files[0]) && (near = nearest_verb(files[0])))
         return wrong_verb(files[0], near);
     if (used & TAKES(OUTPUT) && nfiles > 1) return wrong("-o is for one FILE", NULL);
