@@ -493,6 +493,8 @@ static bool follow(search_t *search, uintptr_t address, uintptr_t goal, int64_t 
         }
     }
     if (!goal && search->was_jump && ends_here(search, &search->first_jump)) return true;
+    /* An interpreter's, or a large switch's: all cases have the frame that their jump has. */
+    if (goal && search->was_jump && reaches_goal(search, &search->first_jump)) return true;
     /* Helpers of assembly change rbp, which their callers, who know it, restore by the stack pointer. */
     if (search->weak.kind == OMPP_RECIPE_NONE || !search->help->accept(search->help->context, search->weak))
         return false;
