@@ -221,6 +221,7 @@ static const char *why_no_line(const ompp_profile_t *profile, uint32_t module, c
     const char *path = ompp_profile_text(profile, profile->modules[module].path);
 
     if (ompp_structure_has_lines(structure)) return "no line for the address";
+    if (ompp_structure_has_foreign_debug_file(structure)) return "its debug file is another user's, and was not read";
     snprintf(why, n, "no debug information; %s", ompp_debug_advice(path, ompp_structure_names_debug_file(structure)));
     return why;
 }

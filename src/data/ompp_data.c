@@ -586,6 +586,8 @@ void ompp_data_note_covered(void)
 
 void ompp_data_note_uncounted(void)
 {
+    for (unsigned i = 0; i < nbackends; i++)
+        if (backends[i]->finish) backends[i]->finish();
     if (nbackends > 0 || (nobjects == 0 && !*ompp_env.data)) return;
     ompp_event_coverage(OMPP_COVERAGE_NOTE, "data structures are named, but nothing counts for them",
                         ompp_data_hooks_are_refused()

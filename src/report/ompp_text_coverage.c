@@ -2,9 +2,13 @@
  * \file
  * What was not measured, or not as it should be: section ompp Coverage, and the cautions before what advises by times.
  */
+#define _GNU_SOURCE /* fmemopen */
 #include "report/ompp_text_priv.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+#define SHORT 71 /* columns of a caution in the summary */
 
 /* Fills the text of ompp_coverage.def: %s subject, %r reason, %n count, %p count as thousandths in percent, %m that
  * in the mean of the ranks that say it, %c count as ms in seconds, [only with a reason]. */
@@ -60,6 +64,24 @@ void ompp_text_cautions(ompp_text_t *t)
     }
 }
 
+size_t ompp_text_short_cautions(ompp_text_t *t)
+{
+    FILE *const out = t->out;
+    size_t lines = 0;
+
+    for (size_t i = 0; i < t->profile->ncoverage; i++) {
+        char text[SHORT + 1] = "";
+        if (!is_caution(t, i) || !(t->out = fmemopen(text, sizeof text, "w"))) continue;
+        coverage_words(t, &t->profile->coverage[i]);
+        fclose(t->out);
+        text[strcspn(text, ":;")] = '\0';
+        fprintf(out, "Caution: %.*s\n", SHORT, text);
+        lines++;
+    }
+    t->out = out;
+    return lines;
+}
+
 /* A section of its own: programs that read ompP's reports know each line of the overheads, and leave out sections that
  * they do not. */
 void ompp_text_caution_section(ompp_text_t *t)
@@ -96,7 +118,8 @@ void ompp_text_coverage(ompp_text_t *t)
     char folded[300];
 
     ompp_layout_title(t->out, "ompp Coverage");
-    if (!p->ncoverage && !t->refused && !t->folded.kept) fputs("everything was measured\n", t->out);
+    if (!p->ncoverage && !t->refused && !t->folded.regions && !t->folded.nodes)
+        fputs("everything was measured\n", t->out);
     for (uint32_t kind = 0; kind < OMPP_COVERAGE_NUM; kind++) {
         for (size_t i = 0; i < p->ncoverage; i++)
             if (p->coverage[i].kind == kind) {

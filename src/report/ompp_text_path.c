@@ -1,8 +1,8 @@
 #include "report/ompp_text_path.h"
 
 #include "base/ompp_path.h"
+#include "base/ompp_utf8.h"
 #include "report/ompp_text_priv.h"
-#include "report/ompp_utf8.h"
 #include "structure/ompp_name.h"
 
 #include <inttypes.h>

@@ -6,10 +6,10 @@
 #include "report/ompp_report.h"
 #include "report/ompp_text_path.h"
 #include "report/ompp_text_priv.h"
-#include "report/ompp_utf8.h"
 
 #include "analysis/ompp_sample_sums.h"
 #include "base/ompp_error.h"
+#include "base/ompp_utf8.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -127,6 +127,9 @@ static bool decide(void)
     if (!samples.hz) return false;
     const unsigned asked = samples.hz;
     const char *conflict = ompp_sample_conflict();
+    if (!conflict && !ompp_env_is_set("OMPP_SAMPLE_HZ") && ompp_known_in_valgrind())
+        conflict = "valgrind runs the program, and callgrind ends when signals come in threads: ompp --sample=100 -- "
+                   "switches them on";
     if (conflict) snprintf(samples.why, sizeof samples.why, "%s", conflict);
     samples.good = !conflict && choose_any();
     snprintf(samples.text, sizeof samples.text, "%u Hz of processor time%s, by %s", samples.hz,

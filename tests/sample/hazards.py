@@ -128,6 +128,20 @@ def off(verdict, scratch, program):
     verdict.check(10 <= number <= 60 and 400 <= ms <= 600, "0.5 s at 100 Hz: %d samples, %d ms" % (number, ms))
 
 
+def valgrind(verdict, scratch):
+    """Callgrind ends programs that get signals in threads: there are no samples, and no lines of valgrind's about what ompp does."""
+    if not shutil.which("valgrind"):
+        return print("note: valgrind is not installed")
+    for how in harness.sources():
+        program, folder = scratch.file(how, "valgrind"), scratch.file(how, "valgrind-run", "x")[:-2]
+        harness.build(os.path.join(harness.SOURCE, "tests", "bench", "bench_constructs.c"), program, how)
+        words = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, "parallel", "300"]
+        outcome = execute(words, folder, OMP_NUM_THREADS=2, OMP_WAIT_POLICY="passive")
+        verdict.equal(outcome.status, 0, how + ", callgrind: " + outcome.err[-300:])
+        verdict.check("unknown 'how'" not in outcome.err, how + ", callgrind: says: " + outcome.err[-300:])
+        verdict.check("not available: samples (valgrind runs the program" in text_of(outcome), how + ", callgrind: Coverage")
+
+
 def main():
     verdict, scratch = harness.Verdict("hazards"), harness.Scratch("hazards")
     program, module = build(scratch, "hazards"), scratch.file("libevent-module.so")
@@ -153,6 +167,7 @@ def main():
         own_timers(verdict, scratch, program, max(found.values()))
         limits(verdict, scratch, program, found)
         off(verdict, scratch, program)
+        valgrind(verdict, scratch)
     verdict.finish(scratch)
 
 
