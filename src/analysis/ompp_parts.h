@@ -1,6 +1,7 @@
 /**
  * \file
- * Loops and inlined calls between a function and the lines of its samples, and between it and what it calls there. Includes base, model and structure only.
+ * Loops and inlined calls between a function and the lines of its samples, and between it and what it calls there.
+ * Includes base, model and structure only.
  */
 #ifndef OMPP_PARTS_H
 #define OMPP_PARTS_H

@@ -30,7 +30,7 @@ uint32_t ompp_path_caller(const ompp_profile_t *profile, uint32_t node);
 int ompp_path_tree_of_samples(const ompp_profile_t *profile, const ompp_samples_t *samples, ompp_by_t by, bool full,
                               FILE *out);
 
-/** \brief Counters of each region on each of its call paths, inclusive, as a section of CSV; nothing without counters. */
+/** \brief Counters of each region on each call path, inclusive, as a section of CSV; nothing without counters. */
 void ompp_path_counters_csv(const ompp_text_t *t, const ompp_profile_t *profile);
 
 #endif

@@ -21,8 +21,8 @@ typedef struct ompp_sampler {
     /* one of the two */
     int timer; /* kernel's number */
     int fd;
-    uint64_t id;      /* of the event that fd was opened for: the program may have closed it */
-    uint64_t next_ns; /* while it rests: of the thread's processor time, when the next sample is due */
+    uint64_t id;       /* of the event that fd was opened for: the program may have closed it */
+    uint64_t next_ns;  /* while it rests: of the thread's processor time, when the next sample is due */
     uint64_t begin_ns; /* of the thread's processor time, when it was opened */
     uint64_t samples, ns;
     unsigned slow; /* samples in a row that took too long */

@@ -26,8 +26,9 @@ typedef struct {
         UNKNOWN,
         REGISTER,
         MEMORY,
+        INDIRECT,
         ADDRESS
-    } form : 8; /* reg + offset; *(reg + offset) + plus; begin of the file + offset */
+    } form : 8; /* reg + offset; *(reg + offset) + plus; *(*(reg + offset) + plus); begin of the file + offset */
     uint8_t reg;
     int32_t offset, plus;
 } value_t;
@@ -71,7 +72,7 @@ static value_t add(value_t value, int64_t n)
 {
     const int64_t sum = (value.form == MEMORY ? value.plus : value.offset) + n;
 
-    if (sum != (int32_t)sum) value.form = UNKNOWN;
+    if (sum != (int32_t)sum || (value.form == INDIRECT && n)) value.form = UNKNOWN;
     if (value.form == MEMORY) value.plus = (int32_t)sum;
     if (value.form == REGISTER || value.form == ADDRESS) value.offset = (int32_t)sum;
     return value;
@@ -94,6 +95,7 @@ static bool same_place(const state_t *s, value_t a, value_t b)
 
 static value_t load(const state_t *s, value_t address)
 {
+    if (address.form == MEMORY) return (value_t){INDIRECT, address.reg, address.offset, address.plus};
     if (address.form != REGISTER) return (value_t){.form = UNKNOWN};
     for (unsigned i = 0; i < STORES; i++)
         if (same_place(s, s->store[i].address, address)) return s->store[i].value;
@@ -228,8 +230,13 @@ static bool rbp_rule(value_t rbp, value_t cfa, ompp_recipe_t *recipe)
 
     recipe->rbp_rule = OMPP_RBP_SAME;
     if (rbp.form == REGISTER) return rbp.reg == OMPP_RBP && rbp.offset == 0;
-    if (rbp.form != MEMORY || rbp.plus) return false;
-    if (cfa.form == REGISTER && cfa.reg == rbp.reg) {
+    if (rbp.form == INDIRECT && cfa.form == MEMORY && rbp.reg == cfa.reg && rbp.offset == cfa.offset) {
+        /* The stack pointer was kept in the frame: the caller's rbp lies where that points to. */
+        recipe->rbp_rule = OMPP_RBP_AT_CFA;
+        at = (int64_t)rbp.plus - cfa.plus;
+    } else if (rbp.form != MEMORY || rbp.plus) {
+        return false;
+    } else if (cfa.form == REGISTER && cfa.reg == rbp.reg) {
         recipe->rbp_rule = OMPP_RBP_AT_CFA;
         at -= cfa.offset;
     } else if (is_on_stack(rbp)) {
@@ -247,7 +254,7 @@ static bool ends_here(search_t *search, const state_t *s)
     value_t cfa = s->reg[OMPP_RSP];
     ompp_recipe_t recipe = {.kind = OMPP_RECIPE_NONE};
 
-    if (cfa.form == UNKNOWN || cfa.form == ADDRESS || cfa.reg == ALIGNED) return false;
+    if (cfa.form == UNKNOWN || cfa.form == INDIRECT || cfa.form == ADDRESS || cfa.reg == ALIGNED) return false;
     cfa = add(cfa, 8);
     if (!rbp_rule(s->reg[OMPP_RBP], cfa, &recipe)) {
         if (cfa.form == REGISTER && cfa.reg == OMPP_RSP)
@@ -486,6 +493,8 @@ static bool follow(search_t *search, uintptr_t address, uintptr_t goal, int64_t 
         }
     }
     if (!goal && search->was_jump && ends_here(search, &search->first_jump)) return true;
+    /* An interpreter's, or a large switch's: all cases have the frame that their jump has. */
+    if (goal && search->was_jump && reaches_goal(search, &search->first_jump)) return true;
     /* Helpers of assembly change rbp, which their callers, who know it, restore by the stack pointer. */
     if (search->weak.kind == OMPP_RECIPE_NONE || !search->help->accept(search->help->context, search->weak))
         return false;

@@ -120,7 +120,7 @@ static __attribute__((noinline)) ompp_unwind_end_t step_rare(path_t *path, ompp_
     }
     *walk = before;
     enter_caller(walk, *cfa, rip, rbp);
-    /* Helpers of assembly, without unwind information, leave as they are what their callers need to find their frames. */
+    /* Helpers of assembly, without unwind information, leave what their callers need to find their frames. */
     path->keeps = path->keeps && path->is_thorough && recipe.kind == OMPP_RECIPE_RSP;
     if (path->keeps) walk->known |= before.known & ~(1u << OMPP_RAX | 1u << OMPP_RDX);
     return OMPP_UNWIND_ROOT;

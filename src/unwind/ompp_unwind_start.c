@@ -120,7 +120,8 @@ static void prepare(const ompp_image_table_t *table)
 
     for (size_t i = 0; d && i < table->n; i++) {
         ompp_image_map_t image;
-        if (!ompp_image_map_find(table->items[i].low, &image)) continue;
+        /* its end: where the C library knows each segment alone, the first one looks like a whole file */
+        if (!ompp_image_map_find(table->items[i].high - 1, &image)) continue;
         for (unsigned k = 0; k < image.nsegments; k++) {
             const uintptr_t begin = image.segment[k].low, bytes = image.segment[k].high - begin;
             uintptr_t low, high;
