@@ -102,6 +102,14 @@ typedef enum {
     OMPP_METRIC_MEET_REST,
     OMPP_METRIC_MEET_NUM
 } ompp_meet_metric_t;
+/** Metrics of calls that wait for messages, in the same way: of those that both sides have kept. */
+typedef enum {
+    OMPP_METRIC_PAIRS,
+    OMPP_METRIC_PAIR_SENDER,
+    OMPP_METRIC_PAIR_RECEIVER,
+    OMPP_METRIC_PAIR_REST,
+    OMPP_METRIC_PAIR_NUM
+} ompp_pair_metric_t;
 
 /** Metrics of samples, registered as one set when they are taken; of the node where each found its thread. */
 typedef enum { OMPP_METRIC_SAMPLES, OMPP_METRIC_SAMPLED_NS, OMPP_METRIC_SAMPLES_NUM } ompp_sample_metric_t;
@@ -122,8 +130,9 @@ extern const ompp_metric_row_t ompp_start_metrics[OMPP_METRIC_TASK_START_NUM],
     ompp_end_metrics[OMPP_METRIC_TASK_END_NUM];
 extern const ompp_metric_row_t ompp_sample_metrics[OMPP_METRIC_SAMPLES_NUM];
 extern const ompp_metric_row_t ompp_chunk_metrics[OMPP_METRIC_CHUNK_NUM];
-extern const ompp_metric_row_t ompp_meet_metrics[OMPP_METRIC_MEET_NUM]
-    __attribute__((visibility("default")));             /* for libompp-mpi */
+/* For libompp-mpi, too. */
+extern const ompp_metric_row_t ompp_meet_metrics[OMPP_METRIC_MEET_NUM] __attribute__((visibility("default")));
+extern const ompp_metric_row_t ompp_pair_metrics[OMPP_METRIC_PAIR_NUM] __attribute__((visibility("default")));
 extern const char *const ompp_unit_name[OMPP_UNIT_NUM]; /* "ns", "count", "bytes" */
 
 typedef enum {

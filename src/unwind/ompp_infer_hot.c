@@ -56,7 +56,8 @@ typedef struct {
     ompp_recipe_t *recipe;
     unsigned npoints;
     point_t points[POINTS];
-    uintptr_t goal; /* not 0: the search begins where the procedure does, and ends here */
+    ompp_recipe_t weak; /* of a return where rbp was not known any more; kind NONE: there was none */
+    uintptr_t goal;     /* not 0: the search begins where the procedure does, and ends here */
     unsigned count, npending;
     /* By a register: to a case of a switch, or to another procedure. */
     bool has_jump, was_jump;
@@ -246,10 +247,13 @@ static bool ends_here(search_t *search, const state_t *s)
     value_t cfa = s->reg[OMPP_RSP];
     ompp_recipe_t recipe = {.kind = OMPP_RECIPE_NONE};
 
-    if (cfa.form == UNKNOWN || cfa.form == ADDRESS || cfa.reg == ALIGNED ||
-        !rbp_rule(s->reg[OMPP_RBP], add(cfa, 8), &recipe))
-        return false;
+    if (cfa.form == UNKNOWN || cfa.form == ADDRESS || cfa.reg == ALIGNED) return false;
     cfa = add(cfa, 8);
+    if (!rbp_rule(s->reg[OMPP_RBP], cfa, &recipe)) {
+        if (cfa.form == REGISTER && cfa.reg == OMPP_RSP)
+            search->weak = (ompp_recipe_t){.kind = OMPP_RECIPE_RSP, .offset = cfa.offset};
+        return false;
+    }
     recipe.offset = cfa.offset;
     if (cfa.form == MEMORY) {
         if (cfa.plus % 8 || cfa.plus / 8 > 63 || cfa.plus / 8 < -64 || (cfa.reg != OMPP_RSP && cfa.reg != OMPP_RBP))
@@ -463,6 +467,7 @@ static bool follow(search_t *search, uintptr_t address, uintptr_t goal, int64_t 
     memset(search->visited, 0, sizeof search->visited);
     search->count = search->npending = search->npoints = 0;
     search->has_jump = search->was_jump = false;
+    search->weak.kind = OMPP_RECIPE_NONE;
     search->now.at = address;
     search->now.apart = apart;
     for (unsigned r = 0; r < 16; r++) search->now.reg[r] = (value_t){REGISTER, (uint8_t)r, 0, 0};
@@ -480,7 +485,12 @@ static bool follow(search_t *search, uintptr_t address, uintptr_t goal, int64_t 
             break;
         }
     }
-    return !goal && search->was_jump && ends_here(search, &search->first_jump);
+    if (!goal && search->was_jump && ends_here(search, &search->first_jump)) return true;
+    /* Helpers of assembly change rbp, which their callers, who know it, restore by the stack pointer. */
+    if (search->weak.kind == OMPP_RECIPE_NONE || !search->help->accept(search->help->context, search->weak))
+        return false;
+    *search->recipe = search->weak;
+    return true;
 }
 
 /* ---- Memory for it ----------------------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "base/ompp_caller.h"
 #include "base/ompp_error.h"
 #include "base/ompp_path.h"
+#include "image/ompp_known.h"
 #include "image/ompp_program.h"
 
 #include <dlfcn.h>
@@ -19,6 +20,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define DECODER_LIBRARY "libompp-unwind.so"
 #define DECODER_SYMBOL "ompp_unwind_decoder"
@@ -187,6 +189,7 @@ static void start(void *unused)
         result = -OMPP_E_NOMEM;
         return;
     }
+    if (ompp_known_in_valgrind()) ompp_probe_pid = getpid();
     open_decoder();
     refresh(NULL);
     atomic_store_explicit(&ompp_cache_entries, (ompp_cache_entry_t *)memory, memory_order_release);
