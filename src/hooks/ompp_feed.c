@@ -61,7 +61,8 @@ typedef struct state {
     unsigned steps; /* a burst stands for 1 << steps, in length */
     ompp_reuse_t sampled, burst;
     ompp_levels_t *levels;
-    bool plain; /* they are */
+    bool plain;      /* they are */
+    ompp_off_t node; /* that is left now; 0 = where the thread is */
     unsigned nfound;
     found_t found[STRUCTURES];
 } state_t;
@@ -100,7 +101,7 @@ static found_t *found_of(state_t *s, uint32_t object)
     while (s->found[i].object && s->found[i].object != object + 1) i = (i + 1) % STRUCTURES;
     if (s->found[i].object) return &s->found[i];
     if (s->nfound >= STRUCTURES / 4 * 3) {
-        hand_over(s, ompp_meter_last());
+        hand_over(s, s->node ? s->node : ompp_meter_last());
         i = object % STRUCTURES;
     }
     s->nfound++;
@@ -289,8 +290,10 @@ void ompp_feed_move(ompp_counter_t *counter, ompp_off_t node)
     state_t *s = state_of(counter);
 
     if (!s) return;
+    s->node = node;
     if (!s->busy) drain(counter, s);
     hand_over(s, node);
+    s->node = 0;
 }
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */

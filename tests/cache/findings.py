@@ -101,6 +101,14 @@ def refused(verdict, scratch, program):
         verdict.check(reason in caches.text_of(run) and "ompp Caches" not in caches.text_of(run), "refused %r in Coverage" % text)
 
 
+def without_hooks(verdict, scratch):
+    """A program that has none is told what to do, once."""
+    program = harness.build(scratch.file("plain-findings"), os.path.join(caches.HERE, "findings.c"), "opari")
+    run = harness.run(program, scratch.file("without"), 2, args=("apart",), OMPP_CACHE="model")
+    verdict.equal([line for line in run.messages() if "cache" in line],
+                  ["ompp: OMPP_CACHE: caches are not simulated: build the program with kinst-ompp --memory (docs/cache.md)"], "without hooks")
+
+
 def main():
     scratch, verdict = harness.Scratch("cache-findings"), harness.Verdict("cache-findings")
     for title, compiler in memory.compilers("gcc", "clang"):
@@ -112,6 +120,7 @@ def main():
         same_counts(verdict, scratch, program, title)
         undisturbed(verdict, scratch, compiler, title)
     refused(verdict, scratch, program)
+    without_hooks(verdict, scratch)
     verdict.finish(scratch)
 
 
