@@ -48,6 +48,8 @@ static int tasks(ompp_text_t *t, const void *what) { return (void)what, ompp_tex
 static int loops(ompp_text_t *t, const void *what) { return (void)what, ompp_text_loops(t); }
 static int never(ompp_text_t *t, const void *what) { return (void)what, ompp_text_never(t); }
 static int data(ompp_text_t *t, const void *what) { return (void)what, ompp_text_data(t); }
+static int cache(ompp_text_t *t, const void *what) { return (void)what, ompp_text_cache(t); }
+static int ideal(ompp_text_t *t, const void *what) { return (void)what, ompp_text_ideal(t); }
 static int whatif(ompp_text_t *t, const void *what) { return (void)what, ompp_text_whatif(t); }
 
 /* As the text report has them, with their titles. */
@@ -58,7 +60,7 @@ static void put_sections(ompp_html_t *h, ompp_text_t *t, const ompp_profile_t *p
         ompp_html_write_fn *write;
     } sections[] = {{"general", general}, {"summary", summary}, {"coverage", coverage}, {"caution", caution},
                     {"outside", outside}, {"tasks", tasks},     {"loops", loops},       {"never", never},
-                    {"data", data},       {"whatif", whatif}};
+                    {"data", data},       {"cache", cache},     {"ideal", ideal},       {"whatif", whatif}};
 
     ompp_html_open(h, "sections", '{');
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)

@@ -2,7 +2,7 @@ import type { Profile } from "../data";
 import { el, type Child } from "../dom";
 import { heading, linked, note, report, reportTitle } from "../parts";
 
-const SHOWN = ["general", "summary", "coverage", "caution", "whatif"]; /* that have views */
+const SHOWN = ["general", "summary", "coverage", "caution", "ideal", "whatif"]; /* that have views */
 
 /** A line that is indented goes on with the one before. */
 function whole(lines: string[]): string[] {

@@ -1,6 +1,6 @@
 import type { Gain, Profile, Result } from "../data";
 import { el, svg, type Child } from "../dom";
-import { note, regionLink, report, heading } from "../parts";
+import { linked, note, regionLink, report, heading } from "../parts";
 import { table } from "../table";
 import { go, read } from "../state";
 
@@ -50,11 +50,17 @@ export function gains(p: Profile): { result: Result; gain: Gain }[] {
   return (p.raw.whatif?.results ?? []).filter((r) => r.gains.length && main(r).gain >= 0.005).sort((a, b) => main(b).gain - main(a).gain).slice(0, 3).map((result) => ({ result, gain: main(result) }));
 }
 
+/** What follows from the profile alone, without clocks. */
+function ideal(p: Profile): Child[] {
+  const lines = report(p.raw.sections.ideal);
+  return lines.length ? [heading("If one thing were ideal"), el("pre", { class: "words" }, ...lines.flatMap((l) => [...linked(p, l), "\n"]))] : [];
+}
+
 export function whatif(p: Profile): Child[] {
   const w = p.raw.whatif, text = report(p.raw.sections.whatif), selected = read().region;
-  if (!w) return [note("Nothing is known of what the program would gain. Run it with OMPP_CAUSAL=virtual: then this view shows for each region how much faster the program would be if the region were faster.")];
+  if (!w) return [note("Nothing is known of what the program would gain. Run it with OMPP_CAUSAL=virtual: then this view shows for each region how much faster the program would be if the region were faster."), ...ideal(p)];
   const words = () => el("details", { open: !w.results.length }, el("summary", {}, "As in the text report"), el("pre", {}, text.join("\n")));
-  if (!w.results.length) return [note("There is no result: the lines below say why."), words()];
+  if (!w.results.length) return [note("There is no result: the lines below say why."), words(), ...ideal(p)];
   const name = (r: Result) => { if (r.region === undefined) return w.outside; const q = p.regions[r.region]; return `${q.label} ${q.name && !q.isPath ? q.name : q.isPath ? "" : q.brief}`.trim().slice(0, 26); };
   const rank = (r: Result) => last(r).gain, best = [...w.results].sort((a, b) => rank(b) - rank(a));
   const marked = w.results.find((r) => r.region === selected && selected >= 0) ?? best[0];
@@ -75,5 +81,5 @@ export function whatif(p: Profile): Child[] {
         { title: "Knee %", hint: "more speed-up than that brings almost nothing", width: "6em", number: true, cell: (i) => (w.results[i].knee ? pc(w.results[i].knee, 0) : "\u2013"), sort: (i) => w.results[i].knee },
         { title: "Remarks", width: "14em", cell: (i) => [w.results[i].verdict, ...w.results[i].flags].filter(Boolean).join(", ") },
       ],
-    }), words()];
+    }), words(), ...ideal(p)];
 }
