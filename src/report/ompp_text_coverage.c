@@ -70,11 +70,14 @@ size_t ompp_text_short_cautions(ompp_text_t *t)
     size_t lines = 0;
 
     for (size_t i = 0; i < t->profile->ncoverage; i++) {
-        char text[SHORT + 1] = "";
+        char text[400] = "";
         if (!is_caution(t, i) || !(t->out = fmemopen(text, sizeof text, "w"))) continue;
         coverage_words(t, &t->profile->coverage[i]);
         fclose(t->out);
+        text[sizeof text - 1] = '\0';
         text[strcspn(text, ":;")] = '\0';
+        for (char *cut = text + strlen(text); strlen(text) > SHORT && cut > text; cut--)
+            if (*cut == ' ') *cut = '\0'; /* what is left out is in Coverage */
         fprintf(out, "Caution: %.*s\n", SHORT, text);
         lines++;
     }
