@@ -20,6 +20,6 @@ fuzz_sources() {
 
 # fuzz_libs TARGET
 fuzz_libs() {
-    [ "$1" != xml ] || echo "${XML2_LIBS--lxml2} ${DWARF_LIBS--ldwarf} -lm"
+    [ "$1" != xml ] || echo "${XML2_LIBS--lxml2} ${DWARF_LIBS--ldwarf} -lz -lm"
     echo -lm
 }
