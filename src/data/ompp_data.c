@@ -14,6 +14,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -399,6 +400,44 @@ bool ompp_data_release(const void *address)
     return end > begin;
 }
 
+bool ompp_data_try(void)
+{
+    enum { TRIES = 2000 };
+
+    if (atomic_load_explicit(&ompp_process.state, memory_order_relaxed) != OMPP_STATE_RUNNING) return false;
+    for (unsigned i = 0; i < TRIES; i++) {
+        if (pthread_mutex_trylock(&data_lock) == 0) return true;
+        if (i > TRIES / 2) sched_yield();
+    }
+    return false;
+}
+
+void ompp_data_done(void) { pthread_mutex_unlock(&data_lock); }
+
+uint32_t ompp_data_object(const char *name, uint64_t address, uint64_t size)
+{
+    uint32_t object = find_name(name);
+
+    if (!object) object = make_object(name, OMPP_OBJECT_ALL, (const void *)(uintptr_t)address, size);
+    if (object) atomic_fetch_add_explicit(&object_at(object)->nranges, 1, memory_order_relaxed);
+    return object;
+}
+
+void ompp_data_object_says(uint32_t object, const char *text)
+{
+    if (object == 0 || object > nobjects) return;
+    const ompp_locked_t locked = ompp_lock();
+    const ompp_off_t off = ompp_string_take(text);
+    if (off) object_at(object)->origin = off;
+    ompp_unlock(locked);
+}
+
+void ompp_data_finish_backends(void)
+{
+    for (unsigned i = 0; i < nbackends; i++)
+        if (backends[i]->finish) backends[i]->finish();
+}
+
 /* What is left of a range without the bytes begin..end: nothing, one or two ranges in its place. \return their
  * number. */
 static size_t rest_of(ompp_data_range_t range, uintptr_t begin, uintptr_t end, ompp_data_range_t rest[2])
@@ -424,6 +463,8 @@ bool ompp_data_overlaps(const void *address, size_t size)
     pthread_mutex_unlock(&data_lock);
     return some;
 }
+
+bool ompp_data_has_ranges(void) { return ompp_data_ranges_count() > 0; }
 
 static ompp_data_piece_t piece_of(ompp_data_range_t range, uintptr_t begin, uintptr_t end)
 {

@@ -31,6 +31,7 @@ typedef struct {
     uintptr_t block_code[2]; /* where it was called */
     uint32_t limit;          /* highest structure that there is room for */
     uint64_t (*blocks)[2];   /* shape [limit + 1]: of the others, those that are larger than OMPP_COUNT_SCALAR */
+    struct ompp_whose_thread *whose; /* NULL: it is not known whose data is whose */
     ompp_used_t *used;       /* structures above OMPP_MAP_NEAR that were counted for; NULL with limit 0 */
     ompp_count_t count[1];   /* shape [limit + 1]; [0]: data that belongs to no structure */
 } ompp_counter_t;
@@ -86,6 +87,12 @@ ompp_counter_t *ompp_counter_get(void);
 
 /** \brief No structure was registered so far. */
 bool ompp_counter_no_objects(void);
+
+/** \brief Bytes belong to an object from now on. Between ompp_data_try() and ompp_data_done(). */
+void ompp_counter_put(uint32_t object, uintptr_t begin, uintptr_t end);
+
+/** \brief Whether an address is in the stack of a thread that is counted for. */
+bool ompp_counter_in_stack(uintptr_t address);
 
 /** \brief Opens the map and joins the runtime, once. */
 void ompp_counter_start(void);

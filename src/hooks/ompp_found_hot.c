@@ -3,7 +3,7 @@
  * structure's alone, or touched for the first time; and blocks. This file uses no vector registers (its compiler is
  * told so, see Makefile.inc.am), so that code which has its values in them need not save them.
  */
-#include "hooks/ompp_count_priv.h"
+#include "hooks/ompp_whose.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -22,6 +22,37 @@ static uint32_t own(uint32_t *entry, uint32_t owner)
     return value;
 }
 
+/* ompp_whose_paint() and ompp_whose_frame(), which keep no vector registers, for callers that need them. */
+typedef struct {
+    ompp_counter_t *counter;
+    uintptr_t address;
+    ompp_accessor_t by;
+    uint32_t object;
+} asked_t;
+
+__attribute__((used)) void ompp_found_frame(asked_t *asked);
+void ompp_found_frame(asked_t *asked)
+{
+    asked->object = ompp_whose_frame(asked->counter, asked->address, asked->by);
+}
+
+#if defined(__x86_64__)
+void ompp_whose_paint_kept(uintptr_t address) __attribute__((visibility("hidden")));
+void ompp_found_frame_kept(asked_t *asked) __attribute__((visibility("hidden")));
+#else
+#define ompp_whose_paint_kept ompp_whose_paint
+#define ompp_found_frame_kept ompp_found_frame
+#endif
+
+/* The structure that an object of the map stands for. */
+static inline uint32_t whose(ompp_counter_t *counter, uint32_t object, uintptr_t address, ompp_accessor_t by)
+{
+    if (__builtin_expect(object != OMPP_WHOSE_STACK, 1)) return object;
+    asked_t asked = {counter, address, by, ompp_whose_again(counter, address, by)};
+    if (__builtin_expect(!asked.object, 0)) ompp_found_frame_kept(&asked);
+    return asked.object;
+}
+
 /*
  * The entry of the page of an address after an access by this thread, which owns the page when nobody did: the first
  * entry of the system's page says whose all of it is.
@@ -32,6 +63,11 @@ static uint32_t touch(const ompp_counter_t *counter, uintptr_t address)
              *first = ompp_map_entry(address >> OMPP_MAP_TOUCH_BITS << OMPP_MAP_TOUCH_BITS);
     uint32_t value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
 
+    if (__builtin_expect(ompp_whose_all && !(value & OMPP_MAP_LOW), 0)) {
+        ompp_whose_paint_kept(address);
+        value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+        if (!(value & OMPP_MAP_LOW)) return value; /* the next access tries again */
+    }
     return value & ~OMPP_MAP_LOW ? value : own(entry, own(first, counter->tag) & ~OMPP_MAP_LOW);
 }
 
@@ -52,32 +88,42 @@ static ompp_counter_t *seen(void)
 /* ---- One access -------------------------------------------------------------------------------------------------- */
 
 /* A page that nobody has touched, or a thread that is new. */
-static ompp_found_t find_slow(uintptr_t address, unsigned kind)
+static ompp_found_t find_slow(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = seen();
     uint32_t entry = touch(counter, address);
-    uint64_t at = (uint64_t)ompp_count_note(counter, ompp_map_in_page(entry, address)) << OMPP_INLINE_COUNT_BITS;
+    const uint32_t object = whose(counter, ompp_map_in_page(entry, address), address, by);
+    uint64_t at = (uint64_t)ompp_count_note(counter, object) << OMPP_INLINE_COUNT_BITS;
 
     ompp_count_at(counter, at)->foreign[kind] += (entry & ~OMPP_MAP_LOW) != counter->tag;
     return (ompp_found_t){counter, at};
 }
 
-static inline ompp_found_t find(uintptr_t address, unsigned kind)
+static inline ompp_found_t find(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = ompp_counter_self;
     uint32_t entry = ompp_count_entry(counter, address), owner = entry & ~OMPP_MAP_LOW;
     uint64_t at = entry & OMPP_MAP_LOW;
 
-    if (__builtin_expect(!owner, 0)) return find_slow(address, kind);
+    if (__builtin_expect(!owner, 0)) return find_slow(address, kind, by);
     if (at & OMPP_MAP_PAGE_LEADS)
-        at = (uint64_t)ompp_count_note(counter, ompp_map_in_edge(entry, address)) << OMPP_INLINE_COUNT_BITS;
+        at = (uint64_t)ompp_count_note(counter, whose(counter, ompp_map_in_edge(entry, address), address, by))
+             << OMPP_INLINE_COUNT_BITS;
     if (owner != counter->tag) ompp_count_at(counter, at)->foreign[kind]++;
     return (ompp_found_t){counter, at};
 }
 
-ompp_found_t ompp_count_find_load(uintptr_t address) { return find(address, OMPP_LOAD); }
+/* Who calls the function that this stands in, whose frame begins with its caller's base pointer. */
+static inline ompp_accessor_t caller(const void *code, const uintptr_t *frame)
+{
+    return (ompp_accessor_t){(uintptr_t)code, (uintptr_t)(frame + 2), frame[0]};
+}
 
-ompp_found_t ompp_count_find_store(uintptr_t address) { return find(address, OMPP_STORE); }
+#define CALLER caller(__builtin_return_address(0), __builtin_frame_address(0))
+
+ompp_found_t ompp_count_find_load(uintptr_t address) { return find(address, OMPP_LOAD, CALLER); }
+
+ompp_found_t ompp_count_find_store(uintptr_t address) { return find(address, OMPP_STORE, CALLER); }
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
@@ -99,15 +145,16 @@ void ompp_count_block(ompp_counter_t *counter, uintptr_t address, size_t size, u
 
     for (size_t n; size > 0; address += n, size -= n) {
         uint32_t entry = touch(counter, address), object = ompp_map_in_page(entry, address);
-        uint32_t slot = ompp_count_note(counter, object);
+        const uint32_t structure = ompp_whose(counter, object, address, (ompp_accessor_t){.code = 0});
+        uint32_t slot = ompp_count_note(counter, structure);
         ompp_count_t *c = ompp_count_at(counter, (uint64_t)slot << OMPP_INLINE_COUNT_BITS);
         n = run_length(address, size, entry, object);
         c->other_bytes[kind] += n;
-        if (object == last) continue;
+        if (structure == last) continue;
         c->others[kind]++;
         counter->blocks[slot][kind] += block;
         c->foreign[kind] += (entry & ~OMPP_MAP_LOW) != counter->tag;
-        last = object;
+        last = structure;
     }
 }
 
@@ -119,9 +166,9 @@ void ompp_count_block(ompp_counter_t *counter, uintptr_t address, size_t size, u
 #define FOREIGN (1ull << OMPP_INLINE_FOREIGN_BIT)
 
 /* The counter, so many bytes further as the structure's count is from the first one. */
-static inline uintptr_t at(uintptr_t address, unsigned kind)
+static inline uintptr_t at(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
-    ompp_found_t found = find(address, kind);
+    ompp_found_t found = find(address, kind, by);
 
     return (uintptr_t)found.counter + found.at;
 }
@@ -163,7 +210,7 @@ static inline uintptr_t turn_usual(uintptr_t address, unsigned kind)
     return (uintptr_t)ompp_count_at(counter, low)->scalars | (owner == counter->tag ? 0 : FOREIGN);
 }
 
-static inline uintptr_t turn(uintptr_t address, unsigned kind)
+static inline uintptr_t turn(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = seen();
     uint32_t entry = ompp_count_entry(counter, address);
@@ -171,12 +218,21 @@ static inline uintptr_t turn(uintptr_t address, unsigned kind)
 
     if (counter->tag && !(entry & ~OMPP_MAP_LOW)) touch(counter, address);
     found = turn_usual(address, kind);
-    return found ? found : at(address, kind) + COUNTS + 1;
+    return found ? found : at(address, kind, by) + COUNTS + 1;
+}
+
+/* Behind CALL's rbp: that of the program, rdi, where the program goes on, 128 bytes below its stack pointer. */
+static inline ompp_accessor_t accessor(const uintptr_t *saved)
+{
+    return (ompp_accessor_t){saved[2], (uintptr_t)(saved + 3) + 128, saved[0]};
 }
 
 #define FOUND(name, function, kind, usual)                                             \
-    __attribute__((used)) uintptr_t ompp_found_##name(uintptr_t address);              \
-    uintptr_t ompp_found_##name(uintptr_t address) { return function(address, kind); } \
+    __attribute__((used)) uintptr_t ompp_found_##name(uintptr_t address, const uintptr_t *saved); \
+    uintptr_t ompp_found_##name(uintptr_t address, const uintptr_t *saved)                        \
+    {                                                                                             \
+        return function(address, kind, accessor(saved));                                          \
+    }                                                                                             \
     KEEPS uintptr_t ompp_usual_##name(uintptr_t address);                              \
     KEEPS uintptr_t ompp_usual_##name(uintptr_t address) { return usual; }
 
@@ -229,11 +285,12 @@ static inline uint64_t run_usual(uintptr_t address, int64_t step, uint64_t numbe
     return number;
 }
 
-static inline void run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot, uint64_t left)
+static inline void run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot, uint64_t left,
+                       ompp_accessor_t by)
 {
     while (left) {
         address += (number - left) * (uint64_t)step;
-        *(uint64_t *)(at(address, slot >= OMPP_INLINE_KIND) + COUNTS + slot) += 1;
+        *(uint64_t *)(at(address, slot >= OMPP_INLINE_KIND, by) + COUNTS + slot) += 1;
         address += (uint64_t)step;
         number = left - 1;
         left = run_usual(address, step, number, slot);
@@ -241,10 +298,11 @@ static inline void run(uintptr_t address, int64_t step, uint64_t number, uint64_
 }
 
 __attribute__((used)) void ompp_found_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot,
-                                          uint64_t left);
-void ompp_found_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot, uint64_t left)
+                                          uint64_t left, const uintptr_t *saved);
+void ompp_found_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot, uint64_t left,
+                    const uintptr_t *saved)
 {
-    run(address, step, number, slot, left);
+    run(address, step, number, slot, left, accessor(saved));
 }
 
 KEEPS uint64_t ompp_usual_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot);
@@ -327,7 +385,7 @@ int ompp_found_has_xsave(void)
                "    call ompp_usual_" #function "\n"                                    \
                "    testq %rax, %rax\n"                                                 \
                "    jz 1f\n"                                                            \
-               "2:\n" END "1:\n" CALL("", "ompp_found_" #function) "    jmp 2b\n"       \
+               "2:\n" END "1:\n" CALL("    movq %rbp, %rsi\n", "ompp_found_" #function) "    jmp 2b\n"       \
                                                                    "    .cfi_endproc\n" \
                                                                    "    .size " TEXT(name) ", . - " TEXT(name) "\n");
 KEPT(OMPP_INLINE_AT_LOAD, at_load)
@@ -341,63 +399,72 @@ __asm__(".text\n" BEGIN(TEXT(OMPP_INLINE_RUN)) "    movq %rax, %rdx\n"
                                                "    testq %rax, %rax\n"
                                                "    jnz 1f\n"
                                                "2:\n" END "1:\n" CALL(
-                                                   "    movq %rax, %r8\n",
+                                                   "    movq %rax, %r8\n    movq %rbp, %r9\n",
                                                    "ompp_found_run") "    jmp 2b\n"
                                                                      "    .cfi_endproc\n"
                                                                      "    .size " TEXT(OMPP_INLINE_RUN) ", . - " TEXT(
                                                                          OMPP_INLINE_RUN) "\n");
 
-/* Once per thread. The area holds all that compilers put values into: up to AVX-512's registers, behind 512 + 64 bytes
- * of its own. */
-__asm__("    .hidden ompp_counter_get_kept\n"
-        "    .globl ompp_counter_get_kept\n"
-        "    .type ompp_counter_get_kept, @function\n"
-        "    .p2align 4\n"
-        "ompp_counter_get_kept:\n"
-        "    .cfi_startproc\n"
-        "    pushq %rbp\n"
-        "    .cfi_def_cfa_offset 16\n"
-        "    .cfi_offset rbp, -16\n"
-        "    movq %rsp, %rbp\n"
-        "    .cfi_def_cfa_register rbp\n"
-        "    pushq %rbx\n"
-        "    .cfi_offset rbx, -24\n"
-        "    subq $2760, %rsp\n"
-        "    andq $-64, %rsp\n"
-        "    call ompp_found_has_xsave\n"
-        "    movl %eax, %ebx\n"
-        "    testl %ebx, %ebx\n"
-        "    jz 1f\n"
-        "    xorl %eax, %eax\n"
-        "    movq %rax, 512(%rsp)\n"
-        "    movq %rax, 520(%rsp)\n"
-        "    movq %rax, 528(%rsp)\n"
-        "    movq %rax, 536(%rsp)\n"
-        "    movq %rax, 544(%rsp)\n"
-        "    movq %rax, 552(%rsp)\n"
-        "    movq %rax, 560(%rsp)\n"
-        "    movq %rax, 568(%rsp)\n"
-        "    movl $0xe7, %eax\n"
-        "    xorl %edx, %edx\n"
-        "    xsave64 (%rsp)\n"
-        "    jmp 2f\n"
-        "1:  fxsave64 (%rsp)\n"
-        "2:  call ompp_counter_get\n"
-        "    movq %rax, %rcx\n"
-        "    testl %ebx, %ebx\n"
-        "    jz 1f\n"
-        "    movl $0xe7, %eax\n"
-        "    xorl %edx, %edx\n"
-        "    xrstor64 (%rsp)\n"
-        "    jmp 2f\n"
-        "1:  fxrstor64 (%rsp)\n"
-        "2:  movq %rcx, %rax\n"
-        "    movq -8(%rbp), %rbx\n"
-        "    .cfi_restore rbx\n"
-        "    leave\n"
-        "    .cfi_def_cfa rsp, 8\n"
-        "    .cfi_restore rbp\n"
-        "    ret\n"
-        "    .cfi_endproc\n"
-        "    .size ompp_counter_get_kept, . - ompp_counter_get_kept\n");
+/* Rare. The area holds all that compilers put values into: up to AVX-512's registers, behind 512 + 64 bytes of its own. */
+#define KEPT_ALL(name, function)                  \
+    __asm__("    .hidden " name "\n"              \
+            "    .globl " name "\n"               \
+            "    .type " name ", @function\n"     \
+            "    .p2align 4\n" name ":\n"         \
+            "    .cfi_startproc\n"                \
+            "    pushq %rbp\n"                    \
+            "    .cfi_def_cfa_offset 16\n"        \
+            "    .cfi_offset rbp, -16\n"          \
+            "    movq %rsp, %rbp\n"               \
+            "    .cfi_def_cfa_register rbp\n"     \
+            "    pushq %rbx\n"                    \
+            "    .cfi_offset rbx, -24\n"          \
+            "    pushq %r12\n"                    \
+            "    .cfi_offset r12, -32\n"          \
+            "    movq %rdi, %r12\n"               \
+            "    subq $2752, %rsp\n"              \
+            "    andq $-64, %rsp\n"               \
+            "    call ompp_found_has_xsave\n"     \
+            "    movl %eax, %ebx\n"               \
+            "    testl %ebx, %ebx\n"              \
+            "    jz 1f\n"                         \
+            "    xorl %eax, %eax\n"               \
+            "    movq %rax, 512(%rsp)\n"          \
+            "    movq %rax, 520(%rsp)\n"          \
+            "    movq %rax, 528(%rsp)\n"          \
+            "    movq %rax, 536(%rsp)\n"          \
+            "    movq %rax, 544(%rsp)\n"          \
+            "    movq %rax, 552(%rsp)\n"          \
+            "    movq %rax, 560(%rsp)\n"          \
+            "    movq %rax, 568(%rsp)\n"          \
+            "    movl $0xe7, %eax\n"              \
+            "    xorl %edx, %edx\n"               \
+            "    xsave64 (%rsp)\n"                \
+            "    jmp 2f\n"                        \
+            "1:  fxsave64 (%rsp)\n"               \
+            "2:  movq %r12, %rdi\n"               \
+            "    call " function "\n"             \
+            "    movq %rax, %r12\n"               \
+            "    testl %ebx, %ebx\n"              \
+            "    jz 1f\n"                         \
+            "    movl $0xe7, %eax\n"              \
+            "    xorl %edx, %edx\n"               \
+            "    xrstor64 (%rsp)\n"               \
+            "    jmp 2f\n"                        \
+            "1:  fxrstor64 (%rsp)\n"              \
+            "2:  movq %r12, %rax\n"               \
+            "    movq -8(%rbp), %rbx\n"           \
+            "    .cfi_restore rbx\n"              \
+            "    movq -16(%rbp), %r12\n"          \
+            "    .cfi_restore r12\n"              \
+            "    leave\n"                         \
+            "    .cfi_def_cfa rsp, 8\n"           \
+            "    .cfi_restore rbp\n"              \
+            "    ret\n"                           \
+            "    .cfi_endproc\n"                  \
+            "    .size " name ", . - " name "\n")
+
+KEPT_ALL("ompp_counter_get_kept", "ompp_counter_get");
+KEPT_ALL("ompp_whose_paint_kept", "ompp_whose_paint");
+KEPT_ALL("ompp_found_frame_kept", "ompp_found_frame");
 #endif

@@ -137,6 +137,9 @@ typedef struct {
     uint32_t set, index, unit, quality, reduce_threads, reduce_ranks, use;
 } ompp_metric_t;
 
+/** How the origin of a structure begins that the user has not named; behind it stands what was seen of it. */
+#define OMPP_OBJECT_ALL "(all)"
+
 /** A data structure that values belong to, equal on all ranks by its name. Addresses are those of the lowest rank that
  * has it. */
 typedef struct {

@@ -331,6 +331,22 @@ size_t ompp_unwind_context(ompp_unwind_thread_t *thread, const void *context, om
     return walk_stack(thread, &path, false, frames, room);
 }
 
+size_t ompp_unwind_from(ompp_unwind_thread_t *thread, uintptr_t code, uintptr_t rsp, uintptr_t rbp,
+                        ompp_unwind_frame_t *frames, size_t room)
+{
+    path_t path;
+
+    memset(path.walk.reg, 0, sizeof path.walk.reg);
+    path.walk.reg[OMPP_RIP] = code;
+    path.walk.reg[OMPP_RSP] = rsp;
+    path.walk.reg[OMPP_RBP] = rbp;
+    path.walk.known = 1u << OMPP_RIP | 1u << OMPP_RSP | 1u << OMPP_RBP;
+    path.walk.is_exact = true;
+    path.walk.recipes = path.walk.inferred = 0;
+    path.memo = NULL;
+    return walk_stack(thread, &path, false, frames, room);
+}
+
 /* reg: as ompp_unwind_here() was called with. */
 static __attribute__((noinline)) size_t walk_from(ompp_unwind_thread_t *thread, const uint64_t *reg,
                                                   ompp_unwind_memo_t *memo, ompp_unwind_frame_t *frames, size_t room)
@@ -389,6 +405,13 @@ size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_memo_t *memo, 
                         size_t room)
 {
     (void)memo;
+    return ompp_unwind_context(thread, NULL, frames, room);
+}
+
+size_t ompp_unwind_from(ompp_unwind_thread_t *thread, uintptr_t code, uintptr_t rsp, uintptr_t rbp,
+                        ompp_unwind_frame_t *frames, size_t room)
+{
+    (void)code, (void)rsp, (void)rbp;
     return ompp_unwind_context(thread, NULL, frames, room);
 }
 #endif
