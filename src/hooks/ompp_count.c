@@ -140,12 +140,16 @@ static ompp_counter_t *take_counter(void)
 
 /* ---- Structures -------------------------------------------------------------------------------------------------- */
 
+void ompp_counter_expect(uint32_t object)
+{
+    if (object <= nobjects) return;
+    nobjects = object;
+    for (thread_t *t = atomic_load(&threads); t; t = t->next) back_all(t);
+}
+
 static void put(uint32_t object, uintptr_t begin, uintptr_t end)
 {
-    if (object > nobjects) {
-        nobjects = object;
-        for (thread_t *t = atomic_load(&threads); t; t = t->next) back_all(t);
-    }
+    ompp_counter_expect(object);
     if (!ompp_map_put(object, begin, end))
         ompp_event_coverage(OMPP_COVERAGE_DROPPED, "edges of data structures", "too many structures that share a page");
 }

@@ -88,6 +88,9 @@ ompp_counter_t *ompp_counter_get(void);
 /** \brief No structure was registered so far. */
 bool ompp_counter_no_objects(void);
 
+/** \brief An object will be counted for. Between ompp_data_try() and ompp_data_done(). */
+void ompp_counter_expect(uint32_t object);
+
 /** \brief Bytes belong to an object from now on. Between ompp_data_try() and ompp_data_done(). */
 void ompp_counter_put(uint32_t object, uintptr_t begin, uintptr_t end);
 

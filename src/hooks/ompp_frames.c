@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define LEAST_SHIFT 3u /* parts of a frame have 8 bytes at least */
+#define LEAST_SHIFT 2u /* parts of a frame have 4 bytes at least */
 #define MOST_FRAMES 4096u
 #define RED_ZONE 128u /* bytes below the stack pointer that a function may use */
 
@@ -33,6 +33,7 @@ static frame_t *frame_of(uintptr_t entry, size_t bytes)
     for (uint32_t i = 0, at = (uint32_t)ompp_hash_place(entry, 12); i < MOST_FRAMES / 2; i++, at = (at + 1) % MOST_FRAMES) {
         if (all[at].entry == entry) return &all[at];
         if (all[at].entry) continue;
+        all[at].bytes = (uint32_t)bytes;
         for (all[at].shift = LEAST_SHIFT; (bytes >> all[at].shift) >= OMPP_WHOSE_PARTS;) all[at].shift++;
         atomic_store(&all[at].entry, entry);
         return &all[at];
@@ -45,8 +46,9 @@ static uint32_t make_object(const frame_t *frame, unsigned bucket)
     char name[200], place[120];
 
     ompp_whose_place(frame->entry, place, sizeof place);
-    snprintf(name, sizeof name, "%cs %s %x %x", OMPP_RAW_MARK, place, (bucket + 1) << frame->shift, 1u << frame->shift);
-    return ompp_data_object(name, 0, 1u << frame->shift);
+    snprintf(name, sizeof name, "%cs %s %x %x %x", OMPP_RAW_MARK, place, (bucket + 1) << frame->shift,
+             1u << frame->shift, frame->bytes);
+    return ompp_whose_object(name, 0, 1u << frame->shift);
 }
 
 /* ---- Answers ----------------------------------------------------------------------------------------------------- */

@@ -30,6 +30,7 @@
 #define BUDGET 100u       /* looking takes one part in so many of the time, */
 #define LEAST 0.05        /* and this many seconds in any case */
 #define ROUND 16u
+#define MAP_PAGE (1ul << OMPP_MAP_PAGE_BITS)
 
 typedef struct {
     char kind; /* as in model/ompp_raw.h; 0 = free */
@@ -125,7 +126,7 @@ static uint32_t new_site(const uintptr_t path[PATH], size_t n)
     }
     const uint64_t hash = describe(path, n, text, sizeof text);
     snprintf(name, sizeof name, "%ch %llx%s", OMPP_RAW_MARK, (unsigned long long)hash, text);
-    const uint32_t object = ompp_data_object(name, 0, 0);
+    const uint32_t object = ompp_whose_object(name, 0, 0);
     if (!object) return 0;
     heap.sites[heap.n] = (site_t){.key = hash, .object = object};
     heap.of[object] = (uint16_t)++heap.n;
@@ -168,6 +169,8 @@ static void put(uint32_t object, uintptr_t begin, size_t size)
     site_t *s = site_of(object);
 
     if (!object || end < begin) return;
+    if (begin & (MAP_PAGE - 1)) ompp_whose_paint_page(begin); /* what is beside the block is others' */
+    if (end & (MAP_PAGE - 1)) ompp_whose_paint_page(end);
     ompp_counter_put(object, begin, end);
     if (!s) return;
     if (begin < heap.lowest) heap.lowest = begin;

@@ -198,6 +198,14 @@ void ompp_whose_each_variable(ompp_whose_visit_t *visit, void *data)
 
 /* ---- Painting: between ompp_data_try() and ompp_data_done() ------------------------------------------------------- */
 
+uint32_t ompp_whose_object(const char *name, uint64_t address, uint64_t size)
+{
+    const uint32_t number = ompp_data_object(name, address, size);
+
+    if (number) ompp_counter_expect(number);
+    return number;
+}
+
 __attribute__((format(printf, 3, 4))) static uint32_t object(uint64_t address, uint64_t size, const char *format, ...)
 {
     char name[NAME_BYTES];
@@ -206,7 +214,7 @@ __attribute__((format(printf, 3, 4))) static uint32_t object(uint64_t address, u
     va_start(list_of, format);
     vsnprintf(name, sizeof name, format, list_of);
     va_end(list_of);
-    return ompp_data_object(name, address, size);
+    return ompp_whose_object(name, address, size);
 }
 
 uint32_t ompp_whose_unknown(const char *why) { return object(0, 0, "%cu %s", OMPP_RAW_MARK, why); }
@@ -240,21 +248,22 @@ static size_t first_symbol(const ompp_elf_symbols_t *symbols, uint64_t address)
     return low;
 }
 
-/* From a page on, as far as the pages behind are bare. */
+/* From a page on, as far as whole pages behind it are bare. */
 static uintptr_t end_of_bare(uintptr_t page, uintptr_t end)
 {
     uintptr_t at = page + PAGE;
 
+    if (end <= at) return end;
     if (end > page + AHEAD) end = page + AHEAD;
-    while (at < end && is_bare(at)) at += PAGE;
-    return at < end ? at : end;
+    while (at + PAGE <= end && is_bare(at)) at += PAGE;
+    return at;
 }
 
 /* base: address of the module's, or of the thread's copy. */
 static void paint_symbols(const module_t *m, const ompp_elf_symbols_t *symbols, uintptr_t base, char kind,
                           uintptr_t page)
 {
-    for (size_t i = first_symbol(symbols, page - base); i < symbols->n; i++) {
+    for (size_t i = first_symbol(symbols, page > base ? page - base : 0); i < symbols->n; i++) {
         const ompp_elf_symbol_t *s = &symbols->items[i];
         const uintptr_t low = base + s->low, high = base + s->high;
         if (low >= page + PAGE) return;
@@ -290,10 +299,12 @@ static bool paint_thread(uintptr_t page)
     return painted;
 }
 
-static void paint_page(uintptr_t page)
+void ompp_whose_paint_page(uintptr_t address)
 {
+    const uintptr_t page = address & ~(PAGE - 1);
     const module_t *m = module_at(page);
 
+    if (!is_bare(page)) return;
     if (!m) m = module_at(page + PAGE - 1);
     const bool is_stack = !m && ompp_counter_in_stack(page);
     if (m) paint_module(m, page);
@@ -310,7 +321,7 @@ void ompp_whose_paint(uintptr_t address)
     const int saved = errno;
 
     if (ompp_data_try()) {
-        if (is_bare(address)) paint_page(address & ~(PAGE - 1));
+        ompp_whose_paint_page(address);
         ompp_data_done();
     }
     errno = saved;

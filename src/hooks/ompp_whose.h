@@ -27,12 +27,13 @@ typedef struct {
 #define OMPP_WHOSE_MEMOS 16
 #define OMPP_WHOSE_CALLS 4 /* frames between an access and what it is about, and one more */
 
-#define OMPP_WHOSE_PARTS 64u /* a frame is told apart in so many at most */
+#define OMPP_WHOSE_PARTS 128u /* a frame is told apart in so many at most */
 
 /** What is known of the frames of a procedure. */
 typedef struct {
     _Atomic uintptr_t entry; /* 0 = free */
     unsigned shift;          /* log2 of the bytes of a part */
+    uint32_t bytes;          /* of one frame, from the stack pointer to the CFA */
     _Atomic uint32_t object[OMPP_WHOSE_PARTS];
 } ompp_whose_frame_t;
 
@@ -115,8 +116,12 @@ static inline uint32_t ompp_whose(ompp_counter_t *counter, uint32_t object, uint
 /** \brief "module+1f40" into text, or "?" \return bytes written, without the terminating zero. */
 size_t ompp_whose_place(uintptr_t address, char *text, size_t size);
 
-/** \brief Objects of raw names; between ompp_data_try() and ompp_data_done(). */
+/** \brief Objects of raw names, made when missing, 0 = no room; between ompp_data_try() and ompp_data_done(). */
+uint32_t ompp_whose_object(const char *name, uint64_t address, uint64_t size);
 uint32_t ompp_whose_unknown(const char *why);
+
+/** \brief Gives a page its structures, when it has none. */
+void ompp_whose_paint_page(uintptr_t address);
 
 /** \brief Writable data of the program's own modules, for who looks for pointers there. */
 typedef void ompp_whose_visit_t(uintptr_t begin, uintptr_t end, void *data);

@@ -5,6 +5,7 @@
  */
 #include "report/ompp_text_priv.h"
 
+#include "analysis/ompp_analysis.h"
 #include "base/ompp_error.h"
 
 #include <inttypes.h>
@@ -45,6 +46,7 @@ void ompp_text_data_lines(ompp_text_t *t)
 {
     for (uint32_t i = 1; i <= t->profile->nobjects; i++) {
         const ompp_object_t *o = &t->profile->objects[i - 1];
+        if (ompp_names_is_all(t->profile, o)) continue;
         char *name = object_name(t, i, false);
         ompp_layout_label(t->out, "Data Address");
         fprintf(t->out, "0x%" PRIx64 "\n", o->address);
@@ -295,6 +297,7 @@ void ompp_text_data_csv_lines(const ompp_text_t *t)
 {
     for (uint32_t i = 1; i <= t->profile->nobjects; i++) {
         const ompp_object_t *o = &t->profile->objects[i - 1];
+        if (ompp_names_is_all(t->profile, o)) continue;
         fprintf(t->out, "Data Address,0x%" PRIx64 "\n", o->address);
         put_offset(t, "Data Size", o->size);
         fputs("Data Name,", t->out);
