@@ -44,7 +44,7 @@ typedef struct {
     target_t target;
 } answer_t;
 
-enum { NONE, BY_STACK, BY_RESULT, BY_BLOCK, BY_VARIABLE };
+enum { NONE, BY_THIS, BY_STACK, BY_RESULT, BY_BLOCK, BY_VARIABLE };
 
 typedef struct {
     char *text;      /* the name in the report; NULL = the user's */
@@ -123,8 +123,22 @@ __attribute__((format(printf, 2, 3))) static void say(char *text, const char *fo
     va_end(list);
 }
 
+/* Functions that compilers make of regions are named by what they were made of. */
 static void qualify(char *text, const char *function, const char *name, const char *part)
 {
+    static const char *const made[] = {"._omp_fn", ".omp_outlined"};
+    char *of_symbol = function && strncmp(function, "_Z", 2) == 0 ? strdup(function) : NULL, *demangled = NULL, of[120];
+
+    snprintf(of, sizeof of, "%s", function ? function : "");
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
+        char *at = strstr(of_symbol ? of_symbol : of, made[i]);
+        if (at) *at = '\0';
+    }
+    if (of_symbol) demangled = ompp_name_of_symbol(of_symbol, true);
+    if (demangled) snprintf(of, sizeof of, "%.*s", (int)strcspn(demangled, "("), demangled);
+    free(of_symbol);
+    free(demangled);
+    function = of;
     say(text, "%s%s%s%s", function ? function : "", function && *function ? "::" : "", name, part);
 }
 
@@ -188,12 +202,43 @@ static void by_stack(names_t *n, const char *text, answer_t *a)
     const size_t nfound = ompp_local_find(structure, &place, found, VARIABLES);
     for (size_t i = 0; i < nfound && !*a->name; i++) {
         a->target = (target_t){structure, 0, found[i].fortran};
-        if (is_this(found[i].name) || place.low < found[i].low ||
+        if (place.low < found[i].low ||
             !ompp_local_pointer(structure, found[i].type, (uint64_t)(place.low - found[i].low), found[i].fortran, part,
                                 sizeof part, &a->target.type))
             continue;
         qualify(a->name, found[i].function, found[i].name, part);
-        a->rank = BY_STACK;
+        a->rank = is_this(found[i].name) ? BY_THIS : BY_STACK;
+    }
+}
+
+/*
+ * A function that keeps a register of its callers on the stack: the variable that is in this register where a caller
+ * goes on, the innermost one that has such a variable and has not kept the register itself.
+ */
+static void by_kept_register(names_t *n, const char *text, answer_t *a)
+{
+    ompp_structure_t *structure = NULL;
+    ompp_local_t found;
+    char *end;
+    uint64_t code = 0, at = 0;
+    const char *rest = read_place(n, text, &structure, &code);
+    int reg;
+
+    if (!rest || !structure) return;
+    const int64_t below = strtoll(rest, &end, 16);
+    if ((reg = ompp_local_kept(structure, code - 1, below)) < 0) return;
+    strtoll(end, &end, 16);
+    while (!*a->name && (rest = read_place(n, end, &structure, &at)) && structure) {
+        const ompp_local_place_t place = {.code = at - 1, .now = true, .in_register = true, .reg = (unsigned)reg};
+        end = (char *)rest;
+        if (ompp_local_find(structure, &place, &found, 1) == 1 && !is_this(found.name)) {
+            char part[TEXT / 2];
+            a->target = (target_t){structure, 0, found.fortran};
+            if (!ompp_local_pointer(structure, found.type, 0, found.fortran, part, sizeof part, &a->target.type)) return;
+            qualify(a->name, found.function, found.name, part);
+            a->rank = BY_STACK;
+        }
+        if (ompp_local_keeps(structure, at - 1, (unsigned)reg)) return;
     }
 }
 
@@ -260,6 +305,11 @@ static const answer_t *answer_of(names_t *n, size_t i, int steps)
         if (says[1] == 'g') by_variable(n, says + 3, &a);
         if (says[1] == 'h') by_block(n, says + 3, &a, steps);
         if (says[1] == 's') by_stack(n, says + 3, &a);
+        if (says[1] == 's' && a.rank < BY_STACK) {
+            answer_t kept = {.rank = NONE};
+            by_kept_register(n, says + 3, &kept);
+            if (kept.rank) a = kept;
+        }
         join(&o->answer, &a);
     }
     path = strchr(raw_of(n, i) + 3, ' ');
@@ -394,6 +444,27 @@ static void count_accesses(names_t *n)
         }
 }
 
+/* Those of one name count as one. */
+static bool join_accesses(names_t *n)
+{
+    uint64_t *sums = calloc(n->profile->nobjects + 1, sizeof *sums);
+    ompp_table_t by_name = {0};
+    bool ok = sums != NULL;
+
+    for (int pass = 0; pass < 2 && ok; pass++)
+        for (size_t i = 0; i < n->profile->nobjects && ok; i++) {
+            if (!n->objects[i].text) continue;
+            const ompp_str_t name = ompp_profile_string(n->profile, n->objects[i].text);
+            const uint64_t first = ompp_table_get(&by_name, name);
+            if (!first) ok = ompp_table_set(&by_name, name, i + 1);
+            if (pass == 0) sums[first ? first - 1 : i] += n->objects[i].accesses;
+            else n->objects[i].accesses = sums[first - 1];
+        }
+    ompp_table_fini(&by_name);
+    free(sums);
+    return ok;
+}
+
 static int by_accesses(const void *a, const void *b, void *argument)
 {
     const names_t *n = argument;
@@ -511,7 +582,7 @@ int ompp_analysis_names(ompp_profile_t *profile, double deadline, const char *wh
     ok = n.modules && n.objects && keys(&n);
     if (ok) count_accesses(&n);
     for (size_t i = 0; ok && i < profile->nobjects; i++) name_object(&n, i);
-    if (ok) ok = apply(&n);
+    if (ok) ok = join_accesses(&n) && apply(&n);
     if (n.late)
         ompp_profile_add_coverage(profile, OMPP_COVERAGE_LATE, "structures whose names were not looked up", who, n.late);
     if (n.late && profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0;

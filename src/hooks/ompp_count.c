@@ -156,11 +156,11 @@ static void put(uint32_t object, uintptr_t begin, uintptr_t end)
 
 void ompp_counter_put(uint32_t object, uintptr_t begin, uintptr_t end) { put(object, begin, end); }
 
-bool ompp_counter_in_stack(uintptr_t address)
+ompp_whose_thread_t *ompp_counter_in_stack(uintptr_t address)
 {
-    for (const thread_t *t = atomic_load(&threads); t; t = t->next)
-        if (address >= t->whose.unwind.stack_low && address < t->whose.unwind.stack_high) return true;
-    return false;
+    for (thread_t *t = atomic_load(&threads); t; t = t->next)
+        if (address >= t->whose.unwind.stack_low && address < t->whose.unwind.stack_high) return &t->whose;
+    return NULL;
 }
 
 bool ompp_counter_no_objects(void) { return nobjects == 0; }

@@ -94,8 +94,8 @@ void ompp_counter_expect(uint32_t object);
 /** \brief Bytes belong to an object from now on. Between ompp_data_try() and ompp_data_done(). */
 void ompp_counter_put(uint32_t object, uintptr_t begin, uintptr_t end);
 
-/** \brief Whether an address is in the stack of a thread that is counted for. */
-bool ompp_counter_in_stack(uintptr_t address);
+/** \return the thread, of those that are counted for, whose stack an address is in; NULL = none. */
+struct ompp_whose_thread *ompp_counter_in_stack(uintptr_t address);
 
 /** \brief Opens the map and joins the runtime, once. */
 void ompp_counter_start(void);

@@ -315,9 +315,11 @@ KEEPS uint64_t ompp_usual_run(uintptr_t address, int64_t step, uint64_t number, 
 __attribute__((used)) int ompp_found_has_xsave(void);
 int ompp_found_has_xsave(void)
 {
+    static int has = -1; /* a virtual machine takes microseconds to say so */
     unsigned a, b, c = 0, d;
 
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE);
+    if (__builtin_expect(has < 0, 0)) has = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE);
+    return has;
 }
 
 /*

@@ -94,6 +94,31 @@ static void remember(ompp_whose_seen_t *seen, const ompp_whose_thread_t *t, size
     seen->code = t->frames[0].address;
 }
 
+static bool is_there(const ompp_whose_seen_t *seen, uintptr_t address)
+{
+    if (!seen->code || address < seen->low || address >= seen->high) return false;
+    for (uint32_t i = 0; i < seen->n; i++)
+        if (*(const uintptr_t *)seen->returns[i].at != seen->returns[i].value) return false;
+    return true;
+}
+
+/* Another thread's stack: its walks have met the frame, which is there as long as its return addresses are. */
+static uint32_t look_at_other(ompp_whose_seen_t *mine, uintptr_t address, ompp_accessor_t by)
+{
+    const ompp_whose_thread_t *owner = ompp_counter_in_stack(address);
+
+    for (unsigned i = 0; owner && i < OMPP_WHOSE_SEEN; i++) {
+        const ompp_whose_seen_t seen = owner->seen[i];
+        if (!is_there(&seen, address)) continue;
+        mine->code = 0;
+        *mine = seen;
+        mine->sp = by.sp;
+        mine->code = by.code;
+        return part_of(seen.frame, seen.high - address);
+    }
+    return 0;
+}
+
 __attribute__((noinline)) static uint32_t look(ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by,
                                                 ompp_whose_seen_t *seen)
 {
@@ -104,7 +129,8 @@ __attribute__((noinline)) static uint32_t look(ompp_counter_t *counter, uintptr_
 
     if (address < t->unwind.stack_low || address >= t->unwind.stack_high) {
         static _Atomic uint32_t others;
-        object = atomic_load(&others);
+        object = look_at_other(seen, address, by);
+        if (!object) object = atomic_load(&others);
         if (!object && ompp_data_try()) {
             object = ompp_whose_unknown("stacks of other threads");
             atomic_store(&others, object);

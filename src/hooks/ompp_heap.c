@@ -23,18 +23,20 @@
 #define MOST_SITES 8192u  /* paths; more have one structure */
 #define SLOTS (4 * MOST_SITES)
 #define SAMPLES 8u        /* blocks that are known of a path: the first half of them, and the latest */
-#define HOLDERS 4u        /* words that point to blocks of a path */
+#define HOLDERS 12u       /* words that point to blocks of a path */
 #define SCANS 3u          /* for a path that has none */
 #define BLOCK_BYTES 4096u /* of a block, so much is looked through */
 #define STACK_BYTES (1u << 20)
-#define BUDGET 100u       /* looking takes one part in so many of the time, */
-#define LEAST 0.05        /* and this many seconds in any case */
+#define BUDGET 50u        /* looking takes one part in so many of the time, */
+#define LEAST 200u        /* and is done so often in any case */
+#define OUTER 3u          /* callers of a frame that has a pointer */
 #define ROUND 16u
 #define MAP_PAGE (1ul << OMPP_MAP_PAGE_BITS)
 
 typedef struct {
     char kind; /* as in model/ompp_raw.h; 0 = free */
     uint64_t key, at, other;
+    uintptr_t outer[OUTER]; /* s: where the callers go on */
 } holder_t;
 
 typedef struct {
@@ -62,6 +64,7 @@ static struct {
     uint32_t too_many, not_measured, given_back;
     uintptr_t lowest, highest; /* of all blocks */
     double spent, begun;
+    uint32_t looks;
 } heap;
 
 /* ---- Sites: between ompp_data_try() and ompp_data_done() ---------------------------------------------------------- */
@@ -229,6 +232,7 @@ typedef struct {
     uint64_t key;
     uintptr_t base;  /* g: none; h: the block's begin; s: stack pointer */
     uintptr_t upper; /* s: CFA */
+    uintptr_t outer[OUTER];
 } where_t;
 
 static bool is_about(const site_t *s, uintptr_t value)
@@ -259,8 +263,12 @@ static void look_at(uintptr_t at, uintptr_t value, const where_t *where)
     if (value < heap.lowest || value > heap.highest + 64) return;
     site_t *s = site_of(ompp_map_object(value));
     if (!s || !is_about(s, value) || (where->kind == 'h' && where->key == s->key)) return;
-    add_holder(s, (holder_t){where->kind, where->key, where->kind == 's' ? where->upper - at : at - where->base,
-                             where->kind == 's' ? at - where->base : 0});
+    const bool in_frame = where->kind == 's';
+    add_holder(s, (holder_t){where->kind,
+                             where->key,
+                             in_frame ? where->upper - at : at - where->base,
+                             in_frame ? at - where->base : 0,
+                             {where->outer[0], where->outer[1], where->outer[2]}});
 }
 
 static void look_through(const uintptr_t *words, uintptr_t at, size_t bytes, const where_t *where)
@@ -284,10 +292,11 @@ static void in_stack(ompp_whose_thread_t *t)
 
     if (t->walking) return;
     ompp_whose_find_frame(t, UINTPTR_MAX, (ompp_accessor_t){.code = 0}, &n, &at);
-    for (at = 0; at + 1 < n; at++) {
+    for (at = n ? n - 1 : 0; at-- > 0;) { /* the outermost ones first: what lives long names a block best */
         const uintptr_t low = t->frames[at].cfa, high = t->frames[at + 1].cfa;
         where_t where = {.kind = 's', .key = t->frames[at].address, .base = low, .upper = high};
-        if (high < low || high - t->frames[0].cfa > STACK_BYTES) return;
+        for (size_t i = 0; i < OUTER && at + 1 + i < n; i++) where.outer[i] = t->frames[at + 1 + i].address;
+        if (high < low || high - low > STACK_BYTES) continue;
         look_through((const uintptr_t *)low, low, high - low, &where);
     }
 }
@@ -318,7 +327,7 @@ static void look_for_pointers(ompp_whose_thread_t *t)
 {
     const double begin = ompp_clock_seconds();
 
-    if (heap.spent > LEAST && heap.spent * BUDGET > begin - heap.begun) return;
+    if (heap.looks++ > LEAST && heap.spent * BUDGET > begin - heap.begun) return;
     ompp_whose_each_variable(in_variable, NULL);
     if (t) in_stack(t);
     in_blocks();
@@ -360,7 +369,7 @@ void ompp_heap_gone(const void *block, size_t size)
 
 static void tell(const site_t *s)
 {
-    char text[500] = OMPP_OBJECT_ALL, place[120];
+    char text[3000] = OMPP_OBJECT_ALL, place[120];
     size_t used = strlen(text);
 
     for (unsigned i = 0; i < HOLDERS && s->holder[i].kind; i++) {
@@ -374,6 +383,10 @@ static void tell(const site_t *s)
         if (h->kind == 's')
             n = snprintf(text + used, sizeof text - used, ";s %s %llx %llx", place, (unsigned long long)h->at,
                          (unsigned long long)h->other);
+        for (unsigned k = 0; h->kind == 's' && k < OUTER && n > 0 && (size_t)n < sizeof text - used; k++) {
+            ompp_whose_place(h->outer[k], place, sizeof place);
+            n += snprintf(text + used + n, sizeof text - used - (size_t)n, " %s", place);
+        }
         if (n < 0 || (size_t)n >= sizeof text - used) break;
         used += (size_t)n;
     }

@@ -306,7 +306,7 @@ void ompp_whose_paint_page(uintptr_t address)
 
     if (!is_bare(page)) return;
     if (!m) m = module_at(page + PAGE - 1);
-    const bool is_stack = !m && ompp_counter_in_stack(page);
+    const bool is_stack = !m && ompp_counter_in_stack(page) != NULL;
     if (m) paint_module(m, page);
     else if (is_stack) ompp_map_put(OMPP_WHOSE_STACK, page, page + PAGE);
     if (!m && paint_thread(page)) return;

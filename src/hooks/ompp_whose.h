@@ -47,7 +47,7 @@ typedef struct {
     } returns[OMPP_WHOSE_CALLS]; /* return addresses, by which it is known to be the same call */
 } ompp_whose_seen_t;
 
-#define OMPP_WHOSE_SEEN 512u /* a power of two */
+#define OMPP_WHOSE_SEEN 4096u /* a power of two */
 
 /** What a thread needs for it; zeroed at first. Written by the thread. */
 typedef struct ompp_whose_thread {

@@ -16,7 +16,9 @@
  *
  *     g MODULE+ADDRESS                 a word of a module's data
  *     h KEY OFFSET                     a word in a block of this key
- *     s PLACE OFFSET SP                a word of a frame: below its CFA, above its stack pointer at this place
+ *     s PLACE OFFSET SP OUTER ...
+ *                                    a word of a frame: below its CFA, above its stack pointer at this place;
+ *       OUTER OUTER OUTER          behind it where the callers go on, outwards
  */
 #ifndef OMPP_RAW_H
 #define OMPP_RAW_H

@@ -277,6 +277,71 @@ bool ompp_local_result(ompp_structure_t *structure, uint64_t code, ompp_local_t 
     return false;
 }
 
+/* ---- Registers that are kept ------------------------------------------------------------------------------------- */
+
+static const unsigned callee_saved[] = {3, RBP, 12, 13, 14, 15};
+
+/* Bytes below the canonical frame address where a register of the callers is; 0 = it is still in the register. */
+static int64_t kept_at(ompp_dwarf_t *dwarf, Dwarf_Fde fde, uint64_t code, unsigned reg)
+{
+    Dwarf_Small kind = 0;
+    Dwarf_Signed offset = 0;
+#ifdef OMPP_DWARF_INIT_PATH_SHORT
+#define INFO_FOR_REGISTER dwarf_get_fde_info_for_reg3_c
+    Dwarf_Unsigned relevant = 0, of = 0;
+    Dwarf_Block block;
+#else
+#define INFO_FOR_REGISTER dwarf_get_fde_info_for_reg3_b
+    Dwarf_Signed relevant = 0, of = 0;
+    Dwarf_Ptr block = NULL;
+#endif
+    Dwarf_Addr row = 0, next = 0;
+    Dwarf_Bool more = 0;
+
+    if (!ompp_die_ok(dwarf, INFO_FOR_REGISTER(fde, (Dwarf_Half)reg, code, &kind, &relevant, &of, &offset, &block, &row,
+                                              &more, &next, &dwarf->error)))
+        return 0;
+    return kind == DW_EXPR_OFFSET && relevant && offset < 0 ? -offset : 0;
+}
+
+static bool open_frames(ompp_structure_t *structure)
+{
+    ompp_dwarf_t *dwarf = &structure->dwarf;
+
+    if (!structure->has_lines || dwarf->frames_read) return dwarf->nfdes > 0;
+    dwarf->frames_read = true;
+    if (!ompp_die_ok(dwarf, dwarf_get_fde_list_eh(dwarf->debug, &dwarf->cies, &dwarf->ncies, &dwarf->fdes,
+                                                  &dwarf->nfdes, &dwarf->error)))
+        dwarf->nfdes = 0;
+    return dwarf->nfdes > 0;
+}
+
+static Dwarf_Fde frame_at(ompp_structure_t *structure, uint64_t code)
+{
+    ompp_dwarf_t *dwarf = &structure->dwarf;
+    Dwarf_Addr low = 0, high = 0;
+    Dwarf_Fde fde = NULL;
+
+    if (!open_frames(structure)) return NULL;
+    return ompp_die_ok(dwarf, dwarf_get_fde_at_pc(dwarf->fdes, code, &fde, &low, &high, &dwarf->error)) ? fde : NULL;
+}
+
+int ompp_local_kept(ompp_structure_t *structure, uint64_t code, int64_t below)
+{
+    const Dwarf_Fde fde = frame_at(structure, code);
+
+    for (size_t i = 0; fde && i < sizeof callee_saved / sizeof callee_saved[0]; i++)
+        if (kept_at(&structure->dwarf, fde, code, callee_saved[i]) == below) return (int)callee_saved[i];
+    return -1;
+}
+
+bool ompp_local_keeps(ompp_structure_t *structure, uint64_t code, unsigned reg)
+{
+    const Dwarf_Fde fde = frame_at(structure, code);
+
+    return fde && kept_at(&structure->dwarf, fde, code, reg) > 0;
+}
+
 /* ---- Pointers ---------------------------------------------------------------------------------------------------- */
 
 uint64_t ompp_local_size(ompp_structure_t *structure, uint64_t type, bool fortran)

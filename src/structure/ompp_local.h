@@ -40,6 +40,13 @@ size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *pl
  */
 bool ompp_local_result(ompp_structure_t *structure, uint64_t code, ompp_local_t *found);
 
+/** \return the register of its callers that a function has kept so many bytes below its canonical frame address at an
+ *         address of the code, in DWARF's numbers; negative = none. */
+int ompp_local_kept(ompp_structure_t *structure, uint64_t code, int64_t below);
+
+/** \brief Whether a function has kept a register of its callers anywhere. */
+bool ompp_local_keeps(ompp_structure_t *structure, uint64_t code, unsigned reg);
+
 /** \brief The procedure around an address, as in the source. \return borrowed; NULL = not known. */
 const char *ompp_local_function(ompp_structure_t *structure, uint64_t code);
 

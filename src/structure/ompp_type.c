@@ -205,6 +205,7 @@ static bool find_member(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
     ompp_die_number(dwarf, die, DW_AT_data_member_location, &begin);
     uint64_t type = ompp_type_of(dwarf, die), size = size_of(dwarf, type, m->fortran, 0);
     /* of a descriptor the size is not told; the first word says where the data lie */
+    if (tag == DW_TAG_inheritance && size <= 1) return true; /* an empty class */
     if (m->offset < begin || (m->offset - begin >= size && (size || m->offset != begin))) return true;
     m->begin = begin;
     m->type = type;
