@@ -123,6 +123,21 @@ __attribute__((format(printf, 2, 3))) static void say(char *text, const char *fo
     va_end(list);
 }
 
+/* "solve" of "solve<double, int>". */
+static void without_arguments(char *text)
+{
+    char *to = text;
+    int depth = 0;
+
+    for (const char *from = text; *from; from++) {
+        const bool is_operator = from - text >= 8 && strncmp(from - 8, "operator", 8) == 0;
+        if (*from == '<' && !is_operator) depth++;
+        if (!depth) *to++ = *from;
+        if (*from == '>' && depth) depth--;
+    }
+    *to = '\0';
+}
+
 /* Functions that compilers make of regions are named by what they were made of. */
 static void qualify(char *text, const char *function, const char *name, const char *part)
 {
@@ -138,6 +153,7 @@ static void qualify(char *text, const char *function, const char *name, const ch
     if (demangled) snprintf(of, sizeof of, "%.*s", (int)strcspn(demangled, "("), demangled);
     free(of_symbol);
     free(demangled);
+    without_arguments(of);
     function = of;
     say(text, "%s%s%s%s", function ? function : "", function && *function ? "::" : "", name, part);
 }
@@ -186,7 +202,8 @@ static void by_block(names_t *n, const char *text, answer_t *a, int steps)
     a->rank = BY_BLOCK;
 }
 
-static bool is_this(const char *name) { return strcmp(name, "this") == 0; }
+/* What implementations of languages and libraries call their own. */
+static bool is_this(const char *name) { return strcmp(name, "this") == 0 || strncmp(name, "__", 2) == 0; }
 
 static void by_stack(names_t *n, const char *text, answer_t *a)
 {
@@ -256,7 +273,7 @@ static void by_result(names_t *n, const char *path, answer_t *a)
                             &a->target.type))
         return;
     qualify(a->name, found.function, found.name, part);
-    a->rank = BY_RESULT;
+    a->rank = is_this(found.name) ? BY_THIS : BY_RESULT;
 }
 
 /* ---- Blocks of the heap ------------------------------------------------------------------------------------------ */

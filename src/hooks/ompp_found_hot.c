@@ -53,6 +53,15 @@ static inline uint32_t whose(ompp_counter_t *counter, uint32_t object, uintptr_t
     return asked.object;
 }
 
+/* \return false: it could not be found now; the next access tries again. */
+static bool has_structure(uintptr_t address)
+{
+    const uint32_t *entry = ompp_map_entry(address);
+
+    if (!(__atomic_load_n(entry, __ATOMIC_ACQUIRE) & OMPP_MAP_LOW)) ompp_whose_paint_kept(address);
+    return __atomic_load_n(entry, __ATOMIC_ACQUIRE) & OMPP_MAP_LOW;
+}
+
 /*
  * The entry of the page of an address after an access by this thread, which owns the page when nobody did: the first
  * entry of the system's page says whose all of it is.
@@ -63,10 +72,12 @@ static uint32_t touch(const ompp_counter_t *counter, uintptr_t address)
              *first = ompp_map_entry(address >> OMPP_MAP_TOUCH_BITS << OMPP_MAP_TOUCH_BITS);
     uint32_t value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
 
-    if (__builtin_expect(ompp_whose_all && !(value & OMPP_MAP_LOW), 0)) {
-        ompp_whose_paint_kept(address);
+    if (value & ~OMPP_MAP_LOW && (value & OMPP_MAP_LOW || !ompp_whose_all)) return value;
+    if (ompp_whose_all) {
+        /* an entry with an owner and without a structure would not be asked for again */
+        if (!has_structure(address) || !has_structure(address >> OMPP_MAP_TOUCH_BITS << OMPP_MAP_TOUCH_BITS))
+            return __atomic_load_n(entry, __ATOMIC_ACQUIRE);
         value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
-        if (!(value & OMPP_MAP_LOW)) return value; /* the next access tries again */
     }
     return value & ~OMPP_MAP_LOW ? value : own(entry, own(first, counter->tag) & ~OMPP_MAP_LOW);
 }
