@@ -202,8 +202,10 @@ static void by_block(names_t *n, const char *text, answer_t *a, int steps)
     a->rank = BY_BLOCK;
 }
 
+static bool is_this(const char *name) { return strcmp(name, "this") == 0; }
+
 /* What implementations of languages and libraries call their own. */
-static bool is_this(const char *name) { return strcmp(name, "this") == 0 || strncmp(name, "__", 2) == 0; }
+static bool is_own(const char *name) { return strncmp(name, "__", 2) == 0; }
 
 static void by_stack(names_t *n, const char *text, answer_t *a)
 {
@@ -219,7 +221,7 @@ static void by_stack(names_t *n, const char *text, answer_t *a)
     const size_t nfound = ompp_local_find(structure, &place, found, VARIABLES);
     for (size_t i = 0; i < nfound && !*a->name; i++) {
         a->target = (target_t){structure, 0, found[i].fortran};
-        if (place.low < found[i].low ||
+        if (is_own(found[i].name) || place.low < found[i].low ||
             !ompp_local_pointer(structure, found[i].type, (uint64_t)(place.low - found[i].low), found[i].fortran, part,
                                 sizeof part, &a->target.type))
             continue;
@@ -248,7 +250,8 @@ static void by_kept_register(names_t *n, const char *text, answer_t *a)
     while (!*a->name && (rest = read_place(n, end, &structure, &at)) && structure) {
         const ompp_local_place_t place = {.code = at - 1, .now = true, .in_register = true, .reg = (unsigned)reg};
         end = (char *)rest;
-        if (ompp_local_find(structure, &place, &found, 1) == 1 && !is_this(found.name)) {
+        if (ompp_local_find(structure, &place, &found, 1) == 1 && !is_this(found.name) &&
+            !is_own(found.name)) {
             char part[TEXT / 2];
             a->target = (target_t){structure, 0, found.fortran};
             if (!ompp_local_pointer(structure, found.type, 0, found.fortran, part, sizeof part, &a->target.type)) return;
@@ -267,7 +270,9 @@ static void by_result(names_t *n, const char *path, answer_t *a)
     char part[TEXT / 2];
     uint64_t code = 0;
 
-    if (!read_place(n, path, &structure, &code) || !structure || !ompp_local_result(structure, code, &found)) return;
+    if (!read_place(n, path, &structure, &code) || !structure || !ompp_local_result(structure, code, &found) ||
+        is_own(found.name))
+        return;
     a->target = (target_t){structure, 0, found.fortran};
     if (!ompp_local_pointer(structure, found.type, (uint64_t)-found.low, found.fortran, part, sizeof part,
                             &a->target.type))
@@ -303,10 +308,7 @@ static void join(answer_t *into, const answer_t *next)
         return;
     }
     if (next->rank < into->rank || strstr(into->name, next->name)) return;
-    without_indices(a.name);
-    without_indices(b.name);
-    if (strcmp(a.name, b.name) == 0) say(into->name, "%s", a.name);
-    else if (!strchr(into->name, '|')) say(into->name, "%.190s|%.190s", a.name, b.name);
+    if (!strchr(into->name, '|')) say(into->name, "%.190s|%.190s", a.name, b.name);
 }
 
 static const answer_t *answer_of(names_t *n, size_t i, int steps)
@@ -327,6 +329,7 @@ static const answer_t *answer_of(names_t *n, size_t i, int steps)
             by_kept_register(n, says + 3, &kept);
             if (kept.rank) a = kept;
         }
+        without_indices(a.name);
         join(&o->answer, &a);
     }
     path = strchr(raw_of(n, i) + 3, ' ');

@@ -46,7 +46,14 @@ static bool read_expression(ompp_dwarf_t *dwarf, Dwarf_Locdesc_c where, Dwarf_Un
 {
     Dwarf_Unsigned third = 0, branch = 0;
 
+    Dwarf_Unsigned a = 0, b = 0;
+    Dwarf_Small next = 0;
+
     *e = (expression_t){.n = (unsigned)n};
+    /* of a variable in several pieces, the first one: the address in a descriptor */
+    if (n > 1 && ompp_die_ok(dwarf, dwarf_get_location_op_value_c(where, 1, &next, &a, &b, &third, &branch, &dwarf->error)) &&
+        next == DW_OP_piece && a == sizeof(void *))
+        e->n = 1;
     return n > 0 && ompp_die_ok(dwarf, dwarf_get_location_op_value_c(where, 0, &e->op, &e->first, &e->second, &third,
                                                                      &branch, &dwarf->error));
 }

@@ -63,6 +63,11 @@ static uint64_t without_aliases(ompp_dwarf_t *dwarf, uint64_t type)
     return 0;
 }
 
+static bool is_address(Dwarf_Half tag)
+{
+    return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
+}
+
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
@@ -137,6 +142,8 @@ static uint64_t size_of(ompp_dwarf_t *dwarf, uint64_t type, bool fortran, int de
         size = d.fixed ? size_of(dwarf, ompp_type_of(dwarf, die), fortran, depth + 1) : 0;
         for (unsigned i = 0; i < d.n; i++)
             if (__builtin_mul_overflow(size, d.count[i], &size)) size = 0;
+    } else if (!size && is_address(tag)) {
+        size = sizeof(void *); /* clang leaves it out */
     }
     dwarf_dealloc_die(die);
     return size;
@@ -306,7 +313,7 @@ bool ompp_type_is_pointer(ompp_dwarf_t *dwarf, uint64_t type)
 {
     Dwarf_Half tag = kind_of(dwarf, without_aliases(dwarf, type));
 
-    return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
+    return is_address(tag);
 }
 
 bool ompp_type_is_descriptor(ompp_dwarf_t *dwarf, uint64_t type)
