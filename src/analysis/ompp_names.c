@@ -71,16 +71,18 @@ static const char *origin_of(const names_t *n, size_t i)
     return ompp_profile_text(n->profile, n->profile->objects[i].origin);
 }
 
-bool ompp_names_is_all(const ompp_profile_t *profile, const ompp_object_t *object)
+static bool is_module(const char *base, const char *name, size_t length)
 {
-    return strncmp(ompp_profile_text(profile, object->origin), OMPP_OBJECT_ALL, sizeof OMPP_OBJECT_ALL - 1) == 0;
+    for (size_t i = 0; i < length; i++)
+        if (!base[i] || ompp_raw_letter(base[i]) != name[i]) return false;
+    return base[length] == '\0' || length == OMPP_RAW_NAME - 1;
 }
 
 static ompp_structure_t *structure_of(names_t *n, const char *name, size_t length)
 {
     for (size_t i = 0; i < n->profile->nmodules; i++) {
         const char *path = ompp_profile_text(n->profile, n->profile->modules[i].path), *base = ompp_path_last(path);
-        if (strlen(base) != length || strncmp(base, name, length) != 0) continue;
+        if (!is_module(base, name, length)) continue;
         if (i > 0 && ompp_known_owner(base) != OMPP_OWNER_PROGRAM) return NULL;
         module_t *m = &n->modules[i];
         if (!m->tried && ompp_clock_seconds() < n->deadline) {
@@ -502,7 +504,7 @@ static bool wants_all(const names_t *n)
     const char *at = ompp_profile_setting(n->profile, "OMPP_DATA");
 
     for (size_t i = 0; i < n->profile->nobjects; i++)
-        if (!ompp_names_is_all(n->profile, &n->profile->objects[i])) {
+        if (!ompp_object_is_all(n->profile, &n->profile->objects[i])) {
             for (const char *all = at; (all = strstr(all, "all")); all += 3)
                 if ((all == at || strchr(", ", all[-1])) && strchr(", ", all[3])) return true;
             return false;

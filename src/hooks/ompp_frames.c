@@ -81,11 +81,11 @@ bool ompp_whose_find_frame(ompp_whose_thread_t *t, uintptr_t address, ompp_acces
 static void remember(ompp_whose_seen_t *seen, const ompp_whose_thread_t *t, size_t at, frame_t *frame)
 {
     seen->code = 0;
-    if (at >= OMPP_WHOSE_CALLS) return;
-    seen->n = (uint32_t)at + 1;
-    for (size_t i = 0; i <= at; i++) {
-        seen->returns[i].at = t->frames[i + 1].cfa - sizeof(uintptr_t);
-        seen->returns[i].value = *(const uintptr_t *)seen->returns[i].at;
+    seen->n = 0;
+    for (size_t i = 0; i <= at; i += at ? at : 1) {
+        const uintptr_t slot = t->frames[i + 1].cfa - sizeof(uintptr_t);
+        seen->returns[seen->n].at = slot;
+        seen->returns[seen->n++].value = *(const uintptr_t *)slot;
     }
     seen->sp = t->frames[0].cfa;
     seen->low = t->frames[at].cfa - (at == 0 ? RED_ZONE : 0);

@@ -28,7 +28,7 @@
 typedef struct {
     uintptr_t low, high, bias, tls_below; /* the template's copy begins so far below the thread pointer; 0 = elsewhere */
     size_t tls_size;
-    char name[80];
+    char name[OMPP_RAW_NAME];
     bool ours, system;
     unsigned nsegments;
     struct {
@@ -136,6 +136,7 @@ static int take_module(struct dl_phdr_info *info, size_t size, void *data)
     const char *slash = path ? strrchr(path, '/') : NULL;
     snprintf(m->name, sizeof m->name, "%s", slash ? slash + 1 : path ? path : "");
     const ompp_owner_t owner = ompp_known_owner(m->name);
+    for (char *c = m->name; *c; c++) *c = ompp_raw_letter(*c);
     m->ours = owner == OMPP_OWNER_OURS;
     m->system = !is_program && owner != OMPP_OWNER_PROGRAM;
     if (m->tls_size && info->dlpi_tls_data) m->tls_below = thread_pointer() - (uintptr_t)info->dlpi_tls_data;

@@ -24,8 +24,8 @@ typedef struct {
 } ompp_accessor_t;
 
 #define OMPP_WHOSE_FRAMES 64
-#define OMPP_WHOSE_MEMOS 16
-#define OMPP_WHOSE_CALLS 4 /* frames between an access and what it is about, and one more */
+#define OMPP_WHOSE_MEMOS 256
+#define OMPP_WHOSE_CALLS 2 /* of which the return addresses are compared: the innermost one, and that of the frame */
 
 #define OMPP_WHOSE_PARTS 128u /* a frame is told apart in so many at most */
 
@@ -47,7 +47,7 @@ typedef struct {
     } returns[OMPP_WHOSE_CALLS]; /* return addresses, by which it is known to be the same call */
 } ompp_whose_seen_t;
 
-#define OMPP_WHOSE_SEEN 4096u /* a power of two */
+#define OMPP_WHOSE_SEEN 16384u /* a power of two */
 
 /** What a thread needs for it; zeroed at first. Written by the thread. */
 typedef struct ompp_whose_thread {

@@ -25,4 +25,9 @@
 
 #define OMPP_RAW_MARK '\1'
 
+#define OMPP_RAW_NAME 80 /* bytes of MODULE at most, with a terminating zero */
+
+/** \return a letter of a file's name as MODULE has it. */
+static inline char ompp_raw_letter(char c) { return c == '+' || c == ' ' || c == ';' ? '_' : c; }
+
 #endif

@@ -5,7 +5,6 @@
  */
 #include "report/ompp_text_priv.h"
 
-#include "analysis/ompp_analysis.h"
 #include "base/ompp_error.h"
 
 #include <inttypes.h>
@@ -46,7 +45,7 @@ void ompp_text_data_lines(ompp_text_t *t)
 {
     for (uint32_t i = 1; i <= t->profile->nobjects; i++) {
         const ompp_object_t *o = &t->profile->objects[i - 1];
-        if (ompp_names_is_all(t->profile, o)) continue;
+        if (ompp_object_is_all(t->profile, o)) continue;
         char *name = object_name(t, i, false);
         ompp_layout_label(t->out, "Data Address");
         fprintf(t->out, "0x%" PRIx64 "\n", o->address);
@@ -191,7 +190,7 @@ static bool is_unasked(const ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
 
-    return p->nobjects && ompp_names_is_all(p, &p->objects[p->nobjects - 1]);
+    return p->nobjects && ompp_object_is_all(p, &p->objects[p->nobjects - 1]);
 }
 
 static uint64_t accesses(const uint64_t *values) { return values[0] + values[1]; }
@@ -430,7 +429,7 @@ void ompp_text_data_csv_lines(const ompp_text_t *t)
 {
     for (uint32_t i = 1; i <= t->profile->nobjects; i++) {
         const ompp_object_t *o = &t->profile->objects[i - 1];
-        if (ompp_names_is_all(t->profile, o)) continue;
+        if (ompp_object_is_all(t->profile, o)) continue;
         fprintf(t->out, "Data Address,0x%" PRIx64 "\n", o->address);
         put_offset(t, "Data Size", o->size);
         fputs("Data Name,", t->out);

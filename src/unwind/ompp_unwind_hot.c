@@ -78,6 +78,7 @@ typedef struct {
     bool rbp_kept;
     bool is_thorough; /* all registers are followed */
     bool is_again;    /* they have to be: begin once more */
+    bool has_stack; /* the stack pointer is that of a call that goes on: what is above it can be read */
 } path_t;
 
 /* Where reading is known to be safe: from the stack pointer to the end of the stack. */
@@ -299,7 +300,7 @@ static size_t walk_stack(ompp_unwind_thread_t *thread, path_t *path, bool is_run
     path->stack_low = thread->stack_low;
     path->stack_high = thread->stack_high;
     if (room && atomic_load_explicit(&ompp_cache_entries, memory_order_acquire)) {
-        choose_window(path, is_running);
+        choose_window(path, is_running || path->has_stack);
         const path_t start = *path;
         n = walk_frames(path, is_running, frames, room, &end);
         if (__builtin_expect(path->is_again, 0)) {
@@ -328,6 +329,7 @@ size_t ompp_unwind_context(ompp_unwind_thread_t *thread, const void *context, om
     path.walk.is_exact = true;
     path.walk.recipes = path.walk.inferred = 0;
     path.memo = NULL;
+    path.has_stack = false;
     return walk_stack(thread, &path, false, frames, room);
 }
 
@@ -343,6 +345,7 @@ size_t ompp_unwind_from(ompp_unwind_thread_t *thread, uintptr_t code, uintptr_t 
     path.walk.known = 1u << OMPP_RIP | 1u << OMPP_RSP | 1u << OMPP_RBP;
     path.walk.is_exact = true;
     path.walk.recipes = path.walk.inferred = 0;
+    path.has_stack = true;
     path.memo = NULL;
     return walk_stack(thread, &path, false, frames, room);
 }
@@ -357,6 +360,7 @@ static __attribute__((noinline)) size_t walk_from(ompp_unwind_thread_t *thread, 
     path.walk.known = OMPP_CALLEE_SAVED | 1u << OMPP_RIP;
     path.walk.is_exact = true;
     path.walk.recipes = path.walk.inferred = 0;
+    path.has_stack = false;
     path.memo = memo;
     if (memo) {
         memo->n = 0;
