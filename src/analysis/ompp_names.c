@@ -22,8 +22,8 @@
 
 #define TEXT 400
 #define PATH 12
-#define LINES 2    /* of the call path, that stand beside a name */
-#define VARIABLES 3 /* in one place of a frame, that are told */
+#define LINES 2       /* of the call path, that stand beside a name */
+#define VARIABLES 3   /* in one place of a frame, that are told */
 #define MOST_STEPS 12 /* from pointer to pointer */
 
 typedef struct {
@@ -64,7 +64,10 @@ typedef struct {
 
 /* ---- Raw names --------------------------------------------------------------------------------------------------- */
 
-static const char *raw_of(const names_t *n, size_t i) { return ompp_profile_text(n->profile, n->profile->objects[i].name); }
+static const char *raw_of(const names_t *n, size_t i)
+{
+    return ompp_profile_text(n->profile, n->profile->objects[i].name);
+}
 
 static const char *origin_of(const names_t *n, size_t i)
 {
@@ -125,21 +128,6 @@ __attribute__((format(printf, 2, 3))) static void say(char *text, const char *fo
     va_end(list);
 }
 
-/* "solve" of "solve<double, int>". */
-static void without_arguments(char *text)
-{
-    char *to = text;
-    int depth = 0;
-
-    for (const char *from = text; *from; from++) {
-        const bool is_operator = from - text >= 8 && strncmp(from - 8, "operator", 8) == 0;
-        if (*from == '<' && !is_operator) depth++;
-        if (!depth) *to++ = *from;
-        if (*from == '>' && depth) depth--;
-    }
-    *to = '\0';
-}
-
 /* Functions that compilers make of regions are named by what they were made of. */
 static void qualify(char *text, const char *function, const char *name, const char *part)
 {
@@ -155,7 +143,7 @@ static void qualify(char *text, const char *function, const char *name, const ch
     if (demangled) snprintf(of, sizeof of, "%.*s", (int)strcspn(demangled, "("), demangled);
     free(of_symbol);
     free(demangled);
-    without_arguments(of);
+    ompp_name_without_arguments(of);
     function = of;
     say(text, "%s%s%s%s", function ? function : "", function && *function ? "::" : "", name, part);
 }
@@ -170,7 +158,8 @@ static void by_variable(names_t *n, const char *text, answer_t *a)
     const ompp_variable_t *v = ompp_variable_at(structure, at, n->deadline);
     if (!v) return;
     a->target = (target_t){structure, 0, v->fortran};
-    if (v->type && !ompp_local_pointer(structure, v->type, at - v->addr, v->fortran, part, sizeof part, &a->target.type))
+    if (v->type &&
+        !ompp_local_pointer(structure, v->type, at - v->addr, v->fortran, part, sizeof part, &a->target.type))
         return;
     qualify(a->name, v->function, v->name, v->type ? part : "");
     a->rank = BY_VARIABLE;
@@ -199,7 +188,8 @@ static void by_block(names_t *n, const char *text, answer_t *a, int steps)
     const uint64_t size = ompp_local_size(t->structure, t->type, t->fortran);
     if (!size) return;
     a->target = (target_t){t->structure, 0, t->fortran};
-    if (!ompp_local_pointer(t->structure, t->type, offset % size, t->fortran, part, sizeof part, &a->target.type)) return;
+    if (!ompp_local_pointer(t->structure, t->type, offset % size, t->fortran, part, sizeof part, &a->target.type))
+        return;
     member(a->name, owner, part, offset >= size || !*part);
     a->rank = BY_BLOCK;
 }
@@ -219,7 +209,8 @@ static void by_stack(names_t *n, const char *text, answer_t *a)
 
     if (!rest || !structure) return;
     const int64_t below = strtoll(rest, &end, 16), above = strtoll(end, NULL, 16);
-    const ompp_local_place_t place = {.code = code - 1, .low = -below, .high = -below + 8, .frame = (uint64_t)(below + above), .now = true};
+    const ompp_local_place_t place = {
+        .code = code - 1, .low = -below, .high = -below + 8, .frame = (uint64_t)(below + above), .now = true};
     const size_t nfound = ompp_local_find(structure, &place, found, VARIABLES);
     for (size_t i = 0; i < nfound && !*a->name; i++) {
         a->target = (target_t){structure, 0, found[i].fortran};
@@ -252,11 +243,11 @@ static void by_kept_register(names_t *n, const char *text, answer_t *a)
     while (!*a->name && (rest = read_place(n, end, &structure, &at)) && structure) {
         const ompp_local_place_t place = {.code = at - 1, .now = true, .in_register = true, .reg = (unsigned)reg};
         end = (char *)rest;
-        if (ompp_local_find(structure, &place, &found, 1) == 1 && !is_this(found.name) &&
-            !is_own(found.name)) {
+        if (ompp_local_find(structure, &place, &found, 1) == 1 && !is_this(found.name) && !is_own(found.name)) {
             char part[TEXT / 2];
             a->target = (target_t){structure, 0, found.fortran};
-            if (!ompp_local_pointer(structure, found.type, 0, found.fortran, part, sizeof part, &a->target.type)) return;
+            if (!ompp_local_pointer(structure, found.type, 0, found.fortran, part, sizeof part, &a->target.type))
+                return;
             qualify(a->name, found.function, found.name, part);
             a->rank = BY_STACK;
         }
@@ -284,21 +275,6 @@ static void by_result(names_t *n, const char *path, answer_t *a)
 }
 
 /* ---- Blocks of the heap ------------------------------------------------------------------------------------------ */
-
-/* "rows[3]" and "rows[4]" are "rows[*]". */
-static void without_indices(char *text)
-{
-    char *to = text;
-
-    for (const char *from = text; *from; from++) {
-        *to++ = *from;
-        const char close = *from == '[' ? ']' : *from == '(' ? ')' : 0;
-        if (!close || (from[1] < '0' || from[1] > '9')) continue;
-        *to++ = '*';
-        while (from[1] && from[1] != close) from++;
-    }
-    *to = '\0';
-}
 
 static void join(answer_t *into, const answer_t *next)
 {
@@ -331,7 +307,7 @@ static const answer_t *answer_of(names_t *n, size_t i, int steps)
             by_kept_register(n, says + 3, &kept);
             if (kept.rank) a = kept;
         }
-        without_indices(a.name);
+        ompp_name_without_indices(a.name);
         join(&o->answer, &a);
     }
     path = strchr(raw_of(n, i) + 3, ' ');
@@ -387,7 +363,8 @@ static void name_variable(names_t *n, size_t i, char *text)
     const ompp_variable_t *v = structure && !of_thread ? ompp_variable_at(structure, at, n->deadline) : NULL;
     const ompp_object_t *o = &n->profile->objects[i];
 
-    if (v && *v->name == '/' && v->size < o->size) say(text, "%.*s", (int)(strchr(v->name + 1, '/') - v->name + 1), v->name);
+    if (v && *v->name == '/' && v->size < o->size)
+        say(text, "%.*s", (int)(strchr(v->name + 1, '/') - v->name + 1), v->name);
     else if (v) qualify(text, v->function, v->name, "");
     text[strcspn(text, "@")] = '\0';
     if (v) return;
@@ -606,7 +583,8 @@ int ompp_analysis_names(ompp_profile_t *profile, double deadline, const char *wh
     for (size_t i = 0; ok && i < profile->nobjects; i++) name_object(&n, i);
     if (ok) ok = join_accesses(&n) && apply(&n);
     if (n.late)
-        ompp_profile_add_coverage(profile, OMPP_COVERAGE_LATE, "structures whose names were not looked up", who, n.late);
+        ompp_profile_add_coverage(profile, OMPP_COVERAGE_LATE, "structures whose names were not looked up", who,
+                                  n.late);
     if (n.late && profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0;
     for (size_t i = 0; n.modules && i < profile->nmodules; i++) ompp_structure_close(n.modules[i].structure);
     for (size_t i = 0; n.objects && i < nobjects; i++) free(n.objects[i].text);

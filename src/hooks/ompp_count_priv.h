@@ -32,8 +32,8 @@ typedef struct {
     uint32_t limit;          /* highest structure that there is room for */
     uint64_t (*blocks)[2];   /* shape [limit + 1]: of the others, those that are larger than OMPP_COUNT_SCALAR */
     struct ompp_whose_thread *whose; /* NULL: it is not known whose data is whose */
-    ompp_used_t *used;       /* structures above OMPP_MAP_NEAR that were counted for; NULL with limit 0 */
-    ompp_count_t count[1];   /* shape [limit + 1]; [0]: data that belongs to no structure */
+    ompp_used_t *used;               /* structures above OMPP_MAP_NEAR that were counted for; NULL with limit 0 */
+    ompp_count_t count[1];           /* shape [limit + 1]; [0]: data that belongs to no structure */
 } ompp_counter_t;
 
 enum { OMPP_LOAD, OMPP_STORE };

@@ -31,10 +31,7 @@ typedef struct {
 } asked_t;
 
 __attribute__((used)) void ompp_found_frame(asked_t *asked);
-void ompp_found_frame(asked_t *asked)
-{
-    asked->object = ompp_whose_frame(asked->counter, asked->address, asked->by);
-}
+void ompp_found_frame(asked_t *asked) { asked->object = ompp_whose_frame(asked->counter, asked->address, asked->by); }
 
 #if defined(__x86_64__)
 void ompp_whose_paint_kept(uintptr_t address) __attribute__((visibility("hidden")));
@@ -238,13 +235,13 @@ static inline ompp_accessor_t accessor(const uintptr_t *saved)
     return (ompp_accessor_t){saved[2], (uintptr_t)(saved + 3) + 128, saved[0]};
 }
 
-#define FOUND(name, function, kind, usual)                                             \
+#define FOUND(name, function, kind, usual)                                                        \
     __attribute__((used)) uintptr_t ompp_found_##name(uintptr_t address, const uintptr_t *saved); \
     uintptr_t ompp_found_##name(uintptr_t address, const uintptr_t *saved)                        \
     {                                                                                             \
         return function(address, kind, accessor(saved));                                          \
     }                                                                                             \
-    KEEPS uintptr_t ompp_usual_##name(uintptr_t address);                              \
+    KEEPS uintptr_t ompp_usual_##name(uintptr_t address);                                         \
     KEEPS uintptr_t ompp_usual_##name(uintptr_t address) { return usual; }
 
 FOUND(at_load, at, OMPP_LOAD, at_usual(address, OMPP_LOAD))
@@ -392,15 +389,16 @@ int ompp_found_has_xsave(void)
 
 #define TEXT_OF(name) #name
 #define TEXT(name) TEXT_OF(name)
-#define KEPT(name, function)                                                            \
-    __asm__(".text\n" BEGIN(TEXT(                                                       \
-        name)) "    movq %rax, %rdi\n"                                                  \
-               "    call ompp_usual_" #function "\n"                                    \
-               "    testq %rax, %rax\n"                                                 \
-               "    jz 1f\n"                                                            \
-               "2:\n" END "1:\n" CALL("    movq %rbp, %rsi\n", "ompp_found_" #function) "    jmp 2b\n"       \
-                                                                   "    .cfi_endproc\n" \
-                                                                   "    .size " TEXT(name) ", . - " TEXT(name) "\n");
+#define KEPT(name, function)                                                             \
+    __asm__(".text\n" BEGIN(                                                             \
+        TEXT(name)) "    movq %rax, %rdi\n"                                              \
+                    "    call ompp_usual_" #function "\n"                                \
+                    "    testq %rax, %rax\n"                                             \
+                    "    jz 1f\n"                                                        \
+                    "2:\n" END "1:\n" CALL("    movq %rbp, %rsi\n",                      \
+                                           "ompp_found_" #function) "    jmp 2b\n"       \
+                                                                    "    .cfi_endproc\n" \
+                                                                    "    .size " TEXT(name) ", . - " TEXT(name) "\n");
 KEPT(OMPP_INLINE_AT_LOAD, at_load)
 KEPT(OMPP_INLINE_AT_STORE, at_store)
 KEPT(OMPP_INLINE_TURN_LOAD, turn_load)
@@ -419,62 +417,62 @@ __asm__(".text\n" BEGIN(TEXT(OMPP_INLINE_RUN)) "    movq %rax, %rdx\n"
                                                                          OMPP_INLINE_RUN) "\n");
 
 /* Rare. The area holds all that compilers put values into: up to AVX-512's registers, behind 512 + 64 bytes of its own. */
-#define KEPT_ALL(name, function)                  \
-    __asm__("    .hidden " name "\n"              \
-            "    .globl " name "\n"               \
-            "    .type " name ", @function\n"     \
-            "    .p2align 4\n" name ":\n"         \
-            "    .cfi_startproc\n"                \
-            "    pushq %rbp\n"                    \
-            "    .cfi_def_cfa_offset 16\n"        \
-            "    .cfi_offset rbp, -16\n"          \
-            "    movq %rsp, %rbp\n"               \
-            "    .cfi_def_cfa_register rbp\n"     \
-            "    pushq %rbx\n"                    \
-            "    .cfi_offset rbx, -24\n"          \
-            "    pushq %r12\n"                    \
-            "    .cfi_offset r12, -32\n"          \
-            "    movq %rdi, %r12\n"               \
-            "    subq $2752, %rsp\n"              \
-            "    andq $-64, %rsp\n"               \
-            "    call ompp_found_has_xsave\n"     \
-            "    movl %eax, %ebx\n"               \
-            "    testl %ebx, %ebx\n"              \
-            "    jz 1f\n"                         \
-            "    xorl %eax, %eax\n"               \
-            "    movq %rax, 512(%rsp)\n"          \
-            "    movq %rax, 520(%rsp)\n"          \
-            "    movq %rax, 528(%rsp)\n"          \
-            "    movq %rax, 536(%rsp)\n"          \
-            "    movq %rax, 544(%rsp)\n"          \
-            "    movq %rax, 552(%rsp)\n"          \
-            "    movq %rax, 560(%rsp)\n"          \
-            "    movq %rax, 568(%rsp)\n"          \
-            "    movl $0xe7, %eax\n"              \
-            "    xorl %edx, %edx\n"               \
-            "    xsave64 (%rsp)\n"                \
-            "    jmp 2f\n"                        \
-            "1:  fxsave64 (%rsp)\n"               \
-            "2:  movq %r12, %rdi\n"               \
-            "    call " function "\n"             \
-            "    movq %rax, %r12\n"               \
-            "    testl %ebx, %ebx\n"              \
-            "    jz 1f\n"                         \
-            "    movl $0xe7, %eax\n"              \
-            "    xorl %edx, %edx\n"               \
-            "    xrstor64 (%rsp)\n"               \
-            "    jmp 2f\n"                        \
-            "1:  fxrstor64 (%rsp)\n"              \
-            "2:  movq %r12, %rax\n"               \
-            "    movq -8(%rbp), %rbx\n"           \
-            "    .cfi_restore rbx\n"              \
-            "    movq -16(%rbp), %r12\n"          \
-            "    .cfi_restore r12\n"              \
-            "    leave\n"                         \
-            "    .cfi_def_cfa rsp, 8\n"           \
-            "    .cfi_restore rbp\n"              \
-            "    ret\n"                           \
-            "    .cfi_endproc\n"                  \
+#define KEPT_ALL(name, function)              \
+    __asm__("    .hidden " name "\n"          \
+            "    .globl " name "\n"           \
+            "    .type " name ", @function\n" \
+            "    .p2align 4\n" name ":\n"     \
+            "    .cfi_startproc\n"            \
+            "    pushq %rbp\n"                \
+            "    .cfi_def_cfa_offset 16\n"    \
+            "    .cfi_offset rbp, -16\n"      \
+            "    movq %rsp, %rbp\n"           \
+            "    .cfi_def_cfa_register rbp\n" \
+            "    pushq %rbx\n"                \
+            "    .cfi_offset rbx, -24\n"      \
+            "    pushq %r12\n"                \
+            "    .cfi_offset r12, -32\n"      \
+            "    movq %rdi, %r12\n"           \
+            "    subq $2752, %rsp\n"          \
+            "    andq $-64, %rsp\n"           \
+            "    call ompp_found_has_xsave\n" \
+            "    movl %eax, %ebx\n"           \
+            "    testl %ebx, %ebx\n"          \
+            "    jz 1f\n"                     \
+            "    xorl %eax, %eax\n"           \
+            "    movq %rax, 512(%rsp)\n"      \
+            "    movq %rax, 520(%rsp)\n"      \
+            "    movq %rax, 528(%rsp)\n"      \
+            "    movq %rax, 536(%rsp)\n"      \
+            "    movq %rax, 544(%rsp)\n"      \
+            "    movq %rax, 552(%rsp)\n"      \
+            "    movq %rax, 560(%rsp)\n"      \
+            "    movq %rax, 568(%rsp)\n"      \
+            "    movl $0xe7, %eax\n"          \
+            "    xorl %edx, %edx\n"           \
+            "    xsave64 (%rsp)\n"            \
+            "    jmp 2f\n"                    \
+            "1:  fxsave64 (%rsp)\n"           \
+            "2:  movq %r12, %rdi\n"           \
+            "    call " function "\n"         \
+            "    movq %rax, %r12\n"           \
+            "    testl %ebx, %ebx\n"          \
+            "    jz 1f\n"                     \
+            "    movl $0xe7, %eax\n"          \
+            "    xorl %edx, %edx\n"           \
+            "    xrstor64 (%rsp)\n"           \
+            "    jmp 2f\n"                    \
+            "1:  fxrstor64 (%rsp)\n"          \
+            "2:  movq %r12, %rax\n"           \
+            "    movq -8(%rbp), %rbx\n"       \
+            "    .cfi_restore rbx\n"          \
+            "    movq -16(%rbp), %r12\n"      \
+            "    .cfi_restore r12\n"          \
+            "    leave\n"                     \
+            "    .cfi_def_cfa rsp, 8\n"       \
+            "    .cfi_restore rbp\n"          \
+            "    ret\n"                       \
+            "    .cfi_endproc\n"              \
             "    .size " name ", . - " name "\n")
 
 KEPT_ALL("ompp_counter_get_kept", "ompp_counter_get");

@@ -30,7 +30,8 @@ static frame_t *frame_of(uintptr_t entry, size_t bytes)
         if (!all) return NULL;
         atomic_store(&frames, all);
     }
-    for (uint32_t i = 0, at = (uint32_t)ompp_hash_place(entry, 12); i < MOST_FRAMES / 2; i++, at = (at + 1) % MOST_FRAMES) {
+    for (uint32_t i = 0, at = (uint32_t)ompp_hash_place(entry, 12); i < MOST_FRAMES / 2;
+         i++, at = (at + 1) % MOST_FRAMES) {
         if (all[at].entry == entry) return &all[at];
         if (all[at].entry) continue;
         all[at].bytes = (uint32_t)bytes;
@@ -120,7 +121,7 @@ static uint32_t look_at_other(ompp_whose_seen_t *mine, uintptr_t address, ompp_a
 }
 
 __attribute__((noinline)) static uint32_t look(ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by,
-                                                ompp_whose_seen_t *seen)
+                                               ompp_whose_seen_t *seen)
 {
     ompp_whose_thread_t *t = counter->whose;
     const int saved = errno;

@@ -101,7 +101,8 @@ size_t ompp_free_that_move(size_t n)
 }
 
 /* Structures move with their bytes; when there is no new block, the old one is still there. */
-__attribute__((noinline)) static void moved(uintptr_t old, void *block, size_t old_size, size_t size, const ompp_data_piece_t *pieces, size_t n)
+__attribute__((noinline)) static void moved(uintptr_t old, void *block, size_t old_size, size_t size,
+                                            const ompp_data_piece_t *pieces, size_t n)
 {
     if (block || size == 0) ompp_data_restore(block, block ? size : 0, pieces, n);
     else ompp_data_restore((void *)old, old_size, pieces, n);
@@ -126,7 +127,8 @@ static uint32_t leaves(const void *old, size_t size)
     return object;
 }
 
-__attribute__((noinline)) static void arrives(const void *block, size_t size, uintptr_t old, size_t old_size, uint32_t object, const void *code)
+__attribute__((noinline)) static void arrives(const void *block, size_t size, uintptr_t old, size_t old_size,
+                                              uint32_t object, const void *code)
 {
     if (!ompp_whose_all) return;
     if (block) ompp_heap_got(block, size, code);

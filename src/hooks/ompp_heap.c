@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include "hooks/ompp_whose.h"
 
-#include "base/ompp_clock.h"
 #include "base/ompp_hash.h"
 #include "base/ompp_reserve.h"
 #include "model/ompp_profile.h"
@@ -17,19 +16,20 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
-#define PATH 12u          /* calls that tell paths apart, innermost ones */
-#define MOST_SITES 8192u  /* paths; more have one structure */
+#define PATH 12u         /* calls that tell paths apart, innermost ones */
+#define MOST_SITES 8192u /* paths; more have one structure */
 #define SLOTS (4 * MOST_SITES)
 #define SAMPLES 8u        /* blocks that are known of a path: the first half of them, and the latest */
 #define HOLDERS 12u       /* words that point to blocks of a path */
 #define SCANS 3u          /* for a path that has none */
 #define BLOCK_BYTES 4096u /* of a block, so much is looked through */
 #define STACK_BYTES (1u << 20)
-#define BUDGET 50u        /* looking takes one part in so many of the time, */
-#define LEAST 200u        /* and is done so often in any case */
-#define OUTER 3u          /* callers of a frame that has a pointer */
+#define BUDGET 50u /* looking takes one part in so many of the time, */
+#define LEAST 200u /* and is done so often in any case */
+#define OUTER 3u   /* callers of a frame that has a pointer */
 #define ROUND 16u
 #define MAP_PAGE (1ul << OMPP_MAP_PAGE_BITS)
 
@@ -58,16 +58,24 @@ typedef struct {
 
 static struct {
     site_t *sites;
-    known_t *known;    /* by path, shape [SLOTS] */
-    uint16_t *of;      /* by object: index + 1 */
+    known_t *known; /* by path, shape [SLOTS] */
+    uint16_t *of;   /* by object: index + 1 */
     uint32_t n;
     uint32_t too_many, not_measured, given_back;
     uintptr_t lowest, highest; /* of all blocks */
-    double spent, begun;
+    uint64_t spent_ns, begun_ns;
     uint32_t looks;
 } heap;
 
 /* ---- Sites: between ompp_data_try() and ompp_data_done() ---------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 static bool is_ready(void)
 {
@@ -75,15 +83,12 @@ static bool is_ready(void)
     heap.sites = ompp_reserve(MOST_SITES * sizeof *heap.sites);
     heap.known = ompp_reserve(SLOTS * sizeof *heap.known);
     heap.lowest = UINTPTR_MAX;
-    heap.begun = ompp_clock_seconds();
+    heap.begun_ns = now_ns();
     if (heap.sites && heap.known) heap.of = ompp_reserve(((size_t)OMPP_DATA_MAX + 1) * sizeof *heap.of);
     return heap.of != NULL;
 }
 
-static site_t *site_of(uint32_t object)
-{
-    return heap.of && heap.of[object] ? &heap.sites[heap.of[object] - 1] : NULL;
-}
+static site_t *site_of(uint32_t object) { return heap.of && heap.of[object] ? &heap.sites[heap.of[object] - 1] : NULL; }
 
 /* Calls that repeat one of before say nothing new: a recursion of any depth is one path. \return their number. */
 static size_t path_of(const ompp_unwind_frame_t *frames, size_t n, uintptr_t path[PATH])
@@ -216,9 +221,11 @@ __attribute__((noinline)) void ompp_heap_got(const void *block, size_t size, con
     ompp_counter_t *counter = ompp_counter_get();
 
     if (!block || !size) return;
-    uint32_t object = counter->whose ? path_object(counter->whose, (uintptr_t)code, (uintptr_t)__builtin_frame_address(0)) : 0;
+    uint32_t object =
+        counter->whose ? path_object(counter->whose, (uintptr_t)code, (uintptr_t)__builtin_frame_address(0)) : 0;
     if (ompp_data_try()) {
-        if (!object && !heap.not_measured) heap.not_measured = ompp_whose_unknown("blocks allocated while nothing is measured");
+        if (!object && !heap.not_measured)
+            heap.not_measured = ompp_whose_unknown("blocks allocated while nothing is measured");
         if (is_ready()) put(object ? object : heap.not_measured, (uintptr_t)block, size);
         ompp_data_done();
     }
@@ -325,13 +332,13 @@ static void in_blocks(void)
 
 static void look_for_pointers(ompp_whose_thread_t *t)
 {
-    const double begin = ompp_clock_seconds();
+    const uint64_t begin = now_ns();
 
-    if (heap.looks++ > LEAST && heap.spent * BUDGET > begin - heap.begun) return;
+    if (heap.looks++ > LEAST && heap.spent_ns * BUDGET > begin - heap.begun_ns) return;
     ompp_whose_each_variable(in_variable, NULL);
     if (t) in_stack(t);
     in_blocks();
-    heap.spent += ompp_clock_seconds() - begin;
+    heap.spent_ns += now_ns() - begin;
 }
 
 /* ---- Giving back ------------------------------------------------------------------------------------------------- */

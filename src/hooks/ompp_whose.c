@@ -26,7 +26,8 @@
 
 /* A module of the process; lists of them are replaced as a whole, and former ones are left to those who read them. */
 typedef struct {
-    uintptr_t low, high, bias, tls_below; /* the template's copy begins so far below the thread pointer; 0 = elsewhere */
+    uintptr_t low, high, bias,
+        tls_below; /* the template's copy begins so far below the thread pointer; 0 = elsewhere */
     size_t tls_size;
     char name[OMPP_RAW_NAME];
     bool ours, system;
@@ -68,6 +69,13 @@ static const module_t *module_at(uintptr_t address)
     for (size_t i = 0; all && i < all->n; i++)
         if (address >= all->modules[i].low && address < all->modules[i].high) return &all->modules[i];
     return NULL;
+}
+
+static uintptr_t code_of(const module_t *m)
+{
+    for (unsigned i = 0; i < m->nsegments; i++)
+        if (m->segment[i].flags & PF_X) return m->segment[i].low;
+    return m->low;
 }
 
 static void read_symbols(module_t *m, const char *path)
@@ -119,7 +127,7 @@ static int take_module(struct dl_phdr_info *info, size_t size, void *data)
 {
     look_t *look = data;
     const bool is_program = look->now->n == 0;
-    char program[PATH_BYTES] = "";
+    static char program[PATH_BYTES]; /* the loader lets one in at a time */
     const ssize_t length = is_program ? readlink("/proc/self/exe", program, sizeof program - 1) : 0;
     const char *path = is_program ? program : info->dlpi_name;
 
@@ -134,8 +142,8 @@ static int take_module(struct dl_phdr_info *info, size_t size, void *data)
             return 0;
         }
     const char *slash = path ? strrchr(path, '/') : NULL;
-    snprintf(m->name, sizeof m->name, "%s", slash ? slash + 1 : path ? path : "");
-    const ompp_owner_t owner = ompp_known_owner(m->name);
+    snprintf(m->name, sizeof m->name, "%.79s", slash ? slash + 1 : path ? path : "");
+    const ompp_owner_t owner = ompp_unwind_owner(code_of(m));
     for (char *c = m->name; *c; c++) *c = ompp_raw_letter(*c);
     m->ours = owner == OMPP_OWNER_OURS;
     m->system = !is_program && owner != OMPP_OWNER_PROGRAM;
@@ -175,8 +183,8 @@ void ompp_whose_refresh(void)
 size_t ompp_whose_place(uintptr_t address, char *text, size_t size)
 {
     const module_t *m = module_at(address);
-    const int n = m ? snprintf(text, size, "%s+%lx", m->name, (unsigned long)(address - m->bias)) :
-                      snprintf(text, size, "?");
+    const int n =
+        m ? snprintf(text, size, "%s+%lx", m->name, (unsigned long)(address - m->bias)) : snprintf(text, size, "?");
 
     return n > 0 && (size_t)n < size ? (size_t)n : 0;
 }
@@ -313,7 +321,8 @@ void ompp_whose_paint_page(uintptr_t address)
     if (!m && paint_thread(page)) return;
     if (m || is_stack) return;
     const bool is_heap = page >= first_break && page < (uintptr_t)sbrk(0);
-    const uint32_t unknown = ompp_whose_unknown(is_heap ? "blocks that libraries allocate" : "memory that libraries map");
+    const uint32_t unknown =
+        ompp_whose_unknown(is_heap ? "blocks that libraries allocate" : "memory that libraries map");
     if (unknown) ompp_counter_put(unknown, page, page + PAGE);
 }
 

@@ -9,8 +9,8 @@
 #ifndef OMPP_WHOSE_H
 #define OMPP_WHOSE_H
 
-#include "hooks/ompp_count_priv.h"
 #include "base/ompp_hash.h"
+#include "hooks/ompp_count_priv.h"
 #include "unwind/ompp_unwind.h"
 
 #include <stdatomic.h>

@@ -284,7 +284,8 @@ static inline const char *ompp_profile_text(const ompp_profile_t *profile, ompp_
 /** \return whether the user has not named a structure. */
 static inline bool ompp_object_is_all(const ompp_profile_t *profile, const ompp_object_t *object)
 {
-    return __builtin_strncmp(ompp_profile_text(profile, object->origin), OMPP_OBJECT_ALL, sizeof OMPP_OBJECT_ALL - 1) == 0;
+    return __builtin_strncmp(ompp_profile_text(profile, object->origin), OMPP_OBJECT_ALL, sizeof OMPP_OBJECT_ALL - 1) ==
+           0;
 }
 
 /** \return value of a setting of the run by its name; "" when there is none. */

@@ -51,7 +51,8 @@ static bool read_expression(ompp_dwarf_t *dwarf, Dwarf_Locdesc_c where, Dwarf_Un
 
     *e = (expression_t){.n = (unsigned)n};
     /* of a variable in several pieces, the first one: the address in a descriptor */
-    if (n > 1 && ompp_die_ok(dwarf, dwarf_get_location_op_value_c(where, 1, &next, &a, &b, &third, &branch, &dwarf->error)) &&
+    if (n > 1 &&
+        ompp_die_ok(dwarf, dwarf_get_location_op_value_c(where, 1, &next, &a, &b, &third, &branch, &dwarf->error)) &&
         next == DW_OP_piece && a == sizeof(void *))
         e->n = 1;
     return n > 0 && ompp_die_ok(dwarf, dwarf_get_location_op_value_c(where, 0, &e->op, &e->first, &e->second, &third,
@@ -94,7 +95,8 @@ static bool take_base(search_t *s, const expression_t *e, Dwarf_Die of)
     (void)of;
     s->has_base = true;
     if (e->n == 1 && e->op == DW_OP_call_frame_cfa) s->base = 0;
-    else if (e->n == 1 && (e->op == DW_OP_reg0 + RBP || (e->op == DW_OP_breg0 + RBP && !e->first))) s->base = -BELOW_RBP;
+    else if (e->n == 1 && (e->op == DW_OP_reg0 + RBP || (e->op == DW_OP_breg0 + RBP && !e->first)))
+        s->base = -BELOW_RBP;
     else if (e->n == 1 && e->op == DW_OP_reg0 + RSP && s->place->frame) s->base = -(int64_t)s->place->frame;
     else s->has_base = false;
     return true;
@@ -140,7 +142,8 @@ static bool take(search_t *s, const expression_t *e, Dwarf_Die of)
     if (p->in_register ? e->n != 1 || e->op != DW_OP_reg0 + p->reg : !place_of(s, e, &local.low)) return false;
     local.name = name_of(&s->structure->dwarf, of, &local.type, 0);
     if (!local.name || !*local.name) return false;
-    if (!p->in_register && (local.low >= p->high || local.low + (int64_t)bytes_of(s, local.type) <= p->low)) return false;
+    if (!p->in_register && (local.low >= p->high || local.low + (int64_t)bytes_of(s, local.type) <= p->low))
+        return false;
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->found[i].name, local.name) == 0 && strcmp(s->found[i].function, local.function) == 0) return true;
     if (s->n < s->max) s->found[s->n++] = local;
@@ -225,10 +228,10 @@ static unsigned decode(const unsigned char *c, step_t *step, unsigned *reg, int6
     const bool wide = c[0] == 0x48 || c[0] == 0x49;
 
     *step = NO_CHANGE;
-    if (wide && c[1] == 0x85 && c[2] == 0xc0) return 3;                 /* test rax, rax */
-    if (c[0] == 0x74 || c[0] == 0x75) return 2;                         /* je, jne: what follows is taken */
+    if (wide && c[1] == 0x85 && c[2] == 0xc0) return 3; /* test rax, rax */
+    if (c[0] == 0x74 || c[0] == 0x75) return 2;         /* je, jne: what follows is taken */
     if (c[0] == 0x0f && (c[1] == 0x84 || c[1] == 0x85)) return 6;
-    if (!wide || c[1] != 0x89 || (c[2] & 0x38) != 0) return 0;          /* mov of rax */
+    if (!wide || c[1] != 0x89 || (c[2] & 0x38) != 0) return 0; /* mov of rax */
     if (c[2] >> 6 == 3) {
         *step = TO_REGISTER;
         *reg = dwarf_of[(c[2] & 7) + (c[0] & 1) * 8];

@@ -10,12 +10,12 @@
 
 /** A place in the frame of the procedure that an address of the code is in. */
 typedef struct {
-    uint64_t code;         /* in the procedure */
-    int64_t low, high;     /* bytes from its canonical frame address: low <= offset < high, below 0 */
-    uint64_t frame;        /* bytes from the stack pointer to that address; 0 = not known */
-    bool now;              /* the variable is there when code is reached, and not only somewhere in the procedure */
-    bool in_register;      /* not the place, but a register is asked for */
-    unsigned reg;          /* DWARF's number */
+    uint64_t code;     /* in the procedure */
+    int64_t low, high; /* bytes from its canonical frame address: low <= offset < high, below 0 */
+    uint64_t frame;    /* bytes from the stack pointer to that address; 0 = not known */
+    bool now;          /* the variable is there when code is reached, and not only somewhere in the procedure */
+    bool in_register;  /* not the place, but a register is asked for */
+    unsigned reg;      /* DWARF's number */
 } ompp_local_place_t;
 
 /** Strings are borrowed from the structure or its debug information. */

@@ -125,8 +125,8 @@ size_t ompp_unwind_context(ompp_unwind_thread_t *thread, const void *context, om
  * \return OMPP_UNWIND_SAME  the path is that of the memo, root included; frames are not written. 2 ns per frame.
  * \note Async-signal-safe.
  */
-OMPP_UNWIND_SEEN size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_memo_t *memo, ompp_unwind_frame_t *frames,
-                        size_t room);
+OMPP_UNWIND_SEEN size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_memo_t *memo,
+                                         ompp_unwind_frame_t *frames, size_t room);
 
 /**
  * \brief The call path of a place in the program, by what is known of its registers.

@@ -78,7 +78,7 @@ typedef struct {
     bool rbp_kept;
     bool is_thorough; /* all registers are followed */
     bool is_again;    /* they have to be: begin once more */
-    bool has_stack; /* the stack pointer is that of a call that goes on: what is above it can be read */
+    bool has_stack;   /* the stack pointer is that of a call that goes on: what is above it can be read */
 } path_t;
 
 /* Where reading is known to be safe: from the stack pointer to the end of the stack. */
