@@ -416,7 +416,7 @@ __asm__(".text\n" BEGIN(TEXT(OMPP_INLINE_RUN)) "    movq %rax, %rdx\n"
                                                                      "    .size " TEXT(OMPP_INLINE_RUN) ", . - " TEXT(
                                                                          OMPP_INLINE_RUN) "\n");
 
-/* Rare. The area holds all that compilers put values into: up to AVX-512's registers, behind 512 + 64 bytes of its own. */
+/* Rare. The area holds all that compilers put values into: up to AVX-512's registers, behind 512 + 64 bytes. */
 #define KEPT_ALL(name, function)              \
     __asm__("    .hidden " name "\n"          \
             "    .globl " name "\n"           \

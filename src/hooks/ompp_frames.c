@@ -1,7 +1,7 @@
 /*
  * Data on stacks: which call's frame an address is in, and where in that frame. Calls come and go without a word, so
- * each access looks anew: by what is remembered of the same code at the same stack pointer, when the return addresses
- * between it and the frame are still those; else by a walk of the stack.
+ * each access looks anew: by what is remembered of the same code at the same stack pointer, when the return address
+ * of the frame is still that; else by a walk of the stack.
  */
 #include "hooks/ompp_whose.h"
 
@@ -82,12 +82,8 @@ bool ompp_whose_find_frame(ompp_whose_thread_t *t, uintptr_t address, ompp_acces
 static void remember(ompp_whose_seen_t *seen, const ompp_whose_thread_t *t, size_t at, frame_t *frame)
 {
     seen->code = 0;
-    seen->n = 0;
-    for (size_t i = 0; i <= at; i += at ? at : 1) {
-        const uintptr_t slot = t->frames[i + 1].cfa - sizeof(uintptr_t);
-        seen->returns[seen->n].at = slot;
-        seen->returns[seen->n++].value = *(const uintptr_t *)slot;
-    }
+    seen->returns_at = t->frames[at + 1].cfa - sizeof(uintptr_t);
+    seen->returns = *(const uintptr_t *)seen->returns_at;
     seen->sp = t->frames[0].cfa;
     seen->low = t->frames[at].cfa - (at == 0 ? RED_ZONE : 0);
     seen->high = t->frames[at + 1].cfa;
@@ -98,12 +94,10 @@ static void remember(ompp_whose_seen_t *seen, const ompp_whose_thread_t *t, size
 static bool is_there(const ompp_whose_seen_t *seen, uintptr_t address)
 {
     if (!seen->code || address < seen->low || address >= seen->high) return false;
-    for (uint32_t i = 0; i < seen->n; i++)
-        if (*(const uintptr_t *)seen->returns[i].at != seen->returns[i].value) return false;
-    return true;
+    return *(const uintptr_t *)seen->returns_at == seen->returns;
 }
 
-/* Another thread's stack: its walks have met the frame, which is there as long as its return addresses are. */
+/* Another thread's stack: its walks have met the frame, which is there as long as its return address is. */
 static uint32_t look_at_other(ompp_whose_seen_t *mine, uintptr_t address, ompp_accessor_t by)
 {
     const ompp_whose_thread_t *owner = ompp_counter_in_stack(address);

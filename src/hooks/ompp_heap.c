@@ -67,7 +67,7 @@ static struct {
     uint32_t looks;
 } heap;
 
-/* ---- Sites: between ompp_data_try() and ompp_data_done() ---------------------------------------------------------- */
+/* ---- Sites: between ompp_data_try() and ompp_data_done() -------------------------------------------------------- */
 
 static uint64_t now_ns(void)
 {

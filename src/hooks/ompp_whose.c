@@ -205,7 +205,7 @@ void ompp_whose_each_variable(ompp_whose_visit_t *visit, void *data)
     }
 }
 
-/* ---- Painting: between ompp_data_try() and ompp_data_done() ------------------------------------------------------- */
+/* ---- Painting: between ompp_data_try() and ompp_data_done() ---------------------------------------------------- */
 
 uint32_t ompp_whose_object(const char *name, uint64_t address, uint64_t size)
 {

@@ -25,7 +25,6 @@ typedef struct {
 
 #define OMPP_WHOSE_FRAMES 64
 #define OMPP_WHOSE_MEMOS 256
-#define OMPP_WHOSE_CALLS 2 /* of which the return addresses are compared: the innermost one, and that of the frame */
 
 #define OMPP_WHOSE_PARTS 128u /* a frame is told apart in so many at most */
 
@@ -41,10 +40,7 @@ typedef struct {
 typedef struct {
     uintptr_t code, sp, low, high; /* of the frame */
     ompp_whose_frame_t *frame;
-    uint32_t n;
-    struct {
-        uintptr_t at, value;
-    } returns[OMPP_WHOSE_CALLS]; /* return addresses, by which it is known to be the same call */
+    uintptr_t returns_at, returns; /* the frame's return address, by which it is known to be the same call */
 } ompp_whose_seen_t;
 
 #define OMPP_WHOSE_SEEN 16384u /* a power of two */
@@ -99,8 +95,7 @@ static inline uint32_t ompp_whose_again(const ompp_counter_t *counter, uintptr_t
     if (!counter->whose || !by.code) return 0;
     const ompp_whose_seen_t *seen = ompp_whose_seen(counter->whose, by);
     if (seen->code != by.code || seen->sp != by.sp || address < seen->low || address >= seen->high) return 0;
-    for (uint32_t i = 0; i < seen->n; i++)
-        if (*(const uintptr_t *)seen->returns[i].at != seen->returns[i].value) return 0;
+    if (*(const uintptr_t *)seen->returns_at != seen->returns) return 0;
     return atomic_load_explicit(&seen->frame->object[ompp_whose_part(seen->frame, seen->high - address)],
                                 memory_order_relaxed);
 }

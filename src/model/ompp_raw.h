@@ -5,7 +5,7 @@
  *
  *     \1g MODULE+LOW SYMBOL            a variable: its address in the module's file
  *     \1t MODULE+OFFSET SYMBOL         a variable of threads: its offset in the module's template
- *     \1h KEY PLACE PLACE ...          blocks of the heap: where the calls that allocate them return to, innermost first
+ *     \1h KEY PLACE PLACE ...          blocks of the heap: where their calls return to, innermost first
  *     \1s PLACE OFFSET SIZE FRAME      so many bytes of a procedure's frame, OFFSET below its CFA, which is FRAME above
  *                                      the stack pointer
  *     \1r MODULE, \1c MODULE, \1d MODULE   read-only data, code, other data of a module
