@@ -189,7 +189,7 @@ static void put(uint32_t object, uintptr_t begin, size_t size)
 void ompp_heap_again(const void *block, size_t size, uint32_t object)
 {
     if (!block || !size || !object || !ompp_data_try()) return;
-    put(object, (uintptr_t)block, size);
+    if (site_of(object)) put(object, (uintptr_t)block, size);
     ompp_data_done();
 }
 

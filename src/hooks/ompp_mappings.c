@@ -126,8 +126,8 @@ OMPP_EXPORT void *__wrap_mremap(void *old, size_t old_size, size_t size, int fla
         put_back(&from);
         put_back(&to);
     } else {
-        put(&from, (uintptr_t)result, size);
         ompp_heap_again(result, size, object);
+        put(&from, (uintptr_t)result, size);
     }
     return result;
 }
