@@ -3,7 +3,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 build=$top/build
 
 # Debian packages: to build, and for all tests and examples.
-build_packages="gcc make autoconf automake libtool pkg-config libxml2-dev libdwarf-dev libelf-dev libzydis-dev libpapi-dev libopenmpi-dev openmpi-bin"
+build_packages="gcc make autoconf automake libtool pkg-config libxml2-dev zlib1g-dev libdwarf-dev libelf-dev libzydis-dev libpapi-dev libopenmpi-dev openmpi-bin"
 test_packages="opari2 clang-19 libomp-19-dev libclang-common-19-dev libcmocka-dev libxml2-utils python3 g++ gfortran valgrind
 clang-format cmake libmpich-dev mpich musl-tools"
 

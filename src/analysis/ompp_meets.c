@@ -39,6 +39,26 @@ bool ompp_analysis_meets(const ompp_profile_t *p, const ompp_paths_t *paths, uin
     return known;
 }
 
+bool ompp_analysis_pairs(const ompp_profile_t *p, const ompp_paths_t *paths, uint32_t region, ompp_pair_sum_t *sum)
+{
+    const uint32_t set = ompp_analysis_find_set(p, ompp_pair_metrics, OMPP_METRIC_PAIR_NUM);
+    double ns[3] = {0};
+
+    *sum = (ompp_pair_sum_t){0};
+    for (const uint32_t *n = ompp_paths_begin(paths, region); set && n < ompp_paths_end(paths, region); n++)
+        for (uint32_t b = 0; b < p->nodes[*n].nblocks; b++) {
+            const ompp_block_t *block = &p->nodes[*n].blocks[b];
+            if (block->set != set || block->object || block->nvalues != OMPP_METRIC_PAIR_NUM) continue;
+            sum->calls += block->values[OMPP_METRIC_PAIRS];
+            for (unsigned i = 0; i < 3; i++) ns[i] += (double)block->values[OMPP_METRIC_PAIR_SENDER + i];
+        }
+    const double all = ns[0] + ns[1] + ns[2];
+    if (!sum->calls || all <= 0) return false;
+    for (unsigned i = 0; i < 3; i++) sum->part[i] = ns[i] / all;
+    for (unsigned i = 0; i < 2; i++) sum->wait_ns[i] = (uint64_t)(ns[i] / (double)sum->calls);
+    return true;
+}
+
 /* ---- Where a rank works longer ----------------------------------------------------------------------------------- */
 
 /* Work of a block in the region itself. */

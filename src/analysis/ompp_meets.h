@@ -23,6 +23,17 @@ typedef struct {
 bool ompp_analysis_meets(const ompp_profile_t *profile, const ompp_paths_t *paths, uint32_t region,
                          ompp_meet_sum_t *sum);
 
+/** Calls of one region that wait for messages, of which both sides were compared. */
+typedef struct {
+    uint64_t calls;
+    double part[3];      /* of their time: until the senders came, until the receivers came, after that */
+    uint64_t wait_ns[2]; /* until the senders came, the receivers came, in the mean of all calls */
+} ompp_pair_sum_t;
+
+/** \return false when none were compared. */
+bool ompp_analysis_pairs(const ompp_profile_t *profile, const ompp_paths_t *paths, uint32_t region,
+                         ompp_pair_sum_t *sum);
+
 /**
  * \brief Where a rank works longer than the others do on average.
  * \param[out] more_ns  by how much, of its threads together.

@@ -67,6 +67,14 @@ static bool choose(const ompp_profile_t *p, const uint32_t *above, bool *stays)
 
 /* ---- The nodes --------------------------------------------------------------------------------------------------- */
 
+/* Loops and inlined calls tell no places apart: what lies in them hangs below their function. */
+static bool is_part(const ompp_profile_t *p, uint32_t node)
+{
+    const uint32_t region = p->nodes[node].region;
+
+    return region < p->nregions && ompp_construct_is_part(p->regions[region].construct);
+}
+
 /* stays: nodes that are left. \return false when out of memory. */
 static bool copy_nodes(ompp_profile_t *o, const ompp_profile_t *p, const bool *stays)
 {
@@ -150,7 +158,7 @@ static bool add_times(ompp_profile_t *o)
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-static ompp_profile_t *outline_of(const ompp_profile_t *p, const bool *stays)
+static ompp_profile_t *outline_of(const ompp_profile_t *p, const bool *stays, bool times)
 {
     ompp_profile_t *o = malloc(sizeof *o);
 
@@ -158,12 +166,12 @@ static ompp_profile_t *outline_of(const ompp_profile_t *p, const bool *stays)
     *o = *p;
     o->nodes = NULL;
     o->nnodes = o->anodes = 0;
-    if (copy_nodes(o, p, stays) && add_times(o)) return o;
+    if (copy_nodes(o, p, stays) && (!times || add_times(o))) return o;
     ompp_outline_free(o, p);
     return NULL;
 }
 
-const ompp_profile_t *ompp_outline_new(const ompp_profile_t *p, bool functions)
+static const ompp_profile_t *new_outline(const ompp_profile_t *p, bool functions)
 {
     uint32_t *above = calloc(p->nnodes, sizeof *above);
     bool *stays = calloc(p->nnodes, sizeof *stays), any = false;
@@ -178,10 +186,27 @@ const ompp_profile_t *ompp_outline_new(const ompp_profile_t *p, bool functions)
         o = p;
     } else if (above && stays && (!functions || choose(p, above, stays))) {
         for (uint32_t i = 0; i < p->nnodes; i++) stays[i] = stays[i] || i == 0 || !ompp_node_is_path(p, i);
-        o = outline_of(p, stays);
+        o = outline_of(p, stays, true);
     }
     free(above);
     free(stays);
+    return o;
+}
+
+const ompp_profile_t *ompp_outline_new(const ompp_profile_t *p, bool functions)
+{
+    bool *stays = malloc(p->nnodes * sizeof *stays), any = false;
+
+    for (uint32_t i = 0; stays && i < p->nnodes; i++) {
+        stays[i] = !is_part(p, i);
+        any = any || !stays[i];
+    }
+    const ompp_profile_t *whole = stays && any ? outline_of(p, stays, false)
+                                  : stays      ? p
+                                               : NULL,
+                         *o = whole ? new_outline(whole, functions) : NULL;
+    free(stays);
+    if (o != whole) ompp_outline_free(whole, p);
     return o;
 }
 

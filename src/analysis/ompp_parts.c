@@ -1,5 +1,6 @@
 #include "analysis/ompp_parts.h"
 
+#include "base/ompp_error.h"
 #include "base/ompp_vector.h"
 #include "structure/ompp_scope.h"
 
@@ -9,7 +10,7 @@
 #define MOST_DEPTH 64u /* the innermost ones are kept */
 
 typedef struct ompp_part_of {
-    uint32_t line, first, n; /* region; its chains[first .. first + n) */
+    uint32_t region, first, n; /* its chains[first .. first + n) */
 } part_of_t;
 
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */
@@ -30,28 +31,39 @@ static ompp_region_t region_of(ompp_profile_t *profile, const ompp_scope_t *scop
                            .number = OMPP_NONE};
 }
 
-bool ompp_parts_find(ompp_parts_t *parts, ompp_profile_t *profile, uint32_t line, ompp_structure_t *structure,
+/* Of instrumented functions the entry is known, and not where they call others. */
+static bool is_entry(const ompp_profile_t *profile, uint32_t region, uint64_t address, ompp_structure_t *structure,
                      double deadline)
 {
+    const ompp_procedure_t *procedure;
+
+    return profile->regions[region].construct == OMPP_CONSTRUCT_FUNCTION &&
+           ompp_scope_procedure(structure, address, deadline, &procedure) == 0 && address == procedure->parts[0].low;
+}
+
+int ompp_parts_find(ompp_parts_t *parts, ompp_profile_t *profile, uint32_t region, uint64_t address,
+                    ompp_structure_t *structure, double deadline)
+{
     const ompp_scope_t *chain[MOST_DEPTH];
-    const uint32_t module = profile->regions[line].module;
+    const uint32_t module = profile->regions[region].module;
     ompp_spot_t spot;
     size_t n = 0;
 
-    if (ompp_scope_at(structure, profile->regions[line].addr, deadline, &spot) != 0) return true;
+    const int rc = ompp_scope_at(structure, address, deadline, &spot);
+    if (rc != 0) return rc == -OMPP_E_NOTFOUND ? 0 : rc;
     for (const ompp_scope_t *s = spot.scope; s && n < MOST_DEPTH && s->kind != OMPP_SCOPE_PROCEDURE; s = s->outer)
         chain[n++] = s;
-    if (!n) return true;
-    part_of_t *part = ompp_vector_push(&parts->lines, &parts->n, &parts->allocated, sizeof *part);
-    if (!part) return false;
-    *part = (part_of_t){line, (uint32_t)parts->nchains, (uint32_t)n};
+    if (!n || is_entry(profile, region, address, structure, deadline)) return 0;
+    part_of_t *part = ompp_vector_push(&parts->places, &parts->n, &parts->allocated, sizeof *part);
+    if (!part) return -OMPP_E_NOMEM;
+    *part = (part_of_t){region, (uint32_t)parts->nchains, (uint32_t)n};
     while (n-- > 0) {
-        const ompp_region_t region = region_of(profile, chain[n], module);
-        uint32_t *link = ompp_vector_push(&parts->chains, &parts->nchains, &parts->achains, sizeof *link);
-        if (!link) return false;
-        *link = ompp_profile_add_region(profile, &region);
+        const ompp_region_t link = region_of(profile, chain[n], module);
+        uint32_t *to = ompp_vector_push(&parts->chains, &parts->nchains, &parts->achains, sizeof *to);
+        if (!to) return -OMPP_E_NOMEM;
+        *to = ompp_profile_add_region(profile, &link);
     }
-    return !profile->failed;
+    return profile->failed ? -OMPP_E_NOMEM : 0;
 }
 
 /* ---- Inserting --------------------------------------------------------------------------------------------------- */
@@ -61,42 +73,61 @@ static uint32_t push_node(ompp_profile_t *profile, const ompp_node_t *like, uint
     return ompp_profile_add_node(profile, region, parent, like->first_ns, like->first_rank);
 }
 
+static const part_of_t *place_of(const ompp_parts_t *parts, const uint32_t *which, size_t nregions, uint32_t region)
+{
+    return region < nregions && which[region] != OMPP_NONE ? &parts->places[which[region]] : NULL;
+}
+
+/* A line's own; else those of the call in the function above. */
+static const part_of_t *above(const ompp_parts_t *parts, const ompp_profile_t *profile, const uint32_t *which,
+                              const ompp_node_t *nodes, uint32_t node)
+{
+    const uint32_t region = nodes[node].region, nregions = profile->nregions;
+
+    if (node == 0 || region >= nregions) return NULL;
+    if (profile->regions[region].construct == OMPP_CONSTRUCT_SOURCE_LINE)
+        return place_of(parts, which, nregions, region);
+    const uint32_t caller = nodes[nodes[node].parent].region;
+    if (caller >= nregions || profile->regions[caller].construct != OMPP_CONSTRUCT_FUNCTION) return NULL;
+    return place_of(parts, which, nregions, caller);
+}
+
 bool ompp_parts_insert(const ompp_parts_t *parts, ompp_profile_t *profile)
 {
     ompp_node_t *old = profile->nodes;
     const size_t n = profile->nnodes;
-    uint32_t *map = malloc(n * sizeof *map), *part = malloc((profile->nregions + 1) * sizeof *part);
+    uint32_t *map = malloc(n * sizeof *map), *which = malloc((profile->nregions + 1) * sizeof *which);
 
-    if (!parts->n || !map || !part) {
+    if (!parts->n || !map || !which) {
         const bool ok = !parts->n;
         free(map);
-        free(part);
+        free(which);
         return ok;
     }
-    memset(part, 0xff, (profile->nregions + 1) * sizeof *part);
-    for (uint32_t i = 0; i < parts->n; i++) part[parts->lines[i].line] = i;
+    memset(which, 0xff, (profile->nregions + 1) * sizeof *which);
+    for (uint32_t i = 0; i < parts->n; i++) which[parts->places[i].region] = i;
     profile->nodes = NULL;
     profile->nnodes = profile->anodes = 0;
     for (uint32_t i = 0; i < n && !profile->failed; i++) {
-        const uint32_t region = old[i].region, which = region < profile->nregions ? part[region] : OMPP_NONE;
+        const part_of_t *place = above(parts, profile, which, old, i);
         uint32_t parent = i ? map[old[i].parent] : OMPP_NONE;
-        for (uint32_t k = 0; which != OMPP_NONE && k < parts->lines[which].n; k++)
-            parent = push_node(profile, &old[i], parts->chains[parts->lines[which].first + k], parent);
-        map[i] = push_node(profile, &old[i], region, parent);
+        for (uint32_t k = 0; place && k < place->n; k++)
+            parent = push_node(profile, &old[i], parts->chains[place->first + k], parent);
+        map[i] = push_node(profile, &old[i], old[i].region, parent);
         if (profile->failed) break;
         const uint32_t at = map[i];
         profile->nodes[at] = old[i];
         profile->nodes[at].parent = parent;
     }
     free(map);
-    free(part);
+    free(which);
     free(old); /* blocks have moved */
     return !profile->failed;
 }
 
 void ompp_parts_fini(ompp_parts_t *parts)
 {
-    free(parts->lines);
+    free(parts->places);
     free(parts->chains);
     *parts = (ompp_parts_t){0};
 }

@@ -1,6 +1,7 @@
 /**
  * \file
- * Loops and inlined calls between a function and the lines of its samples. Includes base, model and structure only.
+ * Loops and inlined calls between a function and the lines of its samples, and between it and what it calls there.
+ * Includes base, model and structure only.
  */
 #ifndef OMPP_PARTS_H
 #define OMPP_PARTS_H
@@ -10,24 +11,30 @@
 
 #include <stddef.h>
 
-/** What each line of samples lies in; all 0 at first. */
+/** What each line of samples, and each call of a path, lies in; all 0 at first. */
 typedef struct {
-    struct ompp_part_of *lines; /* [n] */
+    struct ompp_part_of *places; /* [n] */
     size_t n, allocated;
     uint32_t *chains; /* [nchains] regions, from the outermost inwards */
     size_t nchains, achains;
 } ompp_parts_t;
 
 /**
- * \brief Finds what the code of a LINE lies in, and adds regions for it.
- * \param[in] structure  of its module.  \param[in] deadline  ompp_clock_seconds(); later lines lie in their function
+ * \brief Finds what code lies in, and adds regions for it.
+ * \param[in] region     a LINE, or a FUNCTION that a call path has.
+ * \param[in] address    of the line's code; of the call. A function's entry is no call.
+ * \param[in] structure  of its module.  \param[in] deadline  ompp_clock_seconds(); what is later lies in its function
  *                       alone.
- * \return false when out of memory.
+ * \return 0, -OMPP_E_TIMEOUT, -OMPP_E_NOMEM.
  */
-bool ompp_parts_find(ompp_parts_t *parts, ompp_profile_t *profile, uint32_t line, ompp_structure_t *structure,
-                     double deadline);
+int ompp_parts_find(ompp_parts_t *parts, ompp_profile_t *profile, uint32_t region, uint64_t address,
+                    ompp_structure_t *structure, double deadline);
 
-/** \brief Puts them into the call tree, above their lines. Equal ones are not joined. \return false: out of memory. */
+/**
+ * \brief Puts them into the call tree: above lines, and between functions and what these call. Equal ones are not
+ *        joined.
+ * \return false: out of memory.
+ */
 bool ompp_parts_insert(const ompp_parts_t *parts, ompp_profile_t *profile);
 
 void ompp_parts_fini(ompp_parts_t *parts);

@@ -43,6 +43,8 @@ typedef struct {
     double call_ns; /* time in these calls */
     bool compared;  /* call by call */
     ompp_meet_sum_t meet;
+    bool paired; /* messages, one by one */
+    ompp_pair_sum_t pair;
 } find_t;
 
 double ompp_analysis_basis(const ompp_profile_t *profile)
@@ -139,6 +141,7 @@ static bool add_calls(find_t *f, uint32_t region)
     free(rank_ns);
     f->compared = ompp_analysis_meets(f->profile, f->paths, region, &f->meet);
     if (f->compared) f->late_rank = f->meet.rank, f->waiting = f->meet.waiting * f->busy;
+    f->paired = ompp_analysis_pairs(f->profile, f->paths, region, &f->pair);
     return rank_ns != NULL;
 }
 
@@ -287,6 +290,9 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
         return when == OMPP_WHEN_LATE ? !f->compared || f->meet.share >= ONE_RANK : f->compared;
     case OMPP_WHEN_LITTLE:
         return f->colls && f->bytes_in + f->bytes_out > 0 && f->bytes_in + f->bytes_out < LITTLE_BYTES * f->colls;
+    case OMPP_WHEN_SENDER:
+    case OMPP_WHEN_RECEIVER:
+    case OMPP_WHEN_TRANSFER: return f->paired && f->pair.part[when - OMPP_WHEN_SENDER] >= 0.5;
     case OMPP_WHEN_RECEIVES: return f->recvs;
     case OMPP_WHEN_DELAYED:
         return f->sends && !f->recvs && !f->colls &&
@@ -328,6 +334,11 @@ static ompp_finding_t find_one(find_t *f, uint32_t region)
         const bool late = rule->when == OMPP_WHEN_LATE, waits = late || rule->when == OMPP_WHEN_IN_TURN;
         uint64_t lost = mpi ? to_ns(waits ? f->waiting : f->busy) : phase_of_region(f, region, rule->phase);
         ompp_finding_t found = {.property = rule->property, region, late ? f->late_rank : OMPP_NONE, .lost_ns = lost};
+        if (rule->when == OMPP_WHEN_SENDER || rule->when == OMPP_WHEN_RECEIVER) {
+            const unsigned whom = rule->when - OMPP_WHEN_SENDER;
+            found.lost_ns = to_ns(f->pair.part[whom] * f->busy);
+            found.count = f->pair.calls, found.each_ns = f->pair.wait_ns[whom];
+        }
         if (waits && f->compared) found.count = f->meet.calls, found.each_ns = f->meet.late_ns;
         if (late) found.where = ompp_analysis_longer(p, f->paths, f->late_rank, &found.more_ns);
         return found;

@@ -3,6 +3,7 @@
 
 #include "analysis/ompp_calls.h"
 #include "analysis/ompp_directives.h"
+#include "analysis/ompp_owner.h"
 #include "analysis/ompp_parts.h"
 #include "base/ompp_clock.h"
 #include "base/ompp_debug_advice.h"
@@ -220,6 +221,7 @@ static const char *why_no_line(const ompp_profile_t *profile, uint32_t module, c
     const char *path = ompp_profile_text(profile, profile->modules[module].path);
 
     if (ompp_structure_has_lines(structure)) return "no line for the address";
+    if (ompp_structure_has_foreign_debug_file(structure)) return "its debug file is another user's, and was not read";
     snprintf(why, n, "no debug information; %s", ompp_debug_advice(path, ompp_structure_names_debug_file(structure)));
     return why;
 }
@@ -230,11 +232,18 @@ static const char *time_limit(const limit_t *limit, char *text, size_t size)
     return text;
 }
 
+/* The C library's own loops around what it calls back are of no interest. */
+static bool has_parts(const ompp_profile_t *profile, const ompp_region_t *region)
+{
+    return region->construct == OMPP_CONSTRUCT_SOURCE_LINE ||
+           (region->construct == OMPP_CONSTRUCT_FUNCTION && !ompp_code_is_start(profile, region));
+}
+
 /* Code: all questions at once. */
 static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_structure_t *structure,
                         ompp_parts_t *parts, const limit_t *limit)
 {
-    uint64_t late = 0, missing = 0;
+    uint64_t late = 0, missing = 0, late_parts = 0;
     char why[300], over[80];
     ompp_query_t *queries = calloc(n + 1, sizeof *queries);
 
@@ -247,10 +256,12 @@ static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_s
         if (!queries[i].done) late += !is_path;
         else if (!apply(profile, &items[i], &queries[i])) missing += !is_path;
     }
-    for (size_t i = 0; i < n && rc == 0; i++)
-        if (profile->regions[items[i].region].construct == OMPP_CONSTRUCT_SOURCE_LINE &&
-            !ompp_parts_find(parts, profile, items[i].region, structure, limit->deadline))
-            rc = -OMPP_E_NOMEM;
+    for (size_t i = 0; i < n && rc != -OMPP_E_NOMEM; i++) {
+        if (!has_parts(profile, &profile->regions[items[i].region])) continue;
+        rc = ompp_parts_find(parts, profile, items[i].region, queries[i].addr, structure, limit->deadline);
+        late_parts += rc == -OMPP_E_TIMEOUT;
+    }
+    say_late(profile, "lines and calls whose loops were not looked up", limit, late_parts);
     if (n)
         not_found(profile, items[0].module,
                   rc == -OMPP_E_NOMEM ? ompp_error_message(rc) : time_limit(limit, over, sizeof over), late);

@@ -16,8 +16,11 @@
 #include "analysis/ompp_owner.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_path.h"
 #include "base/ompp_table.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -502,12 +505,25 @@ static int dissolve_unwanted(ompp_profile_t *profile)
     return rc;
 }
 
-/*
- * Sources that know lines alone: the call path has the function. A loop's function is the one around it. A function
- * without a name, as in a stripped library, stays without.
- */
+/* A function without a name, as in a stripped library, is told by its place in the file. */
+static void name_nameless(ompp_profile_t *profile)
+{
+    char text[400];
+
+    for (size_t i = 0; i < profile->nregions; i++) {
+        ompp_region_t *region = &profile->regions[i];
+        if (region->construct != OMPP_CONSTRUCT_FUNCTION || region->name || region->module >= profile->nmodules)
+            continue;
+        snprintf(text, sizeof text, "%.300s (function at 0x%" PRIx64 ")",
+                 ompp_path_last(ompp_profile_text(profile, profile->modules[region->module].path)), region->addr);
+        region->name = region->function = ompp_profile_string(profile, text);
+    }
+}
+
+/* Sources that know lines alone: the call path has the function. A loop's function is the one around it. */
 static void name_functions(ompp_profile_t *profile)
 {
+    name_nameless(profile);
     for (size_t i = 1; i < profile->nnodes; i++) {
         const uint32_t parent = profile->nodes[i].parent;
         ompp_region_t *region = &profile->regions[profile->nodes[i].region];
@@ -516,7 +532,7 @@ static void name_functions(ompp_profile_t *profile)
         const ompp_region_t *above = &profile->regions[profile->nodes[parent].region];
         if (above->construct == OMPP_CONSTRUCT_FUNCTION || above->construct == OMPP_CONSTRUCT_INLINED)
             region->function = above->name;
-        else if (loop && above->construct == OMPP_CONSTRUCT_SOURCE_LOOP) region->function = above->function;
+        else if (above->construct == OMPP_CONSTRUCT_SOURCE_LOOP) region->function = above->function;
     }
 }
 

@@ -507,7 +507,7 @@ uint64_t ompp_analysis_phase(const ompp_profile_t *profile, uint32_t node, unsig
     return sum;
 }
 
-static void credit_classes(const ompp_profile_t *profile, uint32_t node, ompp_overhead_t *overhead)
+void ompp_analysis_classes(const ompp_profile_t *profile, uint32_t node, uint64_t classes[OMPP_CLASS_NUM])
 {
     unsigned construct = construct_of(profile, node);
 
@@ -516,7 +516,7 @@ static void credit_classes(const ompp_profile_t *profile, uint32_t node, ompp_ov
         if (rule->construct != construct) continue;
         bool few = rule->class != rule->class_few && is_few(profile, node, construct);
         unsigned class = few ? rule->class_few : rule->class;
-        if (class < OMPP_CLASS_NUM) overhead->class_ns[class] += ompp_analysis_phase(profile, node, rule->phase);
+        if (class < OMPP_CLASS_NUM) classes[class] += ompp_analysis_phase(profile, node, rule->phase);
     }
 }
 
@@ -617,7 +617,7 @@ int ompp_analysis_overheads(const ompp_profile_t *profile, const ompp_paths_t *p
     }
     for (uint32_t node = 1; memory && node < profile->nnodes; node++) {
         const uint32_t fork = paths->fork[node];
-        if (fork != 0) credit_classes(profile, node, &all[place[profile->nodes[fork].region]]);
+        if (fork != 0) ompp_analysis_classes(profile, node, all[place[profile->nodes[fork].region]].class_ns);
     }
     free(exec);
     free(walls);

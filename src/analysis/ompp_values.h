@@ -72,6 +72,9 @@ uint64_t ompp_analysis_divisor(const ompp_profile_t *profile, const ompp_paths_t
 /** \brief Time of a phase of a node over threads and ranks, without the tasks that ran in it, ns. */
 uint64_t ompp_analysis_phase(const ompp_profile_t *profile, uint32_t node, unsigned phase);
 
+/** \brief Adds the time of a node's phases to their overhead classes, ns. */
+void ompp_analysis_classes(const ompp_profile_t *profile, uint32_t node, uint64_t classes[OMPP_CLASS_NUM]);
+
 /** \brief Number of ranks in the profile, kept and summed. At least 1. */
 uint64_t ompp_analysis_nranks(const ompp_profile_t *profile);
 

@@ -637,6 +637,15 @@ double ompp_whatif_passed(const ompp_whatif_t *w)
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
+/*
+ * Flags of work that whoever is free takes next: messages, and on virtual clocks iterations and tasks. With delays,
+ * threads really take them in the order of the faster program.
+ */
+static unsigned shared_anew(const ompp_whatif_t *w)
+{
+    return OMPP_WHATIF_F_WILDCARD | (w->mode == OMPP_WHATIF_VIRTUAL ? OMPP_WHATIF_F_DYNAMIC | OMPP_WHATIF_F_TASK : 0);
+}
+
 static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_whatif_region_t *from,
                         ompp_whatif_result_t *r)
 {
@@ -657,7 +666,7 @@ static void find_result(const ompp_profile_t *p, const work_t *work, const ompp_
     }
     if (from->flags & OMPP_WHATIF_F_BASELINE)
         compare_with_control(&p->whatif.control, from, density_in(from, ompp_whatif_time_alone(p)), r);
-    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_WILDCARD; i++)
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & shared_anew(&p->whatif); i++)
         ompp_whatif_spread_anew(r->share, &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_LOCK; i++)
         ompp_whatif_still_passed(ompp_whatif_passed(&p->whatif), &r->gains[i]);

@@ -41,8 +41,8 @@ double ompp_whatif_gain_of(double time, double saved, double paid);
 void ompp_whatif_interval(const ompp_whatif_clock_t *clock, double correction, ompp_gain_t *gain);
 
 /**
- * \brief Who gets the next piece of work is decided by whose message comes first: the gain is that of the order that
- *        was, and the interval is made to reach to where all that is saved is spread over the ranks anew.
+ * \brief Whoever is free, or whose message comes first, takes the next piece of work. The gain is that of the
+ *        measured order. The interval reaches to where all that is saved is shared out again.
  * \param[in] share  of the region, of all work.
  */
 void ompp_whatif_spread_anew(double share, ompp_gain_t *gain);

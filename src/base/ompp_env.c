@@ -123,7 +123,7 @@ static bool parse_words(const char *text, const char *alternatives, char **value
     return *value != NULL;
 }
 
-bool ompp_env_has_word(const char *words, const char *word)
+__attribute__((visibility("default"))) bool ompp_env_has_word(const char *words, const char *word)
 {
     size_t n = strlen(word);
 

@@ -6,7 +6,6 @@
 #include "causal/ompp_causal.h"
 
 #include "base/ompp_env.h"
-#include "base/ompp_hash.h"
 #include "base/ompp_prefault.h"
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"
@@ -17,28 +16,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-ompp_causal_t ompp_causal;
-__thread ompp_causal_thread_t *ompp_causal_self __attribute__((tls_model("initial-exec")));
-
-#define SPINS 200u
-
-void ompp_causal_lock(_Atomic uint32_t *lock)
-{
-    unsigned spins = 0;
-    int saved_errno = errno;
-
-    while (atomic_exchange_explicit(lock, 1, memory_order_acquire)) {
-        while (atomic_load_explicit(lock, memory_order_relaxed))
-            if (++spins % SPINS == 0) sched_yield();
-    }
-    errno = saved_errno;
-}
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
@@ -154,7 +135,7 @@ void ompp_causal_was_made(ompp_causal_thread_t *self)
 /* It keeps up with the others before it goes into a region, which nobody is to take for work there. */
 static ompp_time_t chase_first(ompp_causal_thread_t *self)
 {
-    if (ompp_causal.rule.delays) ompp_causal_chase(self);
+    ompp_causal_chase(self);
     return ompp_event_now();
 }
 
@@ -244,17 +225,6 @@ static void end(void *state)
 
 /* ---- Progress ---------------------------------------------------------------------------------------------------- */
 
-/* teams: as ompp_causal_may_turn() has it. */
-static void may_end(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t)
-{
-    const bool together = teams != OMPP_CAUSAL_ANYWHERE;
-
-    if (ompp_causal.rule.delays) ompp_causal_may_end(self, visits, together, t);
-    else if (visits && !ompp_causal_is_suspended(self)) ompp_causal_result_block(self, visits, t);
-    if (!ompp_causal.rule.delays) ompp_causal_may_turn(self, teams, t);
-    ompp_causal_may_write(self, t);
-}
-
 /* A progress point that can tell us is visited on this thread. */
 static void at_progress(ompp_time_t t)
 {
@@ -264,64 +234,11 @@ static void at_progress(ompp_time_t t)
     ompp_causal_settle(self);
     ompp_clocks_count(&self->clocks, t);
     if (ompp_causal.rule.delays) count_seen(self, t);
-    may_end(self, ompp_progress_visits(t), OMPP_CAUSAL_ANYWHERE, t);
+    ompp_causal_moment(self, ompp_progress_visits(t), OMPP_CAUSAL_ANYWHERE, t);
     ompp_causal_leave(self);
 }
 
-void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t)
-{
-    if (region) ompp_progress_candidate(region, false, t);
-    may_end(self, ompp_progress_visits(t), region ? 0 : 1, t); /* the region is left, the barrier is the team's */
-}
-
-/* The same place again is found without looking at its region. */
-static ompp_progress_candidate_t *passed_at(ompp_causal_thread_t *self, ompp_off_t node)
-{
-    const unsigned i = ompp_hash_place32(node >> 4, 6);
-    _Static_assert(OMPP_CAUSAL_PASSED == 1u << 6, "the hash is as long as the table");
-
-    if (self->passed[i].node != node) {
-        const ompp_region_ref_t region = ompp_meter_region(node);
-        ompp_progress_candidate_t *candidate = ompp_progress_find(region, !ompp_causal_forks(node));
-        self->passed[i].node = candidate || !region ? node : 0;
-        self->passed[i].candidate = candidate;
-    }
-    return self->passed[i].candidate;
-}
-
-/* Nobody tells of joins while clocks are suspended: the barrier at the end of a team stands for it. */
-static void pass_barrier(ompp_causal_thread_t *self, ompp_time_t t)
-{
-    const ompp_off_t node = ompp_meter_last();
-    ompp_progress_candidate_t *candidate = passed_at(self, node);
-
-    ompp_causal_chance(t);
-    if (__builtin_expect(atomic_load_explicit(&ompp_causal.told, memory_order_relaxed), 0)) ompp_causal_untell();
-    if (t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed)) {
-        ompp_causal_may_turn(self, 1, t);
-        if (!ompp_causal_is_suspended(self) && ompp_causal_forks(node)) return; /* the join is still to be told */
-    }
-    if (candidate) ompp_progress_pass(candidate, t);
-}
-
-/* The initial thread has left a barrier of its team, or of other threads. The join behind that of the team's end is
- * still to be told. */
-static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
-{
-    if (ompp_causal_forks(self->node)) return;
-    ompp_progress_candidate(ompp_meter_region(self->node), true, t);
-    ompp_causal_at_join(self, 0, t);
-}
-
-void ompp_causal_left_barrier(ompp_causal_thread_t *self, ompp_time_t t)
-{
-    if (ompp_causal_is_suspended(self)) pass_barrier(self, t);
-    else at_barrier(self, t);
-}
-
 static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end, .readable = true};
-
-void ompp_causal_come_slow(void) { ompp_meter_place(); }
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
@@ -330,29 +247,50 @@ static void posts_left(unsigned posts)
     if (ompp_causal_self) ompp_causal_self->left = posts;
 }
 
-static ompp_sync_subscriber_t subscriber = {
-    .combine = ompp_causal_combine,
-    .vector = ompp_causal_clock_vector,
-    .suspended_until = ompp_causal_suspended_until,
-    .hold = ompp_causal_hold,
-    .contribute = ompp_causal_contribute,
-    .revise = ompp_causal_revise,
-    .note_sent = ompp_causal_note_sent,
-    .throttle = ompp_causal_throttle,
-    .join_clock = ompp_causal_join_clock,
-    .pay = ompp_causal_pay,
-    .clock = ompp_causal_clock,
-    .charge = ompp_causal_charge,
-    .flag = ompp_causal_flag,
-    .alone = ompp_whatif_say_why,
-    .share = ompp_causal_node_open,
-    .publish = ompp_causal_publish,
-    .wait = ompp_causal_wait,
-    .resume = ompp_causal_resume,
-    .task = ompp_causal_task,
-    .thread = ompp_causal_thread,
-    .look = ompp_progress_look,
-    .posts_left = posts_left,
+static void clock_of_ranks(const ompp_sync_clock_t *clock)
+{
+    ompp_causal_farm_prefault(); /* messages are about to come */
+    ompp_causal_clock(clock);
+}
+
+static void made_in_experiment(ompp_sync_thread_t what)
+{
+    ompp_causal_thread_t *self = ompp_causal_enter();
+
+    if (!self) return;
+    if (what == OMPP_SYNC_THREAD_BEGIN) ompp_causal_was_made(self);
+    ompp_causal_leave(self);
+}
+
+static bool throttle_nothing(void) { return false; }
+
+static bool contribute_nothing(void *vector)
+{
+    (void)vector;
+    return false;
+}
+
+static void note_nothing(unsigned rank) { (void)rank; }
+static void charge_nothing(ompp_time_t ns) { (void)ns; } /* delays are most of it */
+
+/* What the modes have in common. */
+#define BOTH                                                                                                        \
+    .suspended_until = ompp_causal_suspended_until, .hold = ompp_causal_hold, .revise = ompp_causal_revise,         \
+    .pay = ompp_causal_pay, .flag = ompp_causal_flag, .alone = ompp_whatif_say_why, .share = ompp_causal_node_open, \
+    .publish = ompp_causal_publish, .wait = ompp_causal_wait, .resume = ompp_causal_resume,                         \
+    .look = ompp_progress_look, .posts_left = posts_left
+
+static ompp_sync_subscriber_t subscribers[OMPP_WHATIF_MODE_NUM] = {
+    [OMPP_WHATIF_VIRTUAL] = {BOTH, .combine = ompp_causal_combine, .vector = ompp_causal_clock_vector,
+                             .contribute = ompp_causal_contribute, .note_sent = ompp_causal_note_sent,
+                             .throttle = throttle_nothing, .join_clock = ompp_causal_join_clock,
+                             .clock = clock_of_ranks, .charge = ompp_causal_charge, .task = ompp_causal_task,
+                             .thread = ompp_causal_thread},
+    [OMPP_WHATIF_DELAY] = {BOTH, .combine = ompp_causal_delay_combine, .vector = ompp_causal_delay_vector,
+                           .contribute = contribute_nothing, .note_sent = note_nothing,
+                           .throttle = ompp_causal_throttle, .join_clock = ompp_causal_delay_join,
+                           .clock = ompp_causal_clock, .charge = charge_nothing, .task = ompp_causal_delay_task,
+                           .thread = made_in_experiment},
 };
 
 static void in_child(void)
@@ -370,13 +308,14 @@ void ompp_causal_start(void)
     ompp_prefault_library((const void *)ompp_causal_start);
     atomic_store(&ompp_causal.set, 1);
     ompp_causal.rule = (ompp_clocks_rule_t){.percent = {25, 50, 75, 100}};
+    subscribers[OMPP_WHATIF_VIRTUAL].vector_size = ompp_causal_clock_vector_size();
+    subscribers[OMPP_WHATIF_DELAY].vector_size = ompp_causal_delay_vector_size();
+    subscribers[OMPP_WHATIF_DELAY].shared_size = ompp_causal_node_size();
     if (ompp_causal.mode == OMPP_WHATIF_DELAY) ompp_causal.rule = (ompp_clocks_rule_t){.delays = true};
     ompp_causal_calibrate();
     ompp_causal_limit_slots((unsigned)ompp_env.causal_clocks / OMPP_WHATIF_SPEEDUPS);
-    subscriber.vector_size = ompp_causal_clock_vector_size();
-    if (ompp_causal.rule.delays) subscriber.shared_size = ompp_causal_node_size();
     if (!ompp_causal_result_open() || !ompp_meter_add(&meter)) return;
     ompp_progress_on_visit(at_progress);
     pthread_atfork(NULL, NULL, in_child);
-    __atomic_store_n(&ompp_sync_subscriber, &subscriber, __ATOMIC_RELEASE);
+    __atomic_store_n(&ompp_sync_subscriber, &subscribers[ompp_causal.mode], __ATOMIC_RELEASE);
 }

@@ -183,6 +183,7 @@ typedef struct {
     _Atomic uint64_t set;
     _Atomic uint64_t experiment;   /* with delays: number of the present one */
     _Atomic ompp_time_t set_begin; /* of the later of both */
+    ompp_time_t begin, suspended;  /* of the run; ns while clocks were suspended, in suspensions that are over */
     /* without delays: number of the latest set of no regions, while which clocks are suspended; 0 = none */
     _Atomic uint64_t suspension;
     _Atomic ompp_time_t look; /* without delays: before, no turn begins that has not been proposed yet */
@@ -204,7 +205,7 @@ typedef struct {
 extern ompp_causal_t ompp_causal;
 extern __thread ompp_causal_thread_t *ompp_causal_self __attribute__((tls_model("initial-exec")));
 
-/* ---- Threads (ompp_causal.c) ------------------------------------------------------------------------------------- */
+/* ---- Threads (ompp_causal_state.c, ompp_causal.c) ---------------------------------------------------------------- */
 
 /** \brief Makes the calling thread known. */
 void ompp_causal_come_slow(void);

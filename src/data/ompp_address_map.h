@@ -35,6 +35,11 @@
 #define OMPP_MAP_OWNERS (1u << (32 - OMPP_MAP_OWNER_SHIFT))
 #define OMPP_MAP_OWNER_SHIFT 18
 #define OMPP_MAP_LOW ((1u << OMPP_MAP_OWNER_SHIFT) - 1)
+/* Numbers that are no thread's: of pages whose accesses are told of each by itself (hooks/ompp_feed_priv.h), and of
+ * nobody, which no page has. */
+#define OMPP_MAP_SAMPLED ((OMPP_MAP_OWNERS - 1) << OMPP_MAP_OWNER_SHIFT)
+#define OMPP_MAP_NOBODY ((OMPP_MAP_OWNERS - 2) << OMPP_MAP_OWNER_SHIFT)
+#define OMPP_MAP_LAST_OWNER (OMPP_MAP_OWNERS - 3)
 #define OMPP_MAP_PAGE_LEADS ((uint32_t)OMPP_INLINE_LEADS)
 #define OMPP_MAP_GRAIN_LEADS 0x80000000u
 

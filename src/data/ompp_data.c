@@ -611,8 +611,25 @@ void ompp_data_note_covered(void)
     give_lock();
 }
 
+/* Caches are simulated by hooks alone. */
+static void note_unsimulated(void)
+{
+    static const char why[] = "build the program with kinst-ompp --memory (docs/cache.md)";
+    static bool said;
+    bool hooks = ompp_data_hooks_are_refused();
+
+    for (unsigned i = 0; i < nbackends; i++) hooks = hooks || strcmp(backends[i]->name, "hooks") == 0;
+    if (hooks || said || strcmp(ompp_env.cache, "off") == 0) return;
+    said = true;
+    ompp_warn_common("OMPP_CACHE: caches are not simulated: %s", why);
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, "caches are not simulated", why);
+}
+
 void ompp_data_note_uncounted(void)
 {
+    note_unsimulated();
+    for (unsigned i = 0; i < nbackends; i++)
+        if (backends[i]->finish) backends[i]->finish();
     if (nbackends > 0 || (nobjects == 0 && !*ompp_env.data)) return;
     ompp_event_coverage(OMPP_COVERAGE_NOTE, "data structures are named, but nothing counts for them",
                         ompp_data_hooks_are_refused()

@@ -35,7 +35,8 @@ typedef struct {
      * \param[out] why  when not: the reason in words, shape [n].
      */
     bool (*start)(char *why, size_t n);
-    void (*finish)(void); /* measurement ends; NULL = nothing to do */
+    /** Measurement is about to end: what is left to say for Coverage; perhaps called again. NULL = nothing. */
+    void (*finish)(void);
 } ompp_data_backend_t;
 
 /**

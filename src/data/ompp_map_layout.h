@@ -10,20 +10,22 @@
 #ifndef OMPP_MAP_LAYOUT_H
 #define OMPP_MAP_LAYOUT_H
 
-#define OMPP_INLINE_SELF ompp_memory_self_1   /* thread-local: address of the counter */
-#define OMPP_INLINE_LOAD ompp_memory_load_1   /* ompp_count_find_load() */
-#define OMPP_INLINE_STORE ompp_memory_store_1 /* ompp_count_find_store() */
+#define OMPP_INLINE_SELF ompp_memory_self_2   /* thread-local: address of the counter */
+#define OMPP_INLINE_LOAD ompp_memory_load_2   /* ompp_count_find_load() */
+#define OMPP_INLINE_STORE ompp_memory_store_2 /* ompp_count_find_store() */
 /* For code that gives all registers but two: ompp_found_hot.c. */
-#define OMPP_INLINE_AT_LOAD ompp_memory_at_load_1
-#define OMPP_INLINE_AT_STORE ompp_memory_at_store_1
-#define OMPP_INLINE_TURN_LOAD ompp_memory_turn_load_1
-#define OMPP_INLINE_TURN_STORE ompp_memory_turn_store_1
-#define OMPP_INLINE_RUN ompp_memory_run_1
+#define OMPP_INLINE_AT_LOAD ompp_memory_at_load_2
+#define OMPP_INLINE_AT_STORE ompp_memory_at_store_2
+#define OMPP_INLINE_TURN_LOAD ompp_memory_turn_load_2
+#define OMPP_INLINE_TURN_STORE ompp_memory_turn_store_2
+#define OMPP_INLINE_RUN ompp_memory_run_2
 
 /* Offsets in the counter, in bytes. */
 #define OMPP_INLINE_TAG 0
+#define OMPP_INLINE_MOST 4 /* turns of a loop whose accesses may be held back */
 #define OMPP_INLINE_PAGES 8
 #define OMPP_INLINE_MASK 16
+#define OMPP_INLINE_WIDTH 120 /* -(bytes of a page), or of less that gcc's code counts in a register at once */
 #define OMPP_INLINE_COUNT 128 /* of structure 0; of structure n: n << OMPP_INLINE_COUNT_BITS further */
 #define OMPP_INLINE_COUNT_BITS 7
 #define OMPP_INLINE_FOREIGN 112 /* from a structure's count to the accesses to others' pages; 8 from loads to stores */

@@ -43,7 +43,7 @@ static symbols_t *symbols_of(const struct link_map *map)
     if (!s) return NULL;
     strcpy(s->path, path);
     s->base = map->l_addr;
-    s->readable = ompp_elf_open(&s->elf, path) == 0;
+    s->readable = ompp_elf_open(&s->elf, path, NULL) == 0;
     s->next = modules;
     modules = s;
     return s;

@@ -117,7 +117,8 @@ class counting_t
     bool has_turns(Loop &loop);
     void plan(Loop &loop);
     void hand_over(Instruction *before, const run_t &run, Value *last, Value *turns);
-    Value *bound(const plan_t &plan, Value *turns, BasicBlock **back);
+    Value *most(IRBuilder<> &code, const plan_t &plan);
+    std::pair<Value *, Value *> bound(const plan_t &plan, Value *turns, Value *most, BasicBlock **back);
     void count(plan_t &plan);
 
   public:
@@ -472,25 +473,38 @@ void counting_t::hand_over(Instruction *before, const run_t &run, Value *last, V
     count_run(code, code.CreateSub(code.CreatePtrToInt(last, word), back), run.step, number, run.hooks[0].slot);
 }
 
-/* On the way back to the loop's begin: what is held has a bound. \return the number of turns there, in the block that
- * it is set to. */
-Value *counting_t::bound(const plan_t &plan, Value *turns, BasicBlock **back)
+/* The number of turns that may be held back: MOST_HELD accesses, or fewer when the thread's counter says so. */
+Value *counting_t::most(IRBuilder<> &code, const plan_t &plan)
+{
+    Value *counter = load(code, code.getPtrTy(), self_variable(*in.getParent()), 0);
+    Value *wanted = load(code, half, counter, OMPP_INLINE_MOST);
+
+    if (!plan.turns) return code.CreateZExt(wanted, word);
+    return code.CreateZExt(code.CreateBinaryIntrinsic(Intrinsic::umin, wanted, ConstantInt::get(half, plan.turns)),
+                           word);
+}
+
+/* On the way back to the loop's begin: what is held has a bound. \return the number of turns and the bound there, in
+ * the block that it is set to. */
+std::pair<Value *, Value *> counting_t::bound(const plan_t &plan, Value *turns, Value *bound, BasicBlock **back)
 {
     IRBuilder<> code((*back)->getTerminator());
     Value *more = code.CreateAdd(turns, ConstantInt::get(word, 1));
-
-    if (!plan.turns) return more;
-    Value *much = code.CreateICmpUGE(more, ConstantInt::get(word, plan.turns));
+    Value *much = code.CreateICmpUGE(more, bound);
     Instruction *then = SplitBlockAndInsertIfThen(much, (*back)->getTerminator(), false,
-                                                  MDBuilder(context).createBranchWeights(1, plan.turns));
+                                                  MDBuilder(context).createBranchWeights(1, 2000));
     for (const run_t &run : plan.runs) hand_over(then, run, run.last, more);
+    code.SetInsertPoint(then);
+    Value *again = most(code, plan);
     BasicBlock *tail = then->getSuccessor(0);
     code.SetInsertPoint(tail, tail->begin());
-    PHINode *next = code.CreatePHI(word, 2);
+    PHINode *next = code.CreatePHI(word, 2), *next_bound = code.CreatePHI(word, 2);
     next->addIncoming(more, *back);
     next->addIncoming(ConstantInt::get(word, 0), then->getParent());
+    next_bound->addIncoming(bound, *back);
+    next_bound->addIncoming(again, then->getParent());
     *back = tail;
-    return next;
+    return {next, next_bound};
 }
 
 /* Before the loop nothing was counted; behind it, what was is handed over. */
@@ -500,7 +514,7 @@ void counting_t::count(plan_t &plan)
     for (auto &[from, to] : plan.exits) ends.push_back(SplitEdge(from, to)->getTerminator());
     BasicBlock *back = SplitEdge(plan.latch, plan.header);
     IRBuilder<> code(plan.header, plan.header->begin());
-    PHINode *turns = code.CreatePHI(word, 2, "ompp_turns");
+    PHINode *turns = code.CreatePHI(word, 2, "ompp_turns"), *held = code.CreatePHI(word, 2, "ompp_held");
 
     for (run_t &run : plan.runs)
         if (!all_of(run.passed, [](bool passed) { return passed; }))
@@ -511,9 +525,12 @@ void counting_t::count(plan_t &plan)
         for (const run_t &run : plan.runs)
             hand_over(ends[n], run, run.passed[n] ? run.last : run.before, run.passed[n] ? more : turns);
     }
-    Value *next = bound(plan, turns, &back);
+    IRBuilder<> before(plan.preheader->getTerminator());
+    held->addIncoming(most(before, plan), plan.preheader);
+    const auto [next, next_held] = bound(plan, turns, held, &back);
     turns->addIncoming(ConstantInt::get(word, 0), plan.preheader);
     turns->addIncoming(next, back);
+    held->addIncoming(next_held, back);
     for (run_t &run : plan.runs) {
         if (run.before) run.before->addIncoming(Constant::getNullValue(run.before->getType()), plan.preheader);
         if (run.before) run.before->addIncoming(run.last, back);

@@ -30,17 +30,24 @@ static bool counted(ompp_counter_t *counter, unsigned kind, const void *address,
     return same;
 }
 
-static inline void count(ompp_counter_t *counter, const void *address, size_t size, unsigned kind, const void *code)
+/* \return false: it was counted before. */
+static inline bool count(ompp_counter_t *counter, const void *address, size_t size, unsigned kind, const void *code)
 {
-    if (!counted(counter, kind, address, size, code)) ompp_count_block(counter, (uintptr_t)address, size, kind);
+    if (counted(counter, kind, address, size, code)) return false;
+    ompp_count_block(counter, (uintptr_t)address, size, kind);
+    return true;
 }
 
 static void count_copy(const void *to, const void *from, size_t size, const void *code)
 {
     if (size == 0) return;
     ompp_counter_t *counter = ompp_counter_get();
-    count(counter, from, size, OMPP_LOAD, code);
-    count(counter, to, size, OMPP_STORE, code);
+    struct ompp_feed *feed = counter->feed;
+    counter->feed = NULL; /* a cache sees both in turn */
+    bool anew = count(counter, from, size, OMPP_LOAD, code);
+    anew = count(counter, to, size, OMPP_STORE, code) && anew;
+    counter->feed = feed;
+    if (feed && anew) ompp_count_tell_copy(counter, (uintptr_t)to, (uintptr_t)from, size);
 }
 
 static void count_set(const void *to, size_t size, const void *code)

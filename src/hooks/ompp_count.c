@@ -4,6 +4,8 @@
 #define OMPP_LOG_DOMAIN "memory"
 #include "hooks/ompp_whose.h"
 
+#include "hooks/ompp_feed_priv.h"
+
 #include "base/ompp_log.h"
 #include "base/ompp_reserve.h"
 #include "base/ompp_table.h"
@@ -38,8 +40,13 @@ _Static_assert(sizeof rows / sizeof rows[0] == OMPP_COUNTED_VALUES, "a row per v
 /* What threads count into that are not measured, and that have not been seen yet. */
 static uint32_t no_page;
 static uint64_t no_blocks[1][2];
-static ompp_counter_t unread = {.pages = &no_page, .blocks = no_blocks};
-static ompp_counter_t unseen = {.tag = OMPP_COUNT_UNSEEN, .pages = &no_page, .blocks = no_blocks};
+static ompp_counter_t unread = {.most = UINT32_MAX, .width = OMPP_COUNT_WIDTH, .pages = &no_page, .blocks = no_blocks};
+static ompp_counter_t unseen = {.tag = OMPP_COUNT_UNSEEN,
+                                .own = OMPP_COUNT_UNSEEN,
+                                .most = UINT32_MAX,
+                                .width = OMPP_COUNT_WIDTH,
+                                .pages = &no_page,
+                                .blocks = no_blocks};
 __thread ompp_counter_t *ompp_counter_self = &unseen;
 unsigned ompp_counter_files[OMPP_FILES_NUM];
 
@@ -152,6 +159,7 @@ static void put(uint32_t object, uintptr_t begin, uintptr_t end)
     ompp_counter_expect(object);
     if (!ompp_map_put(object, begin, end))
         ompp_event_coverage(OMPP_COVERAGE_DROPPED, "edges of data structures", "too many structures that share a page");
+    __atomic_fetch_add(&ompp_feed_structures, 1, __ATOMIC_ACQ_REL);
 }
 
 void ompp_counter_put(uint32_t object, uintptr_t begin, uintptr_t end) { put(object, begin, end); }
@@ -165,7 +173,13 @@ ompp_whose_thread_t *ompp_counter_in_stack(uintptr_t address)
 
 bool ompp_counter_no_objects(void) { return nobjects == 0; }
 
-static const ompp_data_backend_t backend = {.put = put, .name = "hooks", .finish = ompp_heap_finish};
+static void finish(void)
+{
+    ompp_feed_finish();
+    ompp_heap_finish();
+}
+
+static const ompp_data_backend_t backend = {.put = put, .name = "hooks", .finish = finish};
 
 static const char no_map[] = "no addresses for the map of structures (ulimit -v, vm.overcommit_memory)";
 
@@ -216,9 +230,13 @@ static void *begin(void)
     pthread_once(&once, register_metrics);
     if (!(counter = take_counter())) return NULL;
     uint32_t number = ++nthreads;
-    counter->tag = (number < OMPP_MAP_OWNERS ? number : OMPP_MAP_OWNERS - 1) << OMPP_MAP_OWNER_SHIFT;
+    counter->own = (number < OMPP_MAP_LAST_OWNER ? number : OMPP_MAP_LAST_OWNER) << OMPP_MAP_OWNER_SHIFT;
+    counter->tag = counter->own;
+    counter->most = UINT32_MAX;
+    counter->width = OMPP_COUNT_WIDTH;
     counter->pages = ompp_map_page;
     counter->mask = ompp_map_mask;
+    ompp_feed_begin(counter);
     return ompp_counter_self = counter;
 }
 
@@ -306,6 +324,7 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
     uint32_t n = nobjects, near = n < OMPP_MAP_NEAR ? n : OMPP_MAP_NEAR, next = 0, first;
     bool any = false;
 
+    ompp_feed_move(&t->counter, from.node);
     for (uint32_t object = 0; object <= near; object++) any |= hand_over(t, from.node, object);
     for (uint64_t bits; n > near && (bits = ompp_used_take(&t->used, n, &next, &first));)
         for (; bits; bits &= bits - 1) any |= hand_over(t, from.node, first + (uint32_t)__builtin_ctzll(bits));
@@ -318,6 +337,7 @@ static void end(void *state)
     thread_t *t = thread_of(state);
 
     ompp_counter_self = &unread;
+    ompp_feed_end(&t->counter);
     ompp_table_fini(&t->values);
     atomic_store(&t->taken, false);
 }
@@ -349,6 +369,7 @@ static void start(void)
     if (!ompp_data_wants("hooks")) return;
     open_for_counting = ompp_map_open() && ompp_meter_add(&meter) && ompp_data_subscribe(&backend);
     if (open_for_counting) {
+        ompp_feed_start();
         ompp_whose_start();
         return;
     }

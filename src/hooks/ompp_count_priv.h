@@ -20,29 +20,39 @@
 
 typedef ompp_counted_t ompp_count_t;
 
+struct ompp_feed;
+
 typedef struct {
-    /* number of the thread, from 1, << OMPP_MAP_OWNER_SHIFT, as in the map; nobody's number: not seen yet */
+    /* number of the thread, from 1, << OMPP_MAP_OWNER_SHIFT, as in the map; nobody's number: not seen yet, or code in
+     * the program counts nothing by itself */
     uint32_t tag;
+    uint32_t most;         /* turns of a loop that clang's code may hold back */
     const uint32_t *pages; /* the map's, here to be near */
     uint64_t mask;
     uintptr_t reported; /* address of the last access that was told of by -fsanitize-coverage; 0 = counted already */
     /* the last block hook of each kind, for calls that the compiler makes of it: address, size */
     uintptr_t block[2][2];
     uintptr_t block_code[2]; /* where it was called */
+    uint32_t own;            /* the thread's number, as the tag; nobody's: not seen yet */
     uint32_t limit;          /* highest structure that there is room for */
     uint64_t (*blocks)[2];   /* shape [limit + 1]: of the others, those that are larger than OMPP_COUNT_SCALAR */
+    ompp_used_t *used;       /* structures above OMPP_MAP_NEAR that were counted for; NULL with limit 0 */
     struct ompp_whose_thread *whose; /* NULL: it is not known whose data is whose */
-    ompp_used_t *used;               /* structures above OMPP_MAP_NEAR that were counted for; NULL with limit 0 */
-    ompp_count_t count[1];           /* shape [limit + 1]; [0]: data that belongs to no structure */
+    struct ompp_feed *feed;          /* what is told of accesses one by one; NULL = nothing */
+    uint64_t width;        /* which bits of an address change where gcc's code counts in a register no longer */
+    ompp_count_t count[1]; /* shape [limit + 1]; [0]: data that belongs to no structure */
 } ompp_counter_t;
 
 enum { OMPP_LOAD, OMPP_STORE };
 
-#define OMPP_COUNT_UNSEEN (~OMPP_MAP_LOW) /* the tag of who has not been seen yet */
+#define OMPP_COUNT_WIDTH (-(1ull << OMPP_MAP_PAGE_BITS))
+#define OMPP_COUNT_UNSEEN OMPP_MAP_NOBODY /* the number of who has not been seen yet */
 
 _Static_assert(offsetof(ompp_counter_t, tag) == OMPP_INLINE_TAG, "as inlined");
+_Static_assert(offsetof(ompp_counter_t, most) == OMPP_INLINE_MOST, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, pages) == OMPP_INLINE_PAGES, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, mask) == OMPP_INLINE_MASK, "as inlined");
+_Static_assert(offsetof(ompp_counter_t, width) == OMPP_INLINE_WIDTH, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, count) == OMPP_INLINE_COUNT, "as inlined");
 _Static_assert(sizeof(ompp_count_t) == 1u << OMPP_INLINE_COUNT_BITS, "as inlined");
 _Static_assert(offsetof(ompp_count_t, scalars[OMPP_STORE]) == OMPP_INLINE_KIND, "as inlined");
@@ -171,5 +181,8 @@ static inline void ompp_count_reported(uintptr_t address)
 
 /** \brief A block: one access for each structure that it touches, with the bytes that lie there. */
 void ompp_count_block(ompp_counter_t *counter, uintptr_t address, size_t size, unsigned kind);
+
+/** \brief A block that is copied, to simulated caches alone: what is read and what is written, line by line in turn. */
+void ompp_count_tell_copy(ompp_counter_t *counter, uintptr_t to, uintptr_t from, size_t size);
 
 #endif

@@ -5,11 +5,20 @@
  */
 #include "hooks/ompp_whose.h"
 
+#include "hooks/ompp_feed_priv.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
 
 /* ---- Whose a page is --------------------------------------------------------------------------------------------- */
+
+/* Calls a function, which keeps no vector registers, for callers that need them. */
+#if defined(__x86_64__)
+void *ompp_found_kept(void *(*function)(void *), void *with) __attribute__((visibility("hidden")));
+#else
+static void *ompp_found_kept(void *(*function)(void *), void *with) { return function(with); }
+#endif
 
 /* Gives an entry without an owner this one; none changes nothing. \return the entry as it is then. */
 static uint32_t own(uint32_t *entry, uint32_t owner)
@@ -22,7 +31,7 @@ static uint32_t own(uint32_t *entry, uint32_t owner)
     return value;
 }
 
-/* ompp_whose_paint() and ompp_whose_frame(), which keep no vector registers, for callers that need them. */
+/* What ompp_whose_frame() is asked. */
 typedef struct {
     ompp_counter_t *counter;
     uintptr_t address;
@@ -30,23 +39,22 @@ typedef struct {
     uint32_t object;
 } asked_t;
 
-__attribute__((used)) void ompp_found_frame(asked_t *asked);
-void ompp_found_frame(asked_t *asked) { asked->object = ompp_whose_frame(asked->counter, asked->address, asked->by); }
+static void *ask(void *data)
+{
+    asked_t *asked = data;
 
-#if defined(__x86_64__)
-void ompp_whose_paint_kept(uintptr_t address) __attribute__((visibility("hidden")));
-void ompp_found_frame_kept(asked_t *asked) __attribute__((visibility("hidden")));
-#else
-#define ompp_whose_paint_kept ompp_whose_paint
-#define ompp_found_frame_kept ompp_found_frame
-#endif
+    asked->object = ompp_whose_frame(asked->counter, asked->address, asked->by);
+    return NULL;
+}
+
+static void *paint(void *address) { return ompp_whose_paint(*(const uintptr_t *)address), NULL; }
 
 /* The structure that an object of the map stands for. */
 static inline uint32_t whose(ompp_counter_t *counter, uint32_t object, uintptr_t address, ompp_accessor_t by)
 {
     if (__builtin_expect(object != OMPP_WHOSE_STACK, 1)) return object;
     asked_t asked = {counter, address, by, ompp_whose_again(counter, address, by)};
-    if (__builtin_expect(!asked.object, 0)) ompp_found_frame_kept(&asked);
+    if (__builtin_expect(!asked.object, 0)) ompp_found_kept(ask, &asked);
     return asked.object;
 }
 
@@ -55,42 +63,86 @@ static bool has_structure(uintptr_t address)
 {
     const uint32_t *entry = ompp_map_entry(address);
 
-    if (!(__atomic_load_n(entry, __ATOMIC_ACQUIRE) & OMPP_MAP_LOW)) ompp_whose_paint_kept(address);
+    if (!(__atomic_load_n(entry, __ATOMIC_ACQUIRE) & OMPP_MAP_LOW)) ompp_found_kept(paint, &address);
     return __atomic_load_n(entry, __ATOMIC_ACQUIRE) & OMPP_MAP_LOW;
 }
 
+/* Where whose page of the system it is stands: at its first entry, or at the second, where the first is one of those
+ * that are told of. */
+static uintptr_t holder(uintptr_t address)
+{
+    const uintptr_t first = address >> OMPP_MAP_TOUCH_BITS << OMPP_MAP_TOUCH_BITS;
+
+    return first + ompp_feed_passed(first);
+}
+
 /*
- * The entry of the page of an address after an access by this thread, which owns the page when nobody did: the first
- * entry of the system's page says whose all of it is.
+ * The entry of the page of an address after an access by this thread, which owns the page when nobody did.
  */
 static uint32_t touch(const ompp_counter_t *counter, uintptr_t address)
 {
-    uint32_t *entry = ompp_map_entry(address),
-             *first = ompp_map_entry(address >> OMPP_MAP_TOUCH_BITS << OMPP_MAP_TOUCH_BITS);
-    uint32_t value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+    uint32_t *entry = ompp_map_entry(address), value = __atomic_load_n(entry, __ATOMIC_ACQUIRE), owner;
 
     if (value & ~OMPP_MAP_LOW && (value & OMPP_MAP_LOW || !ompp_whose_all)) return value;
     if (ompp_whose_all) {
         /* an entry with an owner and without a structure would not be asked for again */
-        if (!has_structure(address) || !has_structure(address >> OMPP_MAP_TOUCH_BITS << OMPP_MAP_TOUCH_BITS))
-            return __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+        if (!has_structure(address) || !has_structure(holder(address))) return __atomic_load_n(entry, __ATOMIC_ACQUIRE);
         value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+        if (value & ~OMPP_MAP_LOW) return value;
     }
-    return value & ~OMPP_MAP_LOW ? value : own(entry, own(first, counter->tag) & ~OMPP_MAP_LOW);
+    owner = own(ompp_map_entry(holder(address)), counter->own) & ~OMPP_MAP_LOW;
+    return own(entry, owner && ompp_feed_is_sampled(address) ? OMPP_MAP_SAMPLED : owner);
 }
 
-/* ompp_counter_get(), which keeps no vector registers, for callers that need them. */
-#if defined(__x86_64__)
-ompp_counter_t *ompp_counter_get_kept(void) __attribute__((visibility("hidden")));
-#else
-#define ompp_counter_get_kept ompp_counter_get
-#endif
+/* Whose a page is whose accesses are told of. When fewer are by now, it is one as others again. */
+static uint32_t owner_behind(uint32_t *entry, uint32_t value, uintptr_t address)
+{
+    const uint32_t owner = __atomic_load_n(ompp_map_entry(holder(address)), __ATOMIC_ACQUIRE) & ~OMPP_MAP_LOW;
+
+    if (!ompp_feed_is_sampled(address) && owner)
+        __atomic_compare_exchange_n(entry, &value, (value & OMPP_MAP_LOW) | owner, false, __ATOMIC_ACQUIRE,
+                                    __ATOMIC_RELAXED);
+    return owner;
+}
+
+static inline uint32_t owner_of(uint32_t value, uintptr_t address)
+{
+    const uint32_t owner = value & ~OMPP_MAP_LOW;
+
+    return __builtin_expect(owner == OMPP_MAP_SAMPLED, 0) ? owner_behind(ompp_map_entry(address), value, address)
+                                                          : owner;
+}
+
+/* A page that has no structure yet has no owner, either. */
+static inline bool is_foreign(const ompp_counter_t *counter, uint32_t value, uintptr_t address)
+{
+    const uint32_t owner = owner_of(value, address);
+
+    return owner && owner != counter->own;
+}
+
+static void *get(void *unused) { return (void)unused, ompp_counter_get(); }
+static void *drain(void *counter) { return ompp_feed_drain(counter), NULL; }
 
 static ompp_counter_t *seen(void)
 {
     ompp_counter_t *counter = ompp_counter_self;
 
-    return __builtin_expect(counter->tag != OMPP_COUNT_UNSEEN, 1) ? counter : ompp_counter_get_kept();
+    return __builtin_expect(counter->own != OMPP_COUNT_UNSEEN, 1) ? counter : ompp_found_kept(get, NULL);
+}
+
+/* Who an access belongs to, by where it is counted: what simulated caches know structures by. */
+static inline uint32_t structure_at(uint64_t at) { return (uint32_t)(at >> OMPP_INLINE_COUNT_BITS); }
+
+/* An access, as its page's entry is, to whoever is told of it. */
+static void tell(ompp_counter_t *counter, uint32_t entry, uintptr_t address, size_t size, unsigned kind,
+                 uint32_t object)
+{
+    ompp_feed_t *feed = counter->feed;
+
+    if (!ompp_feed_wants(feed, entry)) return;
+    if (ompp_feed_is_full(feed)) ompp_found_kept(drain, counter);
+    if (!ompp_feed_is_full(feed)) ompp_feed_add(feed, address, size, kind, object);
 }
 
 /* ---- One access -------------------------------------------------------------------------------------------------- */
@@ -99,25 +151,27 @@ static ompp_counter_t *seen(void)
 static ompp_found_t find_slow(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = seen();
-    uint32_t entry = touch(counter, address);
+    const uint32_t entry = touch(counter, address);
     const uint32_t object = whose(counter, ompp_map_in_page(entry, address), address, by);
     uint64_t at = (uint64_t)ompp_count_note(counter, object) << OMPP_INLINE_COUNT_BITS;
 
-    ompp_count_at(counter, at)->foreign[kind] += (entry & ~OMPP_MAP_LOW) != counter->tag;
+    ompp_count_at(counter, at)->foreign[kind] += is_foreign(counter, entry, address);
+    if (counter->feed) tell(counter, entry, address, 1, kind, structure_at(at));
     return (ompp_found_t){counter, at};
 }
 
 static inline ompp_found_t find(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = ompp_counter_self;
-    uint32_t entry = ompp_count_entry(counter, address), owner = entry & ~OMPP_MAP_LOW;
+    uint32_t entry = ompp_count_entry(counter, address), owner = owner_of(entry, address);
     uint64_t at = entry & OMPP_MAP_LOW;
 
     if (__builtin_expect(!owner, 0)) return find_slow(address, kind, by);
     if (at & OMPP_MAP_PAGE_LEADS)
         at = (uint64_t)ompp_count_note(counter, whose(counter, ompp_map_in_edge(entry, address), address, by))
              << OMPP_INLINE_COUNT_BITS;
-    if (owner != counter->tag) ompp_count_at(counter, at)->foreign[kind]++;
+    if (owner != counter->own) ompp_count_at(counter, at)->foreign[kind]++;
+    if (counter->feed) tell(counter, entry, address, 1, kind, structure_at(at));
     return (ompp_found_t){counter, at};
 }
 
@@ -158,11 +212,35 @@ void ompp_count_block(ompp_counter_t *counter, uintptr_t address, size_t size, u
         ompp_count_t *c = ompp_count_at(counter, (uint64_t)slot << OMPP_INLINE_COUNT_BITS);
         n = run_length(address, size, entry, object);
         c->other_bytes[kind] += n;
+        if (counter->feed) tell(counter, entry, address, n, kind, slot);
         if (structure == last) continue;
         c->others[kind]++;
         counter->blocks[slot][kind] += block;
-        c->foreign[kind] += (entry & ~OMPP_MAP_LOW) != counter->tag;
+        c->foreign[kind] += is_foreign(counter, entry, address);
         last = structure;
+    }
+}
+
+/* Of a block from here on, what lies in the line. */
+static size_t tell_line(ompp_counter_t *counter, uintptr_t address, size_t size, unsigned kind)
+{
+    enum { LINE = 32 }; /* the shortest there are */
+    const size_t left = LINE - (address & (LINE - 1)), n = size < left ? size : left;
+    const uint32_t entry = ompp_count_entry(counter, address);
+    const uint32_t object =
+        ompp_whose(counter, ompp_map_in_page(entry, address), address, (ompp_accessor_t){.code = 0});
+
+    tell(counter, entry, address, 1, kind, ompp_count_note(counter, object));
+    return n;
+}
+
+void ompp_count_tell_copy(ompp_counter_t *counter, uintptr_t to, uintptr_t from, size_t size)
+{
+    size_t read = 0, written = 0;
+
+    while (written < size) {
+        if (read < size) read += tell_line(counter, from + read, size - read, OMPP_LOAD);
+        written += tell_line(counter, to + written, size - written, OMPP_STORE);
     }
 }
 
@@ -187,35 +265,60 @@ static inline uintptr_t at(uintptr_t address, unsigned kind, ompp_accessor_t by)
  */
 #define KEEPS __attribute__((used, no_caller_saved_registers))
 
+/* None of a page whose accesses were told of until now. */
+static inline uint32_t owner_usual(uint32_t value, uintptr_t address)
+{
+    const uint32_t owner = value & ~OMPP_MAP_LOW;
+
+    if (__builtin_expect(owner != OMPP_MAP_SAMPLED, 1)) return owner;
+    return ompp_feed_is_sampled(address)
+               ? __atomic_load_n(ompp_map_entry(holder(address)), __ATOMIC_ACQUIRE) & ~OMPP_MAP_LOW
+               : 0;
+}
+
 static inline uintptr_t at_usual(uintptr_t address, unsigned kind)
 {
     ompp_counter_t *counter = ompp_counter_self;
-    uint32_t entry = ompp_count_entry(counter, address), owner = entry & ~OMPP_MAP_LOW, object;
+    ompp_feed_t *feed = counter->feed;
+    uintptr_t known = feed ? ompp_feed_known(feed, address, kind) : 0;
+
+    if (known) return known;
+    uint32_t entry = ompp_count_entry(counter, address), owner = owner_usual(entry, address), object;
     uint64_t at = entry & OMPP_MAP_LOW;
 
-    if (!owner) return 0;
+    if (!owner || (feed && ompp_feed_is_full(feed))) return 0;
     if (at & OMPP_MAP_PAGE_LEADS) {
         object = ompp_map_grain(entry, address);
         if (object > OMPP_MAP_NEAR) return 0;
         at = object << OMPP_INLINE_COUNT_BITS;
     }
-    if (owner != counter->tag) ompp_count_at(counter, at)->foreign[kind]++;
+    if (owner != counter->own) ompp_count_at(counter, at)->foreign[kind]++;
+    if (feed && ompp_feed_wants(feed, entry)) {
+        ompp_feed_add(feed, address, 1, kind, structure_at(at));
+        if (owner == counter->own && !(entry & OMPP_MAP_PAGE_LEADS))
+            ompp_feed_remember(feed, address, (uintptr_t)counter + at);
+    }
     return (uintptr_t)counter + at;
 }
 
 /*
  * The counts for all accesses to the page, with FOREIGN when those are to be added to the foreign ones, too; 1 more
- * when they are for the access at address alone.
+ * when they are for the access at address alone, as where each is told of.
  */
 static inline uintptr_t turn_usual(uintptr_t address, unsigned kind)
 {
     ompp_counter_t *counter = ompp_counter_self;
+    ompp_feed_t *feed = counter->feed;
     uint32_t entry = ompp_count_entry(counter, address), owner = entry & ~OMPP_MAP_LOW, low = entry & OMPP_MAP_LOW;
     uintptr_t found;
 
-    if (low & OMPP_MAP_PAGE_LEADS) return (found = at_usual(address, kind)) ? found + COUNTS + 1 : 0;
-    if (!owner && counter->tag) return 0;
-    return (uintptr_t)ompp_count_at(counter, low)->scalars | (owner == counter->tag ? 0 : FOREIGN);
+    if (feed && feed->by_line && !(low & OMPP_MAP_PAGE_LEADS)) {
+        if (!owner || ompp_feed_is_full(feed)) return 0;
+        ompp_feed_add(feed, address, 1, kind, structure_at(low));
+    } else if (low & OMPP_MAP_PAGE_LEADS || (feed && ompp_feed_wants(feed, entry)))
+        return (found = at_usual(address, kind)) ? found + COUNTS + 1 : 0;
+    if (!owner && counter->own) return 0;
+    return (uintptr_t)ompp_count_at(counter, low)->scalars | (owner == counter->own ? 0 : FOREIGN);
 }
 
 static inline uintptr_t turn(uintptr_t address, unsigned kind, ompp_accessor_t by)
@@ -224,7 +327,7 @@ static inline uintptr_t turn(uintptr_t address, unsigned kind, ompp_accessor_t b
     uint32_t entry = ompp_count_entry(counter, address);
     uintptr_t found;
 
-    if (counter->tag && !(entry & ~OMPP_MAP_LOW)) touch(counter, address);
+    if (counter->own && !(entry & ~OMPP_MAP_LOW)) touch(counter, address);
     found = turn_usual(address, kind);
     return found ? found : at(address, kind, by) + COUNTS + 1;
 }
@@ -251,12 +354,11 @@ FOUND(turn_store, turn, OMPP_STORE, turn_usual(address, OMPP_STORE))
 
 /* ---- Sequences of accesses: ompp_clang.cc ------------------------------------------------------------------------ */
 
-/* Of accesses from an address on, step bytes apart, how many are on its page; per_byte is 2^20 / step, or somewhat
- * more. */
-static inline uint64_t on_page(uintptr_t address, int64_t step, uint64_t number, uint32_t per_byte)
+/* Of accesses from an address on, step bytes apart, how many are on its page, or in its line, of so many bytes;
+ * per_byte is 2^20 / step, or somewhat more. */
+static inline uint64_t on_page(uintptr_t address, int64_t step, uint64_t number, uint32_t per_byte, uint32_t page)
 {
-    const uint32_t page = 1u << OMPP_MAP_PAGE_BITS, offset = address & (page - 1);
-    const uint32_t room = step < 0 ? offset : page - 1 - offset;
+    const uint32_t offset = address & (page - 1), room = step < 0 ? offset : page - 1 - offset;
     const uint64_t most = ((room * (uint64_t)per_byte) >> 20) + 1;
 
     return most < number ? most : number;
@@ -275,9 +377,11 @@ static inline uint64_t run_usual(uintptr_t address, int64_t step, uint64_t numbe
     const uint32_t per_byte = far || number < 2 || stays ? 0 : (1u << 20) / (uint32_t)bytes + 1;
 
     while (number) {
-        uint64_t here = stays ? number : on_page(address, step, number, per_byte), at;
-        uint32_t entry = ompp_count_entry(counter, address), owner = entry & ~OMPP_MAP_LOW;
-        if (!owner && counter->tag) break;
+        uint32_t entry = ompp_count_entry(counter, address), owner = owner_usual(entry, address);
+        const bool told = counter->feed && ompp_feed_wants(counter->feed, entry);
+        const uint32_t page = told ? ompp_feed_line(counter->feed) : 1u << OMPP_MAP_PAGE_BITS;
+        uint64_t here = stays ? number : on_page(address, step, number, per_byte, page), at;
+        if ((!owner && counter->own) || (told && ompp_feed_is_full(counter->feed))) break;
         if (entry & OMPP_MAP_PAGE_LEADS) {
             uint32_t object = ompp_map_grain(entry, address);
             if (object > OMPP_MAP_NEAR) break;
@@ -286,7 +390,11 @@ static inline uint64_t run_usual(uintptr_t address, int64_t step, uint64_t numbe
         } else at = entry & OMPP_MAP_LOW;
         ompp_count_t *count = ompp_count_at(counter, at);
         *(uint64_t *)((char *)count->scalars + slot) += here;
-        if (owner != counter->tag) count->foreign[kind] += here;
+        if (told) {
+            ompp_feed_add(counter->feed, address, 1, kind, structure_at(at));
+            counter->feed->last->again += here - 1;
+        }
+        if (owner != counter->own) count->foreign[kind] += here;
         address += here * (uint64_t)step;
         number -= here;
     }
@@ -319,7 +427,8 @@ KEEPS uint64_t ompp_usual_run(uintptr_t address, int64_t step, uint64_t number, 
     return run_usual(address, step, number, slot);
 }
 
-/* The system saves, and so the processor has, registers that only xsave knows. */
+/* The system saves, and so the processor has, registers that only xsave knows. The instruction that tells is slow on
+ * virtual machines. */
 __attribute__((used)) int ompp_found_has_xsave(void);
 int ompp_found_has_xsave(void)
 {
@@ -416,66 +525,60 @@ __asm__(".text\n" BEGIN(TEXT(OMPP_INLINE_RUN)) "    movq %rax, %rdx\n"
                                                                      "    .size " TEXT(OMPP_INLINE_RUN) ", . - " TEXT(
                                                                          OMPP_INLINE_RUN) "\n");
 
-/* Rare. The area holds all that compilers put values into: up to AVX-512's registers, behind 512 + 64 bytes. */
-#define KEPT_ALL(name, function)              \
-    __asm__("    .hidden " name "\n"          \
-            "    .globl " name "\n"           \
-            "    .type " name ", @function\n" \
-            "    .p2align 4\n" name ":\n"     \
-            "    .cfi_startproc\n"            \
-            "    pushq %rbp\n"                \
-            "    .cfi_def_cfa_offset 16\n"    \
-            "    .cfi_offset rbp, -16\n"      \
-            "    movq %rsp, %rbp\n"           \
-            "    .cfi_def_cfa_register rbp\n" \
-            "    pushq %rbx\n"                \
-            "    .cfi_offset rbx, -24\n"      \
-            "    pushq %r12\n"                \
-            "    .cfi_offset r12, -32\n"      \
-            "    movq %rdi, %r12\n"           \
-            "    subq $2752, %rsp\n"          \
-            "    andq $-64, %rsp\n"           \
-            "    call ompp_found_has_xsave\n" \
-            "    movl %eax, %ebx\n"           \
-            "    testl %ebx, %ebx\n"          \
-            "    jz 1f\n"                     \
-            "    xorl %eax, %eax\n"           \
-            "    movq %rax, 512(%rsp)\n"      \
-            "    movq %rax, 520(%rsp)\n"      \
-            "    movq %rax, 528(%rsp)\n"      \
-            "    movq %rax, 536(%rsp)\n"      \
-            "    movq %rax, 544(%rsp)\n"      \
-            "    movq %rax, 552(%rsp)\n"      \
-            "    movq %rax, 560(%rsp)\n"      \
-            "    movq %rax, 568(%rsp)\n"      \
-            "    movl $0xe7, %eax\n"          \
-            "    xorl %edx, %edx\n"           \
-            "    xsave64 (%rsp)\n"            \
-            "    jmp 2f\n"                    \
-            "1:  fxsave64 (%rsp)\n"           \
-            "2:  movq %r12, %rdi\n"           \
-            "    call " function "\n"         \
-            "    movq %rax, %r12\n"           \
-            "    testl %ebx, %ebx\n"          \
-            "    jz 1f\n"                     \
-            "    movl $0xe7, %eax\n"          \
-            "    xorl %edx, %edx\n"           \
-            "    xrstor64 (%rsp)\n"           \
-            "    jmp 2f\n"                    \
-            "1:  fxrstor64 (%rsp)\n"          \
-            "2:  movq %r12, %rax\n"           \
-            "    movq -8(%rbp), %rbx\n"       \
-            "    .cfi_restore rbx\n"          \
-            "    movq -16(%rbp), %r12\n"      \
-            "    .cfi_restore r12\n"          \
-            "    leave\n"                     \
-            "    .cfi_def_cfa rsp, 8\n"       \
-            "    .cfi_restore rbp\n"          \
-            "    ret\n"                       \
-            "    .cfi_endproc\n"              \
-            "    .size " name ", . - " name "\n")
-
-KEPT_ALL("ompp_counter_get_kept", "ompp_counter_get");
-KEPT_ALL("ompp_whose_paint_kept", "ompp_whose_paint");
-KEPT_ALL("ompp_found_frame_kept", "ompp_found_frame");
+/* Once per thread, and seldom. The area holds all that compilers put values into: up to AVX-512's registers, behind
+ * 512 + 64 bytes of its own. */
+__asm__("    .hidden ompp_found_kept\n"
+        "    .globl ompp_found_kept\n"
+        "    .type ompp_found_kept, @function\n"
+        "    .p2align 4\n"
+        "ompp_found_kept:\n"
+        "    .cfi_startproc\n"
+        "    pushq %rbp\n"
+        "    .cfi_def_cfa_offset 16\n"
+        "    .cfi_offset rbp, -16\n"
+        "    movq %rsp, %rbp\n"
+        "    .cfi_def_cfa_register rbp\n"
+        "    pushq %rbx\n"
+        "    .cfi_offset rbx, -24\n"
+        "    pushq %rdi\n"
+        "    pushq %rsi\n"
+        "    subq $2760, %rsp\n"
+        "    andq $-64, %rsp\n"
+        "    call ompp_found_has_xsave\n"
+        "    movl %eax, %ebx\n"
+        "    testl %ebx, %ebx\n"
+        "    jz 1f\n"
+        "    xorl %eax, %eax\n"
+        "    movq %rax, 512(%rsp)\n"
+        "    movq %rax, 520(%rsp)\n"
+        "    movq %rax, 528(%rsp)\n"
+        "    movq %rax, 536(%rsp)\n"
+        "    movq %rax, 544(%rsp)\n"
+        "    movq %rax, 552(%rsp)\n"
+        "    movq %rax, 560(%rsp)\n"
+        "    movq %rax, 568(%rsp)\n"
+        "    movl $0xe7, %eax\n"
+        "    xorl %edx, %edx\n"
+        "    xsave64 (%rsp)\n"
+        "    jmp 2f\n"
+        "1:  fxsave64 (%rsp)\n"
+        "2:  movq -24(%rbp), %rdi\n"
+        "    call *-16(%rbp)\n"
+        "    movq %rax, %rcx\n"
+        "    testl %ebx, %ebx\n"
+        "    jz 1f\n"
+        "    movl $0xe7, %eax\n"
+        "    xorl %edx, %edx\n"
+        "    xrstor64 (%rsp)\n"
+        "    jmp 2f\n"
+        "1:  fxrstor64 (%rsp)\n"
+        "2:  movq %rcx, %rax\n"
+        "    movq -8(%rbp), %rbx\n"
+        "    .cfi_restore rbx\n"
+        "    leave\n"
+        "    .cfi_def_cfa rsp, 8\n"
+        "    .cfi_restore rbp\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        "    .size ompp_found_kept, . - ompp_found_kept\n");
 #endif

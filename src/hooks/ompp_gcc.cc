@@ -52,10 +52,12 @@ static const unsigned MOST_IN_LOOP = 8; /* accesses with registers of their own,
 struct hook_t {
     gcall *call;
     bool store;
-    unsigned log2;           /* of its size */
-    class loop *nest;        /* where it is counted in registers, NULL = nowhere */
-    bool stays;              /* its innermost loop does not leave the page by itself */
-    tree page, slot, number; /* then: page of the last access, address of its count, what is to be added to that */
+    unsigned log2;    /* of its size */
+    class loop *nest; /* where it is counted in registers, NULL = nowhere */
+    bool stays;       /* its innermost loop does not leave the page by itself */
+    /* then: page of the last access, address of its count, what is to be added to that, bits of an address that tell
+     * pages apart */
+    tree page, slot, number, width;
 };
 
 /* ---- What stands in the function --------------------------------------------------------------------------------- */
@@ -352,9 +354,12 @@ static void count(const hook_t *hook)
     "btrq $" TEXT(OMPP_INLINE_FOREIGN_BIT) ", " slot "\n\tjnc 2f\n\taddq " number ", " foreign "(" slot \
                                            ")\n2:\taddq " number ", (" slot ")"
 
+/* The width may be another one then: that of the thread's counter. */
 #define TURN(name)                                                                                      \
-    "movq %4, %0\n\t" HAND_OVER("%2", "%0", "%c8") "\n\txorl %k2, %k2\n\tmovq %5, %%rax\n\t" ELSEWHERE( \
-        name) "btrq $0, %%rax\n\tsbbq %1, %1\n\torq %6, %1\n\taddq %7, %%rax"
+    "movq %5, %0\n\t" HAND_OVER("%2", "%0", "%c9") "\n\txorl %k2, %k2\n\tmovq %6, %%rax\n\t" ELSEWHERE( \
+        name) "btrq $0, %%rax\n\tsbbq %1, %1\n\torq %7, %1\n\taddq %8, %%rax\n\t"                       \
+              "movq " TEXT(OMPP_INLINE_SELF) "@GOTTPOFF(%%rip), %3\n\tmovq %%fs:(%3), %3\n\t"           \
+                                             "movq " TEXT(OMPP_INLINE_WIDTH) "(%3), %3"
 
 static const unsigned HOST_WIDE_INT NO_PAGE = HOST_WIDE_INT_M1U; /* no address lies there */
 
@@ -362,12 +367,12 @@ static void count_in_registers(hook_t *hook)
 {
     gimple_seq code = NULL;
     tree address = gimple_convert(&code, word_type, gimple_call_arg(hook->call, 0));
-    tree page = put(&code, word_type, RSHIFT_EXPR, address, build_int_cst(unsigned_type_node, OMPP_INLINE_PAGE_BITS));
+    tree page = put(&code, word_type, BIT_AND_EXPR, address, hook->width);
     put_before(hook, code);
 
     gimple_stmt_iterator seldom = put_seldom(hook, NE_EXPR, page, hook->page);
     assembly_t turn;
-    turn.out("=&a", hook->slot).out("=&r", hook->page).out("=&r", hook->number);
+    turn.out("=&a", hook->slot).out("=&r", hook->page).out("=&r", hook->number).out("=&r", hook->width);
     turn.in("2", hook->number).in("r", hook->slot).in("r", address).in("r", page).in("i", constant(slot_of(hook)));
     turn.in("i", foreign_of(hook)).loses("rdx");
     put_seldom_statement(seldom, hook,
@@ -402,7 +407,10 @@ static void surround(hook_t *hook)
     hook->page = create_tmp_reg(word_type, "ompp_page");
     hook->slot = create_tmp_reg(word_type, "ompp_slot");
     hook->number = create_tmp_reg(word_type, "ompp_number");
+    hook->width = create_tmp_reg(word_type, "ompp_width");
     tree self = put_load(&code, self_variable());
+    gimple_seq_add_stmt(
+        &code, gimple_build_assign(hook->width, memory_at(word_type, as_pointer(&code, self), OMPP_INLINE_WIDTH)));
     gimple_seq_add_stmt(&code,
                         gimple_build_assign(hook->slot, PLUS_EXPR, self, constant(OMPP_INLINE_COUNT + slot_of(hook))));
     gimple_seq_add_stmt(&code, gimple_build_assign(hook->page, constant(NO_PAGE)));

@@ -82,7 +82,7 @@ static void read_symbols(module_t *m, const char *path)
 {
     ompp_elf_t *elf = calloc(1, sizeof *elf);
 
-    if (!elf || ompp_elf_open(elf, path) != 0) {
+    if (!elf || ompp_elf_open(elf, path, NULL) != 0) {
         free(elf);
         return;
     }

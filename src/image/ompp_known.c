@@ -1,6 +1,8 @@
+#define _GNU_SOURCE
 #include "image/ompp_known.h"
 #include "base/ompp_path.h"
 
+#include <link.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -72,3 +74,12 @@ const char *ompp_known_family(const char *family)
 {
     return strcmp(family, "openmpi") == 0 ? "Open MPI" : strcmp(family, "mpich") == 0 ? "MPICH" : "another MPI";
 }
+
+static int is_valgrind(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size;
+    (void)unused;
+    return info->dlpi_name && strncmp(ompp_path_last(info->dlpi_name), "vgpreload_", 10) == 0;
+}
+
+bool ompp_known_in_valgrind(void) { return dl_iterate_phdr(is_valgrind, NULL) != 0; }

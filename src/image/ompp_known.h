@@ -33,4 +33,10 @@ ompp_owner_t ompp_known_owner(const char *path);
 /** \return a family as users call it: Open MPI, MPICH, another MPI. */
 const char *ompp_known_family(const char *family);
 
+/**
+ * \brief Does one of valgrind's tools run this process? Its callgrind (3.19) ends the program when a signal comes in a
+ *        thread; all of them print a line about system calls that do not exist.
+ */
+bool ompp_known_in_valgrind(void);
+
 #endif

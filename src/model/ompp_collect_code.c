@@ -3,6 +3,8 @@
  */
 #include "model/ompp_collect_priv.h"
 
+#include "base/ompp_hash.h"
+
 /* The module that has the address, or, of one that was unloaded, had it last. */
 static const ompp_a_module_t *module_of(ompp_collecting_t *c, uint64_t address)
 {
@@ -39,7 +41,7 @@ static ompp_region_t region_of(ompp_collecting_t *c, ompp_construct_t construct,
 
 uint32_t ompp_collect_code(ompp_collecting_t *c, ompp_construct_t construct, uint64_t code)
 {
-    const uint64_t key = ompp_collect_key(c, ompp_hash_pair(construct, 0) ^ code * 0x9e3779b97f4a7c15u),
+    const uint64_t key = ompp_collect_key(c, ompp_hash_pair(construct, 0) ^ code * OMPP_HASH_STEP),
                    found = ompp_table_get(&c->codes, key);
 
     if (found) return (uint32_t)found - 1;

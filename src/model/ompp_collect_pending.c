@@ -5,6 +5,7 @@
 #include "model/ompp_collect_priv.h"
 
 #include "base/ompp_path.h"
+#include "base/ompp_vector.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,16 +94,13 @@ void ompp_collect_pending(ompp_collecting_t *c, uint32_t location)
 
 bool ompp_collect_find_redone(ompp_collecting_t *c)
 {
-    uint32_t most = ompp_collect_most(c), allocated = 0;
+    uint32_t most = ompp_collect_most(c);
+    size_t allocated = 0;
 
     for (const ompp_a_pending_t *p = next_pending(c, NULL); p && most-- > 0; p = next_pending(c, p)) {
         if (!is_redone(p)) continue;
-        if (c->nredone == allocated) {
-            allocated = 2 * allocated + 16;
-            const ompp_a_pending_t **bigger = realloc(c->redone, allocated * sizeof *bigger);
-            if (!bigger) return false;
-            c->redone = bigger;
-        }
+        if (!ompp_vector_reserve(&c->redone, &allocated, c->nredone + 1, sizeof(const ompp_a_pending_t *)))
+            return false;
         c->redone[c->nredone++] = p;
     }
     return true;

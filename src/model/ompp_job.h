@@ -9,15 +9,15 @@
 
 #include "model/ompp_profile.h"
 
-#define OMPP_JOB_VERSION 7
+#define OMPP_JOB_VERSION 8
 #define OMPP_JOB_FUNCTION "ompp_job_run"
 
 /** Formats of the report, a set. The XML file is always made. */
-enum { OMPP_JOB_TEXT = 1, OMPP_JOB_CSV = 2 };
+enum { OMPP_JOB_TEXT = 1, OMPP_JOB_CSV = 2, OMPP_JOB_HTML = 4 };
 
 typedef struct {
     uint32_t version;   /* OMPP_JOB_VERSION */
-    unsigned formats;   /* OMPP_JOB_TEXT, OMPP_JOB_CSV, both, or 0 for XML alone */
+    unsigned formats;   /* a set, or 0 for XML alone */
     const char *dir;    /* for the files: absolute, or "" for the working directory */
     const char *choose; /* what the user does to have them in another one: "set OMPP_OUTDIR to a directory" */
     const char *tmpdir; /* where they go when neither dir nor the working directory will do; NULL or "" = none */
@@ -32,7 +32,7 @@ typedef struct {
     double begun, report_seconds;
     bool resolve_live; /* modules may be resolved through /proc/self/maps of this process (it is the measured one) */
     /* Results. */
-    char path[1024];     /* of the report: text, else CSV, else XML; "" = there is none */
+    char path[1024];     /* of the report: text, else CSV, else HTML, else XML; "" = there is none */
     char xml_path[1024]; /* of the XML file; "" = there is none */
     char message[1024];  /* what went wrong, one line; "" when nothing did */
     char summary[2048];  /* where the time went, in lines; "" = it is not wanted, or there was no report */

@@ -69,6 +69,12 @@ const ompp_metric_row_t ompp_meet_metrics[OMPP_METRIC_MEET_NUM] = {
     [OMPP_METRIC_MEET_WAIT] = {"meet_wait", OMPP_UNIT_NS, OF_MEETS, "in these, until the last rank came"},
     [OMPP_METRIC_MEET_REST] = {"meet_rest", OMPP_UNIT_NS, OF_MEETS, "in these, after that"},
 };
+const ompp_metric_row_t ompp_pair_metrics[OMPP_METRIC_PAIR_NUM] = {
+    [OMPP_METRIC_PAIRS] = {"pairs", OMPP_UNIT_COUNT, OF_MEETS, "calls whose messages were compared"},
+    [OMPP_METRIC_PAIR_SENDER] = {"pair_sender", OMPP_UNIT_NS, OF_MEETS, "in these, until the sender came"},
+    [OMPP_METRIC_PAIR_RECEIVER] = {"pair_receiver", OMPP_UNIT_NS, OF_MEETS, "in these, until the receiver came"},
+    [OMPP_METRIC_PAIR_REST] = {"pair_rest", OMPP_UNIT_NS, OF_MEETS, "in these, after that"},
+};
 #undef OF_MEETS
 
 const ompp_column_row_t ompp_columns[OMPP_COLUMN_NUM] = {

@@ -36,7 +36,7 @@ typedef enum { OMPP_REDUCE_SUM, OMPP_REDUCE_MIN, OMPP_REDUCE_MAX } ompp_reductio
  * were not counted. COST, READINGS: ns that one reading of all counters takes, and how often they were read. WANTED,
  * COUNTED: of counters that take turns, by the name of theirs: ns that one was to be counted, and ns that it was.
  * ERROR: how far its value may be off, in its unit. All of them stand at the root. LOSS: what the set has lost; said in
- * Coverage when it is not 0.
+ * Coverage when it is not 0. CURVES, MODEL: the first of a set of simulated caches (ompp_cached.h).
  */
 typedef enum {
     OMPP_USE_VALUE,
@@ -50,6 +50,8 @@ typedef enum {
     OMPP_USE_COUNTED,
     OMPP_USE_ERROR,
     OMPP_USE_LOSS,
+    OMPP_USE_CURVES,
+    OMPP_USE_MODEL,
     OMPP_USE_NUM
 } ompp_metric_use_t;
 
@@ -100,6 +102,14 @@ typedef enum {
     OMPP_METRIC_MEET_REST,
     OMPP_METRIC_MEET_NUM
 } ompp_meet_metric_t;
+/** Metrics of calls that wait for messages, in the same way: of those that both sides have kept. */
+typedef enum {
+    OMPP_METRIC_PAIRS,
+    OMPP_METRIC_PAIR_SENDER,
+    OMPP_METRIC_PAIR_RECEIVER,
+    OMPP_METRIC_PAIR_REST,
+    OMPP_METRIC_PAIR_NUM
+} ompp_pair_metric_t;
 
 /** Metrics of samples, registered as one set when they are taken; of the node where each found its thread. */
 typedef enum { OMPP_METRIC_SAMPLES, OMPP_METRIC_SAMPLED_NS, OMPP_METRIC_SAMPLES_NUM } ompp_sample_metric_t;
@@ -120,8 +130,9 @@ extern const ompp_metric_row_t ompp_start_metrics[OMPP_METRIC_TASK_START_NUM],
     ompp_end_metrics[OMPP_METRIC_TASK_END_NUM];
 extern const ompp_metric_row_t ompp_sample_metrics[OMPP_METRIC_SAMPLES_NUM];
 extern const ompp_metric_row_t ompp_chunk_metrics[OMPP_METRIC_CHUNK_NUM];
-extern const ompp_metric_row_t ompp_meet_metrics[OMPP_METRIC_MEET_NUM]
-    __attribute__((visibility("default")));             /* for libompp-mpi */
+/* For libompp-mpi, too. */
+extern const ompp_metric_row_t ompp_meet_metrics[OMPP_METRIC_MEET_NUM] __attribute__((visibility("default")));
+extern const ompp_metric_row_t ompp_pair_metrics[OMPP_METRIC_PAIR_NUM] __attribute__((visibility("default")));
 extern const char *const ompp_unit_name[OMPP_UNIT_NUM]; /* "ns", "count", "bytes" */
 
 typedef enum {

@@ -5,9 +5,15 @@
 #include "model/ompp_combine_priv.h"
 
 const ompp_whatif_flag_t ompp_whatif_flags[OMPP_WHATIF_FLAG_NUM] = {
-#define OMPP_WHATIF_FLAG(id, name, sentence) [OMPP_WHATIF_BIT_##id] = {name, sentence},
+#define OMPP_WHATIF_FLAG(id, warning, name) [OMPP_WHATIF_BIT_##id] = {name, OMPP_WHATIF_W_##warning},
 #include "model/ompp_whatif_flag.def"
 #undef OMPP_WHATIF_FLAG
+};
+
+const ompp_whatif_warning_text_t ompp_whatif_warnings[OMPP_WHATIF_WARNING_NUM] = {
+#define OMPP_WHATIF_WARNING(id, name, sentence) [OMPP_WHATIF_W_##id] = {name, sentence},
+#include "model/ompp_whatif_flag.def"
+#undef OMPP_WHATIF_WARNING
 };
 
 const char *const ompp_whatif_modes[OMPP_WHATIF_MODE_NUM] = {

@@ -27,22 +27,36 @@
 #define OMPP_WHATIF_OUTSIDE "(outside regions)" /* how reports call the code outside of all regions */
 
 enum {
-#define OMPP_WHATIF_FLAG(id, name, sentence) OMPP_WHATIF_BIT_##id,
+#define OMPP_WHATIF_FLAG(id, warning, name) OMPP_WHATIF_BIT_##id,
 #include "model/ompp_whatif_flag.def"
 #undef OMPP_WHATIF_FLAG
     OMPP_WHATIF_FLAG_NUM
 };
 enum {
-#define OMPP_WHATIF_FLAG(id, name, sentence) OMPP_WHATIF_F_##id = 1 << OMPP_WHATIF_BIT_##id,
+#define OMPP_WHATIF_FLAG(id, warning, name) OMPP_WHATIF_F_##id = 1 << OMPP_WHATIF_BIT_##id,
 #include "model/ompp_whatif_flag.def"
 #undef OMPP_WHATIF_FLAG
 };
 
+/** What the text report says of a gain that may be off: one word for flags that a user treats alike. */
+typedef enum {
+#define OMPP_WHATIF_WARNING(id, name, sentence) OMPP_WHATIF_W_##id,
+#include "model/ompp_whatif_flag.def"
+#undef OMPP_WHATIF_WARNING
+    OMPP_WHATIF_WARNING_NUM
+} ompp_whatif_warning_t;
+
 typedef struct {
-    const char *name, *sentence;
+    const char *name;
+    ompp_whatif_warning_t warning;
 } ompp_whatif_flag_t;
 
+typedef struct {
+    const char *name, *sentence; /* what may be off, and what to do */
+} ompp_whatif_warning_text_t;
+
 extern const ompp_whatif_flag_t ompp_whatif_flags[OMPP_WHATIF_FLAG_NUM];
+extern const ompp_whatif_warning_text_t ompp_whatif_warnings[OMPP_WHATIF_WARNING_NUM];
 
 typedef enum { OMPP_WHATIF_OFF, OMPP_WHATIF_VIRTUAL, OMPP_WHATIF_DELAY, OMPP_WHATIF_MODE_NUM } ompp_whatif_mode_t;
 

@@ -7,7 +7,8 @@
 #
 # mpi_calls.def  what to count for a call (see there); mpi_rules.def: its classes and rules
 # mpi_wrap.c.in  readable C: text between "//@template T" and "//@end" is repeated at "//@calls" for every call of template T;
-#                other text after "//@calls" is explanation and not copied
+#                other text after "//@calls" is explanation and not copied. What stands between "//@if X" and "//@fi", or before "//@if X"
+#                on a line, is left out of calls that have no X, which is a role or what given() says.
 # PREPROCESSED   mpi.h after the C preprocessor
 # mpi_fortran.def, SYMBOLS: see mpi_gen_f.awk
 #
@@ -19,11 +20,8 @@ function fail(message) { print "mpi_gen.awk: " message > "/dev/stderr"; failed =
 FNR == 1 { file++ }
 
 BEGIN {
-    n = split("comm peer tag source recvtag root number win group asked", list, " ")
-    for (i = 1; i <= n; i++) stamp_by_value[list[i]] = 1
-    n = split("status flag index indices outcount made", list, " ")
-    for (i = 1; i <= n; i++) stamp_by_address[list[i]] = list[i]
-    stamp_by_address["request"] = stamp_by_address["requests"] = "requests"
+    nvalues = split("peer tag source recvtag root number win group asked", by_value, " ")
+    naddresses = split("requests status flag index indices outcount made", by_address, " ")
 }
 
 # ---- mpi_calls.def
@@ -47,9 +45,18 @@ file == 2 && $1 == "rule" { # NAME role, role, ...
 }
 file == 2 && $1 == "order" { order_of[$2] = $3; next } # RULE KIND
 file == 2 && $1 == "even" { is_even[$2] = 1; next } # RULE
-file == 2 { # class NAME template sends recvs colls piggyback
-    if ($1 != "class" || NF != 7) fail(FILENAME ":" FNR ": neither a class nor a rule")
-    class_template[$2] = $3; class_sends[$2] = $4; class_recvs[$2] = $5; class_colls[$2] = $6; class_stamp[$2] = $7; next
+file == 2 && $1 == "suppressed" { # NAME role, role, ...
+    name = $2; sub(/^suppressed [^ ]+ */, ""); suppressed_args[name] = $0; next
+}
+file == 2 && $1 == "pair" { # CLASS NAME role, role, ...
+    class = $2; pair_name[class] = $3; sub(/^pair +[^ ]+ +[^ ]+ */, ""); pair_args[class] = $0; next
+}
+file == 2 { # class NAME template sends recvs colls before after suppressed words
+    if ($1 != "class" || NF < 9) fail(FILENAME ":" FNR ": neither a class nor a rule")
+    class_template[$2] = $3; class_sends[$2] = $4; class_recvs[$2] = $5; class_colls[$2] = $6
+    class_before[$2] = $7; class_after[$2] = $8; class_suppressed[$2] = $9
+    for (i = 10; i <= NF; i++) class_words[$2] = class_words[$2] ", ." $i " = true"
+    next
 }
 
 # ---- mpi_wrap.c.in
@@ -147,47 +154,58 @@ function expression(role) {
     return fortran ? fortran_value(role) : role_param[role]
 }
 
-# What a call tells the clocks' piggybacks: initial values of an ompp_mpi_piggyback_t. Handles and numbers by value, the suspension by address.
-function vector_values(op,   s, i, role) {
-    s = ".op = OMPP_MPI_PIGGYBACK_" op ", .order = OMPP_MPI_ORDER_" (rule in order_of ? order_of[rule] : "ALL")
-    s = s ", .fortran = " (fortran ? "true" : "false")
-    for (i in stamp_by_value) if (i in role_param) s = s ", ." i " = " expression(i)
-    for (i in stamp_by_address) if (i in role_param) s = s ", ." stamp_by_address[i] " = " role_param[i]
-    if ("comm" in role_param) s = s ", .commed = true"
-    if (op ~ /COLL$/ && rule in is_even) s = s ", .even = true"
-    if (op ~ /COLL$/ && rule == "none") s = s ", .bare = true"
-    if (op ~ /COLL$/) s = s ", .refused = " refused()
-    if ("request" in role_param) s = s ", .number = 1"
-    for (i = 1; op ~ /SEND/ && i <= 2; i++) {
-        role = i == 1 ? "" : "send"
-        if ((role "count") in role_param && (role "type") in role_param)
-            s = s ", .typed = true, .count = " expression(role "count") ", .type = " expression(role "type")
+# What a call tells the clocks' piggybacks: initial values of an ompp_mpi_piggyback_t. Handles and numbers by value, the rest by address.
+function piggyback_arguments(class,   s, i, role) {
+    s = ".before = " hook(class_before[class], "before") ", .after = " hook(class_after[class], "after") class_words[class]
+    s = s ", .fortran = " (fortran ? "true" : "false") ", .comm = " value_or("comm", "MPI_COMM_NULL")
+    for (i = 1; i <= nvalues; i++) if (by_value[i] in role_param) s = s ", ." by_value[i] " = " expression(by_value[i])
+    for (i = 1; i <= naddresses; i++) if (by_address[i] in role_param) s = s ", ." by_address[i] " = " role_param[by_address[i]]
+    if ("request" in role_param) s = s ", .number = 1, .requests = " role_param["request"]
+    if (class_colls[class]) {
+        s = s ", .order = OMPP_MPI_ORDER_" (rule in order_of ? order_of[rule] : "ALL") ", .refused = " refused()
+        s = s (rule in is_even ? ", .even = true" : "") (rule == "none" ? ", .bare = true" : "")
     }
+    role = "count" in role_param ? "" : "send"
+    if (class_sends[class] && (role "count") in role_param)
+        s = s ", .count = " expression(role "count") ", .type = " expression(role "type")
     return s
 }
+function hook(name, when) { return name == "-" ? "NULL" : "ompp_mpi_" name "_" when }
 
-# Before and after a call whose messages have no piggybacks, while clocks suspension; "" = it has no such way.
-function suppressed_begin(op,   send, receive) {
-    if (op ~ /^I?S?SEND(RECV)?$/) send = "ompp_mpi_suppressed_send(" value_or("comm") ", " value_or("peer") ", " value_or("tag") ", " can_send() ")"
-    receive = "ompp_mpi_suppressed_receive(&ompp_suppressed, " value_or("comm") ", "
-    if (op ~ /^I?S?SEND$/) return send
-    if (op ~ /^I?RECV$/) return receive value_or("peer") ", " value_or("tag") ")"
-    if (op == "SENDRECV") return receive value_or("source") ", " value_or("recvtag") ") && " send
-    if (op ~ /^WAIT(ALL)?$/) return "ompp_mpi_suppressed_wait(&ompp_suppressed, " value_or("number", "1") ", " requests_of_call() ")"
-    if (op == "COLL" && !(rule in order_of)) return "ompp_mpi_suppressed_collective(&ompp_suppressed, " value_or("comm") ", !(" refused() "))"
-    return ""
+# Arguments of what is done instead while clocks are suspended.
+function suppressed_arguments(name,   s, i, n, list) {
+    if (!(name in suppressed_args)) fail("no row: suppressed " name)
+    s = "&ompp_suppressed"
+    n = split(suppressed_args[name], list, /, */)
+    for (i = 1; i <= n; i++) s = s ", " suppressed_argument(list[i])
+    return s
 }
-function suppressed_end(op, result) {
-    if (op ~ /^I?S?SEND$/) return "(void)ompp_suppressed"
-    if (op == "IRECV") return "ompp_mpi_suppressed_started(&ompp_suppressed, " result ", " requests_of_call() ", ompp_end)"
-    if (op ~ /^WAIT/) return "ompp_mpi_suppressed_waited(&ompp_suppressed, " result ", " requests_of_call() ")"
-    if (op == "COLL") return "ompp_end = ompp_mpi_suppressed_met(&ompp_suppressed, " result ", ompp_end)"
-    return "ompp_end = ompp_mpi_suppressed_end(&ompp_suppressed, " result ", ompp_end)"
-}
-function requests_of_call() { return role_or("requests", role_or("request")) ", " (fortran ? "true" : "false") }
-function can_send(   role) {
+function suppressed_argument(role) {
+    if (role == "requests") return requests_of_call()
+    if (role == "number") return value_or("number", "1")
+    if (role == "accepted") return "!(" refused() ")"
+    if (role != "sendable") return expression(role)
     role = "count" in role_param ? "" : "send"
     return expression(role "count") " >= 0 && ompp_mpi_type_is_known(" expression(role "type") ")"
+}
+
+function requests_of_call() { return role_or("requests", role_or("request")) ", " (fortran ? "true" : "false") }
+
+# What a call tells of its message.
+function pair_call(class,   s, i, n, list) {
+    s = ""
+    n = split(pair_args[class], list, /, */)
+    for (i = 1; i <= n; i++) s = s (i > 1 ? ", " : "") pair_argument(list[i])
+    return "ompp_mpi_pair_" pair_name[class] "(" s ")"
+}
+function pair_argument(role) {
+    if (role == "end") return "ompp_end"
+    if (role == "sends" || role == "receives") return role == "sends" ? "true" : "false"
+    if (role == "requests") return requests_of_call()
+    if (role == "status") return role_or("status") ", " (fortran ? "true" : "false")
+    if (role == "to") return "(const int[]){" expression("peer") ", " expression("tag") "}"
+    if (role == "from") return "(const int[]){" expression("source") ", " expression("recvtag") "}"
+    return expression(role)
 }
 
 # Arguments of a collective call that matter on all ranks, and that MPI refuses.
@@ -201,7 +219,7 @@ function role_or(role, otherwise) { return (role in role_param) ? role_param[rol
 function value_or(role, otherwise) { return (role in role_param) ? expression(role) : otherwise }
 
 # Wrapper of a call. symbol: its name for the linker; form: which binding, "" = C.
-function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args, decl, code, piggyback, suppressed, counter, keep) {
+function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args, decl, code, counter, keep) {
     call = name
     binding = form
     n = parameters(name)
@@ -226,18 +244,11 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     body = template[rule == "" && class_template[class] == "counted" ? "timed" : class_template[class]]
     if (name in template) body = template[name]
     else if (fortran && ret[name] != "int" && ret[name] != "void") body = template["function"]
+    body = chosen_lines(body, class)
     code = "ompp_mpi_bytes_" rule "(ompp_values"
     k = split(rule == "" ? "" : rule_args[rule], list, /, */)
     for (i = 1; i <= k; i++) code = code ", " expression(list[i])
     code = code ")"
-    if (rule == "none") body = without_lines(body, "@rule@")
-    if (class != "coll" || !("comm" in role_param)) body = without_lines(body, "@meet@")
-    if (!("message" in role_param)) body = without_lines(body, "@message@")
-    piggyback = class_stamp[class]
-    if (piggyback == "" || piggyback == "none") body = without_lines(body, "ompp_piggyback")
-    suppressed = piggyback == "" || piggyback == "none" ? "" : suppressed_begin(piggyback)
-    if (suppressed == "") body = without_lines(body, "ompp_suppressed")
-    if (!("status" in role_param)) body = without_lines(body, "@status@")
 
     # The one counter that a call of the class adds one to; OMPP_METRIC_MPI_NUM: none, or several.
     counter = class_sends[class] + class_recvs[class] + class_colls[class] != 1 ? "MPI_NUM" : \
@@ -256,34 +267,49 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     gsub(/@more@/, decl == "" ? "" : ", " decl, body)
     gsub(/@more_args@/, args == "" ? "" : ", " args, body)
     gsub(/@rule@/, code, body)
-    gsub(/@meet@/, "ompp_mpi_meet(" value_or("comm") ", ompp_end)", body)
+    gsub(/@comm@/, value_or("comm"), body)
+    if (body ~ /@pair@/) gsub(/@pair@/, literal(pair_call(class)), body)
+    if (body ~ /@ended@/) gsub(/@ended@/, literal(value_or("number", "1") ", " requests_of_call()), body)
+    gsub(/@made@/, (fortran ? "PMPI_Comm_f2c(*" role_or("made") ")" : "*" role_or("made")), body)
     gsub(/@message@/, role_or("message"), body)
     gsub(/@request@/, role_or("request"), body)
     gsub(/@number@/, value_or("number", "1"), body)
     gsub(/@requests@/, role_or("requests", role_or("request")), body)
-    gsub(/@piggybacked@/, piggyback == "" || piggyback == "none" ? "false" : "ompp_piggybacked", body)
-    if (body ~ /@piggyback@/) {
-        list[0] = vector_values(piggyback)
-        gsub("&", "\\\\&", list[0])
-        gsub(/@piggyback@/, list[0], body)
-    }
-    gsub(/@passes@/, suppressed == "" ? "" : " \\&\\& !ompp_suppressed_call", body)
-    if (suppressed != "") gsub("&", "\\\\&", suppressed)
-    gsub(/@suppressed@/, suppressed, body)
-    suppressed = suppressed == "" ? "" : suppressed_end(piggyback, fortran ? "*ierror" : "ompp_result")
-    gsub("&", "\\\\&", suppressed)
-    gsub(/@suppressed_end@/, suppressed, body)
     gsub(/@status@/, role_or("status"), body)
+    if (body ~ /@piggyback@/) gsub(/@piggyback@/, literal(piggyback_arguments(class)), body)
+    gsub(/@suppressed@/, class_suppressed[class], body)
+    if (body ~ /@suppressed_args@/) gsub(/@suppressed_args@/, literal(suppressed_arguments(class_suppressed[class])), body)
     gsub(/@sends@/, class_sends[class], body)
     gsub(/@recvs@/, class_recvs[class], body)
     gsub(/@colls@/, class_colls[class], body)
     printf "%s", body
 }
+function literal(text) { gsub("&", "\\\\&", text); return text }
 
-function without_lines(body, mark,   n, i, lines, out) {
+# What "//@if" in a template asks of a call: a role, or one of these.
+function given(what, class) {
+    if (what == "piggyback") return class_before[class] != "-" || class_after[class] != "-"
+    if (what == "suppressed") return class_suppressed[class] != "-" && !(rule in order_of)
+    if (what == "bytes") return rule != "none"
+    if (what == "carried_bytes") return rule != "none" && (rule in is_even || rule in order_of || class == "icoll")
+    if (what == "meeting") return class == "coll" && "comm" in role_param
+    if (what == "pair") return class in pair_name
+    if (what == "waits") return class == "wait"
+    if (what == "may_end") return class ~ /^(waitany|test|cancel|forget)$/
+    if (what == "ends") return class == "wait" || given("may_end", class)
+    if (what == "creates") return class == "created"
+    return what in role_param
+}
+
+function chosen_lines(body, class,   n, i, lines, out, depth, left_out) {
     n = split(body, lines, "\n")
-    out = ""
-    for (i = 1; i < n; i++) if (!index(lines[i], mark)) out = out lines[i] "\n"
+    for (i = 1; i < n; i++) {
+        if (lines[i] == "//@fi") { if (depth-- == left_out) left_out = 0 }
+        else if (lines[i] ~ /^\/\/@if /) { depth++; if (!left_out && !given(substr(lines[i], 7), class)) left_out = depth }
+        else if (!left_out && (!match(lines[i], / \/\/@if [a-z_]+$/) || given(substr(lines[i], RSTART + 7), class)))
+            out = out (RSTART > 0 ? substr(lines[i], 1, RSTART - 1) : lines[i]) "\n"
+    }
+    if (depth) fail(call ": //@if without //@fi")
     return out
 }
 

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COMMS = 8, MOST_CALLS = 4096 };
+enum { MOST_COMMS = 32, MOST_CALLS = 4096 };
 
 typedef struct {
     uint32_t number;
@@ -34,7 +34,7 @@ typedef struct {
     call_t *kept; /* [MOST_CALLS] */
 } meet_t;
 
-static meet_t meets[MOST_COMMS]; /* MPI_COMM_WORLD, then others in the order of their first call */
+static meet_t meets[MOST_COMMS]; /* MPI_COMM_WORLD, then others as they were made */
 static int nmeets = 1;
 static meet_t unfollowed; /* of all others */
 static int key = MPI_KEYVAL_INVALID;
@@ -44,14 +44,14 @@ static ompp_mpi_reduce_all_fn *reduce_all; /* at the end */
 
 /* ---- Each call --------------------------------------------------------------------------------------------------- */
 
-static bool is_sampled(uint32_t number, unsigned bits)
+bool ompp_mpi_is_sampled(uint32_t number, unsigned bits)
 {
     const uint32_t hash = (number ^ number >> 15) * 0x9e3779b1u;
 
     return bits == 0 || hash >> (32 - bits) == 0;
 }
 
-/* Another communicator, at its first call: the same ranks as the world? Nothing of this is a message. */
+/* Another communicator: the same ranks as the world? Nothing of this is a message. */
 static meet_t *first_call(MPI_Comm comm)
 {
     int same = MPI_UNEQUAL, between = 1;
@@ -76,6 +76,26 @@ static meet_t *meet_of(MPI_Comm comm)
     return found ? meet : first_call(comm);
 }
 
+void ompp_mpi_meet_created(MPI_Comm comm)
+{
+    const int saved = errno;
+
+    if (comm != MPI_COMM_NULL) first_call(comm);
+    errno = saved;
+}
+
+int ompp_mpi_meet_number(MPI_Comm comm)
+{
+    meet_t *meet = NULL;
+    int found = 0;
+
+    if (comm == MPI_COMM_WORLD) return 0;
+    if (key == MPI_KEYVAL_INVALID || PMPI_Comm_get_attr(comm, key, &meet, &found) != MPI_SUCCESS || !found) return -1;
+    return meet == &unfollowed ? -1 : (int)(meet - meets);
+}
+
+int ompp_mpi_meet_comms(void) { return nmeets; }
+
 /* Half of what is kept goes, the same half on all ranks. */
 static void thin_out(meet_t *meet)
 {
@@ -83,7 +103,7 @@ static void thin_out(meet_t *meet)
 
     meet->bits++;
     for (uint32_t i = 0; i < meet->nkept; i++)
-        if (is_sampled(meet->kept[i].number, meet->bits)) meet->kept[n++] = meet->kept[i];
+        if (ompp_mpi_is_sampled(meet->kept[i].number, meet->bits)) meet->kept[n++] = meet->kept[i];
     meet->nkept = n;
 }
 
@@ -100,11 +120,11 @@ void ompp_mpi_meet(MPI_Comm comm, ompp_time_t leave)
     meet_t *meet = meet_of(comm);
     const uint32_t number = meet->ncalls++;
 
-    if (meet != &unfollowed && is_sampled(number, meet->bits)) {
+    if (meet != &unfollowed && ompp_mpi_is_sampled(number, meet->bits)) {
         if (!asked) ompp_caller_run(register_set, NULL);
         if (!meet->kept) meet->kept = malloc(MOST_CALLS * sizeof *meet->kept);
         while (meet->kept && meet->nkept == MOST_CALLS && meet->bits < 32) thin_out(meet);
-        if (meet->kept && is_sampled(number, meet->bits))
+        if (meet->kept && ompp_mpi_is_sampled(number, meet->bits))
             meet->kept[meet->nkept++] = (call_t){number, ompp_meter_place().node, ompp_event_called(), leave};
     }
     errno = saved;
@@ -175,7 +195,6 @@ void ompp_mpi_meet_finish(MPI_Comm own, ompp_mpi_reduce_all_fn *all_ranks)
 
     reduce_all = all_ranks;
     if (!agree(least, most) || least[0] != most[0] || !least[NUMBERS - 1]) return;
-    ompp_mpi_clock_relate(own);
     for (int i = 0; i < least[0]; i++) {
         meet_t *meet = &meets[i];
         while (meet->bits < (unsigned)most[1 + MOST_COMMS + i]) thin_out(meet);

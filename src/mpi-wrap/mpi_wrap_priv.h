@@ -305,57 +305,6 @@ void ompp_mpi_request_add(int number, const MPI_Request requests[], ompp_mpi_val
 
 /* ---- Clock vectors of clocks ------------------------------------------------------------------------------------- */
 
-/** What is to be done for a call that its threads' clocks travel with it; see the classes of mpi_rules.def. */
-typedef enum {
-    OMPP_MPI_PIGGYBACK_SEND,
-    OMPP_MPI_PIGGYBACK_SSEND,
-    OMPP_MPI_PIGGYBACK_BSEND, /* is over when it is buffered */
-    OMPP_MPI_PIGGYBACK_ISEND,
-    OMPP_MPI_PIGGYBACK_IBSEND,
-    OMPP_MPI_PIGGYBACK_ISSEND,
-    OMPP_MPI_PIGGYBACK_RECV,
-    OMPP_MPI_PIGGYBACK_IRECV,
-    OMPP_MPI_PIGGYBACK_SENDRECV,
-    OMPP_MPI_PIGGYBACK_ISENDRECV,
-    OMPP_MPI_PIGGYBACK_COLL,
-    OMPP_MPI_PIGGYBACK_ICOLL,
-    OMPP_MPI_PIGGYBACK_SEND_INIT,
-    OMPP_MPI_PIGGYBACK_SSEND_INIT,
-    OMPP_MPI_PIGGYBACK_BSEND_INIT,
-    OMPP_MPI_PIGGYBACK_RECV_INIT,
-    OMPP_MPI_PIGGYBACK_START,
-    OMPP_MPI_PIGGYBACK_WAIT,
-    OMPP_MPI_PIGGYBACK_WAITALL,
-    OMPP_MPI_PIGGYBACK_WAITANY,
-    OMPP_MPI_PIGGYBACK_WAITSOME,
-    OMPP_MPI_PIGGYBACK_TEST,
-    OMPP_MPI_PIGGYBACK_TESTALL,
-    OMPP_MPI_PIGGYBACK_TESTANY,
-    OMPP_MPI_PIGGYBACK_TESTSOME,
-    OMPP_MPI_PIGGYBACK_ASK, /* whether a request is complete, which stays */
-    OMPP_MPI_PIGGYBACK_PROBE,
-    OMPP_MPI_PIGGYBACK_IPROBE,
-    OMPP_MPI_PIGGYBACK_MPROBE,
-    OMPP_MPI_PIGGYBACK_IMPROBE,
-    OMPP_MPI_PIGGYBACK_CANCEL,
-    OMPP_MPI_PIGGYBACK_FORGET,  /* a request is freed */
-    OMPP_MPI_PIGGYBACK_CREATED, /* a communicator is made, by all ranks of the one that it is made of */
-    OMPP_MPI_PIGGYBACK_DERIVED, /* the same, by some of them */
-    OMPP_MPI_PIGGYBACK_FREED,
-    OMPP_MPI_PIGGYBACK_GATHER,     /* something is made that no clocks travel by; all come to it */
-    OMPP_MPI_PIGGYBACK_UNREPORTED, /* ranks wait for each other, and nobody tells for whom */
-    OMPP_MPI_PIGGYBACK_WIN_CREATED,
-    OMPP_MPI_PIGGYBACK_WIN_FREED,
-    OMPP_MPI_PIGGYBACK_FENCE,
-    OMPP_MPI_PIGGYBACK_POST,
-    OMPP_MPI_PIGGYBACK_WIN_START,
-    OMPP_MPI_PIGGYBACK_COMPLETE,
-    OMPP_MPI_PIGGYBACK_WIN_WAIT,
-    OMPP_MPI_PIGGYBACK_WIN_TEST,
-    OMPP_MPI_PIGGYBACK_PASSIVE,   /* one-sided calls that nobody at the target knows of */
-    OMPP_MPI_PIGGYBACK_UNFOLLOWED /* calls that carry no clocks */
-} ompp_mpi_piggyback_op_t;
-
 /** Who waits for whom in a collective call. */
 typedef enum {
     OMPP_MPI_ORDER_ALL,
@@ -366,34 +315,41 @@ typedef enum {
     OMPP_MPI_ORDER_NUM
 } ompp_mpi_order_t;
 
+typedef struct ompp_mpi_piggyback ompp_mpi_piggyback_t;
+typedef void ompp_mpi_before_fn(ompp_mpi_piggyback_t *piggyback);
+typedef void ompp_mpi_after_fn(ompp_mpi_piggyback_t *piggyback, bool ok);
+
 /**
  * A call that carries clocks: its arguments, as far as it has them, and what is kept between its begin and its end.
  * Arguments are the user's and not checked by MPI yet: handles are compared with known ones before MPI sees them. Those
  * given by address are C's or Fortran's.
  */
-typedef struct {
-    ompp_mpi_piggyback_op_t op;
+struct ompp_mpi_piggyback {
+    ompp_mpi_before_fn *before; /* of its class (mpi_rules.def); NULL = nothing is to be done */
+    ompp_mpi_after_fn *after;
     ompp_mpi_order_t order;
-    bool fortran; /* what is given by address is Fortran's */
-    bool typed;   /* count and type are there */
-    bool commed;  /* comm is */
-    bool even;    /* collective call with data, of which all ranks have the same count */
-    bool bare;    /* collective call without data: a barrier */
-    bool refused; /* collective call that MPI will refuse, by arguments that matter on all ranks */
-    MPI_Comm comm;
+    bool fortran;     /* what is given by address is Fortran's */
+    bool synchronous; /* a send that is over when it is received */
+    bool buffered;    /* a send that is over when MPI has taken the message over */
+    bool polls;       /* it asks whether requests are complete */
+    bool even;        /* collective call with data, of which all ranks have the same count */
+    bool bare;        /* collective call without data: a barrier */
+    bool refused;     /* collective call that MPI will refuse, by arguments that matter on all ranks */
+    MPI_Comm comm;    /* MPI_COMM_NULL = it has none */
     MPI_Win win;
     MPI_Group group;
-    MPI_Datatype type;
+    MPI_Datatype type; /* of a send, and count */
     MPI_Count count;
-    int peer, tag;       /* of a send; of a receive in calls that only receive */
-    int source, recvtag; /* of the receive in calls that do both */
-    int root, number;
+    int peer, tag;       /* of a send */
+    int source, recvtag; /* of a receive */
+    int root, number;    /* number: of requests */
     MPI_Request asked;
-    void *requests; /* [number]; one when the call has no number */
+    void *requests; /* [number] */
     void *status;   /* [number]; in: the user's; out: what MPI gets */
     int *flag, *index, *indices, *outcount;
     void *made; /* communicator or window that the call makes or frees */
     /* Own. */
+    int result; /* MPI's */
     struct ompp_mpi_shadow *shadow;
     struct ompp_mpi_request **pending; /* [number] taken out of the table; NULL = none of them is followed */
     struct ompp_mpi_request *started;  /* non-blocking collective call */
@@ -401,20 +357,28 @@ typedef struct {
     struct ompp_mpi_ack *ack;
     unsigned char *vector;
     ompp_time_t begin;
-    bool guarded;      /* the guard, by us */
-    bool received;     /* it has taken the message that it is to receive */
-    unsigned measured; /* this call stands for so many in what our own messages take; 0 = it is not measured */
-    bool substituted;  /* status is ours */
-    bool passes;       /* collective call: without an exchange of clock vectors */
-    uint64_t bytes;    /* collective call: sent and received, when it is over */
-} ompp_mpi_piggyback_t;
+    ompp_time_t longest; /* who takes longer for our part of it has had no processor, or waits for other ranks */
+    bool guarded;        /* the guard, by us */
+    unsigned measured;   /* this call stands for so many in what our own messages take; 0 = it is not measured */
+    bool substituted;    /* status is ours */
+    bool passes;         /* collective call: without an exchange of clock vectors */
+    uint64_t bytes;      /* collective call: sent and received, when it is over */
+};
 
-/** \brief Whether the bytes of a call that succeeded matter for the clocks. */
-static inline bool ompp_mpi_piggyback_needs_bytes(const ompp_mpi_piggyback_t *piggyback)
-{
-    return piggyback->even || piggyback->op == OMPP_MPI_PIGGYBACK_ICOLL ||
-           (piggyback->op == OMPP_MPI_PIGGYBACK_COLL && piggyback->order != OMPP_MPI_ORDER_ALL);
-}
+/* Before and after the calls of a class; see there. */
+ompp_mpi_before_fn ompp_mpi_send_before, ompp_mpi_receive_before, ompp_mpi_sendrecv_before, ompp_mpi_probe_before;
+ompp_mpi_before_fn ompp_mpi_start_before, ompp_mpi_wait_before, ompp_mpi_ask_before, ompp_mpi_cancel_before;
+ompp_mpi_before_fn ompp_mpi_forget_before, ompp_mpi_collective_before, ompp_mpi_icollective_before;
+ompp_mpi_before_fn ompp_mpi_gathering_before, ompp_mpi_freed_before, ompp_mpi_win_freed_before, ompp_mpi_fence_before;
+ompp_mpi_before_fn ompp_mpi_epoch_before, ompp_mpi_complete_before;
+ompp_mpi_after_fn ompp_mpi_send_after, ompp_mpi_isend_after, ompp_mpi_receive_after, ompp_mpi_irecv_after;
+ompp_mpi_after_fn ompp_mpi_sendrecv_after, ompp_mpi_isendrecv_after, ompp_mpi_probe_after, ompp_mpi_mprobe_after;
+ompp_mpi_after_fn ompp_mpi_send_init_after, ompp_mpi_receive_init_after, ompp_mpi_wait_after, ompp_mpi_ask_after;
+ompp_mpi_after_fn ompp_mpi_collective_after, ompp_mpi_icollective_after, ompp_mpi_gathering_after;
+ompp_mpi_after_fn ompp_mpi_created_after, ompp_mpi_derived_after, ompp_mpi_freed_after, ompp_mpi_unfollowed_after;
+ompp_mpi_after_fn ompp_mpi_win_created_after, ompp_mpi_win_freed_after, ompp_mpi_fence_after, ompp_mpi_post_after;
+ompp_mpi_after_fn ompp_mpi_win_start_after, ompp_mpi_complete_after, ompp_mpi_win_wait_after, ompp_mpi_win_test_after;
+ompp_mpi_after_fn ompp_mpi_passive_after, ompp_mpi_unreported_after;
 
 /** What the byte rule of a call counts into ompp_values, all of it, into its clock vector. */
 #define OMPP_MPI_BYTES_OF(vector, rule)                                                          \
@@ -475,37 +439,43 @@ typedef struct {
     unsigned number;                /* of receives */
     uint64_t suspension;            /* in which it began */
     struct ompp_mpi_shadow *shadow; /* collective call */
+    const void *requests;           /* C's or Fortran's; only read of a call that succeeded */
+    bool fortran;
     ompp_mpi_suppressed_receive_t receives[OMPP_MPI_SUPPRESSED_MOST];
 } ompp_mpi_suppressed_t;
 
 /*
- * Before a call, instead of ompp_mpi_piggyback_before(). False = this is no such call, and nothing was done; one that
- * sends and receives asks for what it receives first.
+ * Before a call, instead of ompp_mpi_piggyback_before(). Arguments: the rows "suppressed" of mpi_rules.def. False: this
+ * is no such call, and nothing was done. sendable, accepted: MPI will not refuse it.
  */
-/** \param[in] ok  false = MPI will refuse it. */
-bool ompp_mpi_suppressed_send(MPI_Comm comm, int dest, int tag, bool ok);
+bool ompp_mpi_suppressed_send(ompp_mpi_suppressed_t *suppressed, MPI_Comm comm, int dest, int tag, bool sendable);
 bool ompp_mpi_suppressed_receive(ompp_mpi_suppressed_t *suppressed, MPI_Comm comm, int source, int tag);
-/** \param[in] requests  [number], C's or Fortran's. */
+bool ompp_mpi_suppressed_irecv(ompp_mpi_suppressed_t *suppressed, MPI_Comm comm, int source, int tag,
+                               const void *requests, bool fortran);
+bool ompp_mpi_suppressed_sendrecv(ompp_mpi_suppressed_t *suppressed, MPI_Comm comm, int source, int recvtag, int dest,
+                                  int tag, bool sendable);
 bool ompp_mpi_suppressed_wait(ompp_mpi_suppressed_t *suppressed, int number, const void *requests, bool fortran);
+bool ompp_mpi_suppressed_collective(ompp_mpi_suppressed_t *suppressed, MPI_Comm comm, bool accepted);
 
-/** All for all. */
-bool ompp_mpi_suppressed_collective(ompp_mpi_suppressed_t *suppressed, MPI_Comm comm, bool ok);
-
-/* After it; result: MPI's. */
-/** \brief All have met by t. \return the end of the call. */
-ompp_time_t ompp_mpi_suppressed_met(ompp_mpi_suppressed_t *suppressed, int result, ompp_time_t t);
-
-/** \brief A receive was started at t. \param[in] request  C's or Fortran's; only read of a call that succeeded. */
-void ompp_mpi_suppressed_started(const ompp_mpi_suppressed_t *suppressed, int result, const void *request, bool fortran,
-                                 ompp_time_t t);
-
-/**
- * \brief Messages were received by t. Clocks may have begun to go on meanwhile.
- * \return the end of the call.
+/*
+ * After it. result: MPI's; t: now, 0 = not known. Clocks may have begun to go on meanwhile. They return the end of the
+ * call.
  */
-ompp_time_t ompp_mpi_suppressed_end(ompp_mpi_suppressed_t *suppressed, int result, ompp_time_t t);
-/** \brief The same of those that were waited for. */
-void ompp_mpi_suppressed_waited(ompp_mpi_suppressed_t *suppressed, int result, const void *requests, bool fortran);
+static inline ompp_time_t ompp_mpi_suppressed_send_end(const ompp_mpi_suppressed_t *suppressed, int result,
+                                                       ompp_time_t t)
+{
+    (void)suppressed;
+    (void)result;
+    return t;
+}
+ompp_time_t ompp_mpi_suppressed_receive_end(ompp_mpi_suppressed_t *suppressed, int result, ompp_time_t t);
+ompp_time_t ompp_mpi_suppressed_irecv_end(ompp_mpi_suppressed_t *suppressed, int result, ompp_time_t t);
+static inline ompp_time_t ompp_mpi_suppressed_sendrecv_end(ompp_mpi_suppressed_t *suppressed, int result, ompp_time_t t)
+{
+    return ompp_mpi_suppressed_receive_end(suppressed, result, t);
+}
+ompp_time_t ompp_mpi_suppressed_wait_end(ompp_mpi_suppressed_t *suppressed, int result, ompp_time_t t);
+ompp_time_t ompp_mpi_suppressed_collective_end(ompp_mpi_suppressed_t *suppressed, int result, ompp_time_t t);
 
 /**
  * \brief After MPI_Init, when all ranks of the world communicator are here: settles whether clocks are carried.
@@ -581,6 +551,24 @@ void ompp_mpi_own_make(ompp_mpi_own_t *own);
  */
 typedef bool ompp_mpi_reduce_all_fn(const void *mine, void *all, int n, MPI_Datatype type, MPI_Op op);
 
+/**
+ * To each rank its bytes of mine, in the order of ranks. to, from: [size of our own communicator] bytes. With a limit,
+ * as above.
+ * \return what the others have for this rank, owned; NULL when one did not come.
+ */
+typedef void *ompp_mpi_exchange_fn(const void *mine, const int *to, int *from);
+
+/** \brief Whether a call of this number is one of those that are kept, when bits are 0 at the begin of their hashes. */
+bool ompp_mpi_is_sampled(uint32_t number, unsigned bits);
+
+/** \brief A communicator of all of its ranks has been made. */
+void ompp_mpi_meet_created(MPI_Comm comm);
+
+/** \return its number, the same on all ranks; -1 = it has other ranks than MPI_COMM_WORLD. */
+int ompp_mpi_meet_number(MPI_Comm comm);
+/** \return how many communicators have numbers. */
+int ompp_mpi_meet_comms(void);
+
 /** \brief A blocking collective call of this thread has succeeded, whose region is still open. */
 void ompp_mpi_meet(MPI_Comm comm, ompp_time_t leave);
 
@@ -589,6 +577,27 @@ void ompp_mpi_meet(MPI_Comm comm, ompp_time_t leave);
  *        there.
  */
 void ompp_mpi_meet_finish(MPI_Comm own, ompp_mpi_reduce_all_fn *all);
+
+/* ---- Messages, compared at the end (mpi_pair.c). The call has succeeded, its region is open ---------------------- */
+
+void ompp_mpi_pair_sent(MPI_Comm comm, int peer, int tag, ompp_time_t leave);
+/** \param status  of the call, in the form of its language. */
+void ompp_mpi_pair_received(MPI_Comm comm, int peer, int tag, const void *status, bool fortran, ompp_time_t leave);
+/** \brief Both at once. to, from: peer and tag. */
+void ompp_mpi_pair_exchanged(MPI_Comm comm, const int to[2], const int from[2], const void *status, bool fortran,
+                             ompp_time_t leave);
+/** \brief One was begun. request: of the call, in the form of its language. */
+void ompp_mpi_pair_begun(MPI_Comm comm, int peer, int tag, bool sends, const void *request, bool fortran);
+/** \brief Before a call that may end some of them: they are not followed any more. */
+void ompp_mpi_pair_forget(int number, const void *requests, bool fortran);
+/** \brief Before a call that ends all of them. \return messages that are followed, for ompp_mpi_pair_waited(). */
+uint32_t ompp_mpi_pair_waits(int number, const void *requests, bool fortran);
+void ompp_mpi_pair_waited(uint32_t n, bool ok);
+/** \brief Messages that nobody numbers: this rank has no numbers any more. */
+void ompp_mpi_pair_lost(void);
+
+/** \brief Compares when both sides of messages came. As ompp_mpi_meet_finish(). size: of our own communicator. */
+void ompp_mpi_pair_finish(int size, ompp_mpi_reduce_all_fn *all, ompp_mpi_exchange_fn *exchange);
 
 /** \brief Before MPI's own MPI_Init: this rank says that it is measured. */
 void ompp_mpi_starting(void);

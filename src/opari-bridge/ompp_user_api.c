@@ -19,7 +19,7 @@
 
 #define OMPP_EXPORT __attribute__((visibility("default")))
 
-enum { BUCKETS = 1024 };
+enum { ROOTS = 1024, BITS = 2 };
 
 /* Where a region begins: a return address, or a line. */
 typedef struct {
@@ -28,14 +28,15 @@ typedef struct {
     unsigned line;
 } place_t;
 
+/* A tree that branches by the bits of the hash: programs with many names find each of them in a few steps. */
 typedef struct ompp_named {
-    struct ompp_named *next; /* set before the entry is published */
+    struct ompp_named *below[1 << BITS];
     uint64_t hash;
     ompp_region_ref_t ref;
     char name[];
 } ompp_named_t;
 
-static ompp_named_t *named[BUCKETS]; /* entries are put in front by compare-and-swap and never removed */
+static ompp_named_t *named[ROOTS]; /* entries are put where there is none by compare-and-swap and never removed */
 
 static ompp_region_ref_t define(const char *name, const place_t *place)
 {
@@ -66,26 +67,26 @@ static ompp_named_t *new_name(const char *name, uint64_t hash, ompp_region_ref_t
     return entry;
 }
 
-/* The entry of a name among those from first up to, not including, last. */
-static ompp_named_t *look(ompp_named_t *first, const ompp_named_t *last, const char *name, uint64_t hash)
+/* Where the entry of a name is, or belongs. \return the entry, or NULL. */
+static ompp_named_t *look(ompp_named_t ***where, uint64_t *bits, const char *name, uint64_t hash)
 {
-    for (; first != last; first = first->next)
-        if (first->hash == hash && strcmp(first->name, name) == 0) return first;
-    return NULL;
+    for (;; *bits >>= BITS) {
+        ompp_named_t *entry = __atomic_load_n(*where, __ATOMIC_ACQUIRE);
+        if (!entry || (entry->hash == hash && strcmp(entry->name, name) == 0)) return entry;
+        *where = &entry->below[*bits % (1 << BITS)];
+    }
 }
 
-/* Makes the region at its first place and puts it in front of those seen so far, unless another thread was faster. */
-static ompp_region_ref_t add(ompp_named_t **bucket, ompp_named_t *seen, const char *name, uint64_t hash,
-                             const place_t *place)
+/* Makes the region at its first place, and an entry for it unless another thread was faster. */
+static ompp_region_ref_t add(ompp_named_t **where, uint64_t bits, const char *name, uint64_t hash, const place_t *place)
 {
     ompp_region_ref_t ref = define(name, place);
-    ompp_named_t *fresh = ompp_region_is_kept(ref) ? new_name(name, hash, ref) : NULL, *found;
+    ompp_named_t *fresh = ompp_region_is_kept(ref) ? new_name(name, hash, ref) : NULL, *found, *none;
 
-    for (; fresh; seen = fresh->next) {
-        fresh->next = seen;
-        if (__atomic_compare_exchange_n(bucket, &fresh->next, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-            return ref;
-        found = look(fresh->next, seen, name, hash);
+    while (fresh) {
+        none = NULL;
+        if (__atomic_compare_exchange_n(where, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) break;
+        found = look(&where, &bits, name, hash);
         if (!found) continue;
         free(fresh);
         return found->ref;
@@ -96,12 +97,12 @@ static ompp_region_ref_t add(ompp_named_t **bucket, ompp_named_t *seen, const ch
 /* The region of a name; place NULL: only look. One refused now (the profile is full) is asked for again. */
 static ompp_region_ref_t find(const char *name, const place_t *place)
 {
-    uint64_t hash = ompp_hash_text(OMPP_HASH_START, name);
-    ompp_named_t **bucket = &named[(hash ^ hash >> 32) % BUCKETS], *seen = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
-    const ompp_named_t *entry = look(seen, NULL, name, hash);
+    uint64_t hash = ompp_hash_text(OMPP_HASH_START, name), bits = hash;
+    ompp_named_t **where = &named[(hash ^ hash >> 32) % ROOTS];
+    const ompp_named_t *entry = look(&where, &bits, name, hash);
 
     if (entry) return entry->ref;
-    return place ? add(bucket, seen, name, hash, place) : 0;
+    return place ? add(where, bits, name, hash, place) : 0;
 }
 
 void ompp_named_begin(const char *name, const void *code)

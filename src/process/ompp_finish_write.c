@@ -77,7 +77,8 @@ static unsigned formats(void)
 {
     bool text = ompp_env_has_word(ompp_env.outformat, "text") || ompp_env_has_word(ompp_env.outformat, "plain");
 
-    return (text ? OMPP_JOB_TEXT : 0) | (ompp_env_has_word(ompp_env.outformat, "csv") ? OMPP_JOB_CSV : 0);
+    return (text ? OMPP_JOB_TEXT : 0) | (ompp_env_has_word(ompp_env.outformat, "csv") ? OMPP_JOB_CSV : 0) |
+           (ompp_env_has_word(ompp_env.outformat, "html") ? OMPP_JOB_HTML : 0);
 }
 
 /* What is said behind the report of one rank alone: how to get that of all. */

@@ -14,6 +14,7 @@
 #include "process/ompp_rank_discovery.h"
 
 #include "base/ompp_new_file.h"
+#include "base/ompp_vector.h"
 #include "image/ompp_proc.h"
 
 #include <dirent.h>
@@ -377,13 +378,10 @@ typedef struct {
 
 static bool add_rank(people_t *people, int rank)
 {
-    if (people->n == people->allocated) {
-        int *bigger = realloc(people->rank, (people->allocated = 2 * people->allocated + 64) * sizeof(int));
-        if (!bigger) return false;
-        people->rank = bigger;
-    }
-    people->rank[people->n++] = rank;
-    return true;
+    int *added = ompp_vector_push(&people->rank, &people->n, &people->allocated, sizeof *added);
+
+    if (added) *added = rank;
+    return added;
 }
 
 static bool add_ranks(people_t *people, const char *text)

@@ -239,7 +239,8 @@ size_t ompp_document_check(const ompp_document_t *document, const char *name, FI
     uint32_t last = 0;
     for (size_t i = 0; i < document->nflat; i++)
         for (size_t k = 0; k < document->flat[i].nrows; k++)
-            if (document->flat[i].rows[k].rank > last) last = document->flat[i].rows[k].rank;
+            if (document->flat[i].rows[k].kind == OMPP_ROW_OTHERS) last = last ? last : 1; /* there are more */
+            else if (document->flat[i].rows[k].rank > last) last = document->flat[i].rows[k].rank;
     const char *procs = ompp_document_field(document, "MPI num procs");
     const uint32_t known = procs ? (uint32_t)strtoul(procs, NULL, 10) : 0, absent = ranks_elsewhere(document);
     if (last > 0) c.nranks = known > last ? known : last + 1;

@@ -5,7 +5,7 @@
 #include "reader/ompp_document_priv.h"
 
 #include "base/ompp_error.h"
-#include "report/ompp_utf8.h"
+#include "base/ompp_utf8.h"
 
 #include <stdarg.h>
 #include <string.h>

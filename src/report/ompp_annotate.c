@@ -142,8 +142,10 @@ static void put_line(const marks_t *marks, const ompp_profile_t *p, uint32_t num
     if (line->region != OMPP_NONE) {
         const ompp_region_t *r = &p->regions[line->region];
         const bool call = ompp_constructs[r->construct].place == OMPP_PLACE_CALL;
-        fprintf(out, " %9s %-14.14s", ompp_text_seconds_digits(line->region_ns, 2).text,
-                call ? ompp_profile_text(p, r->name) : ompp_constructs[r->construct].brief);
+        char *name =
+            ompp_text_printable(call ? ompp_profile_text(p, r->name) : ompp_constructs[r->construct].brief, false);
+        fprintf(out, " %9s %-14.14s", ompp_text_seconds_digits(line->region_ns, 2).text, name ? name : "");
+        free(name);
     } else {
         fprintf(out, "%25s", "");
     }

@@ -22,7 +22,10 @@
 /* One word of the file: tabs and line ends cannot be in it. */
 static void put_word(FILE *out, const char *text)
 {
-    for (; *text; text++) putc((unsigned char)*text < ' ' ? '?' : *text, out);
+    char *printable = ompp_text_printable(text, false);
+
+    if (printable) fputs(printable, out);
+    free(printable);
 }
 
 /* "solve.c:12 LOOP": the viewer shows it as it is. */

@@ -4,8 +4,11 @@
  * text report.
  */
 #include "report/ompp_report.h"
+#include "report/ompp_text_path.h"
 #include "report/ompp_text_priv.h"
 
+#include "analysis/ompp_efficiency.h"
+#include "analysis/ompp_ideal.h"
 #include "analysis/ompp_outline.h"
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_whatif.h"
@@ -361,6 +364,87 @@ static int put_properties(const ompp_text_t *t)
     return 0;
 }
 
+static void put_pop(const ompp_text_t *t, const ompp_pop_t *pop)
+{
+    fprintf(t->out, ",%f,%f,%f", pop->parallel, pop->balance, pop->communication);
+}
+
+/* Times in whole ns, which add up: Thread ns = Useful ns + all losses. The run has no region. */
+static void put_efficiencies(const ompp_text_t *t, const ompp_efficiency_t *all, size_t n)
+{
+    fputs("##BEG ompp efficiency\nThread ns,Threads,Ranks,Useful ns,Parallel,Balance,Communication,MPI,MPI balance,"
+          "MPI communication,OpenMP,OpenMP balance,OpenMP communication",
+          t->out);
+    for (unsigned lost = 0; lost < OMPP_LOST_NUM; lost++) fprintf(t->out, ",%s ns", ompp_lost_rows[lost].name);
+    fputs(",Region,Type,File,Begin,End,Name\n", t->out);
+    for (size_t i = 0; i < n; i++) {
+        const ompp_efficiency_t *e = &all[i];
+        fprintf(t->out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, e->thread_ns, e->nthreads, e->nranks,
+                e->useful_ns);
+        put_pop(t, &e->all);
+        put_pop(t, &e->mpi);
+        put_pop(t, &e->openmp);
+        for (unsigned lost = 0; lost < OMPP_LOST_NUM; lost++) fprintf(t->out, ",%" PRIu64, e->lost_ns[lost]);
+        putc(',', t->out);
+        if (e->region != OMPP_NONE) put_region(t, e->region);
+        else fputs(",,,,,\n", t->out);
+    }
+    fputs("##END ompp efficiency\n\n", t->out);
+}
+
+/* One line for each call path and what it loses to; Depth: regions above it. They add up to what the run loses. */
+static void put_losses(const ompp_text_t *t, const ompp_loss_t *losses, size_t n)
+{
+    fputs("##BEG ompp loss budget\nLoss,Level,Lost ns,Rank,Of that rank ns,Node,Region,Type,File,Begin,End,Name\n",
+          t->out);
+    for (size_t i = 0; i < n; i++) {
+        fprintf(t->out, "%s,%s,%" PRIu64 ",", ompp_lost_rows[losses[i].lost].name,
+                ompp_lost_rows[losses[i].lost].level == OMPP_LEVEL_MPI ? "MPI" : "OpenMP", losses[i].lost_ns);
+        if (losses[i].rank != OMPP_NONE) fprintf(t->out, "%" PRIu32 ",%" PRIu64 ",", losses[i].rank, losses[i].rank_ns);
+        else fputs(",,", t->out);
+        if (losses[i].node != OMPP_NONE) fprintf(t->out, "%" PRIu32, losses[i].node);
+        putc(',', t->out);
+        if (losses[i].region != OMPP_NONE) put_region(t, losses[i].region);
+        else fputs(",,,,,\n", t->out);
+    }
+    fputs("##END ompp loss budget\n\n", t->out);
+}
+
+static int put_efficiency(const ompp_text_t *t)
+{
+    ompp_efficiency_t *all;
+    ompp_loss_t *losses;
+    size_t n, nlosses;
+    const int rc = ompp_analysis_efficiency(t->profile, t->paths, &all, &n, &losses, &nlosses);
+
+    if (rc == 0 && n) {
+        put_efficiencies(t, all, n);
+        put_losses(t, losses, nlosses);
+    }
+    free(all);
+    free(losses);
+    return rc;
+}
+
+/* Gains in percent of the run time; those that are not determined are empty. */
+static int put_ideal(const ompp_text_t *t)
+{
+    ompp_gain_range_t gains[OMPP_IDEAL_NUM];
+    ompp_tiny_t *tiny;
+    size_t n;
+    const int rc = ompp_analysis_ideal(t->profile, t->paths, gains, &tiny, &n);
+
+    if (rc == 0) fputs("##BEG ompp ideal\nScenario,Low,High\n", t->out);
+    for (unsigned i = 0; rc == 0 && i < OMPP_IDEAL_NUM; i++) {
+        fprintf(t->out, "%s,", ompp_ideal_rows[i].name);
+        if (gains[i].known) fprintf(t->out, "%f,%f\n", 100 * gains[i].low, 100 * gains[i].high);
+        else fputs(",\n", t->out);
+    }
+    if (rc == 0) fputs("##END ompp ideal\n\n", t->out);
+    free(tiny);
+    return rc;
+}
+
 /* "a b" of the bits. */
 static void put_flags(const ompp_text_t *t, const ompp_whatif_result_t *r)
 {
@@ -453,8 +537,12 @@ int ompp_report_csv(const ompp_profile_t *profile, bool full, FILE *out)
         put_callgraph_profiles(&t);
         rc = put_overheads(&t);
         if (rc == 0) rc = put_properties(&t);
+        if (rc == 0) rc = put_efficiency(&t);
+        if (rc == 0) rc = put_ideal(&t);
         if (rc == 0) rc = ompp_text_data_csv(&t);
+        if (rc == 0) rc = ompp_text_cache_csv(&t);
         if (rc == 0) rc = ompp_text_samples_csv(&t, profile);
+        if (rc == 0) ompp_path_counters_csv(&t, profile);
         if (rc == 0) rc = put_whatif(&t);
         if (rc == 0) put_coverage(&t);
     }

@@ -43,6 +43,7 @@ static unsigned wanted(const ompp_profile_t *profile, const ompp_job_t *job)
 {
     return (job->formats & OMPP_JOB_TEXT ? 1u << OMPP_OUT_TEXT : 0) |
            (job->formats & OMPP_JOB_CSV ? 1u << OMPP_OUT_CSV : 0) |
+           (job->formats & OMPP_JOB_HTML ? 1u << OMPP_OUT_HTML : 0) |
            (profile->whatif.nregions && !ompp_whatif_why(profile) ? 1u << OMPP_OUT_COZ : 0) | 1u << OMPP_OUT_XML;
 }
 
@@ -63,6 +64,7 @@ static int write_files(const ompp_profile_t *profile, const ompp_job_t *job, omp
         files->out[OMPP_OUT_TEXT] ? ompp_report_text(profile, job->time_digits, false, files->out[OMPP_OUT_TEXT]) : 0;
 
     if (rc == 0 && files->out[OMPP_OUT_CSV]) rc = ompp_report_csv(profile, false, files->out[OMPP_OUT_CSV]);
+    if (rc == 0 && files->out[OMPP_OUT_HTML]) rc = ompp_report_html(profile, !job->redact, files->out[OMPP_OUT_HTML]);
     if (rc == 0 && files->out[OMPP_OUT_XML]) rc = ompp_report_xml_write(profile, files->out[OMPP_OUT_XML]);
     if (rc == 0 && files->out[OMPP_OUT_COZ]) rc = ompp_report_coz(profile, files->out[OMPP_OUT_COZ]);
     if (rc == 0) return ompp_outfile_commit(files);
@@ -183,9 +185,10 @@ static int resolve(ompp_profile_t *profile, const ompp_job_t *job)
 /* The text, and CSV where it is asked for, get half of the time that is left: the XML has to be whole. */
 static int shorten(ompp_profile_t *profile, const ompp_job_t *job)
 {
-    const unsigned nfiles = !!(job->formats & OMPP_JOB_TEXT) + !!(job->formats & OMPP_JOB_CSV);
+    const unsigned nfiles = !!(job->formats & OMPP_JOB_TEXT) + !!(job->formats & OMPP_JOB_CSV),
+                   whole = !!(job->formats & OMPP_JOB_HTML); /* the page takes about as long, and is not shortened */
     uint64_t room = 0;
-    int rc = nfiles ? ompp_report_text_room(profile, job->time_digits, left(job) / (2 * nfiles), &room) : 0;
+    int rc = nfiles ? ompp_report_text_room(profile, job->time_digits, left(job) / (2 * (nfiles + whole)), &room) : 0;
 
     if (room) ompp_profile_add_coverage(profile, OMPP_COVERAGE_LATE, ompp_text_late, "OMPP_REPORT_SECONDS", room);
     if (room && profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run */

@@ -13,7 +13,7 @@
 
 #define MAX_NUMBER 1000000
 
-static const char *const endings[OMPP_OUTFILES] = {".ompp.txt", ".ompp.csv", ".ompp.xml", ".ompp.coz"};
+static const char *const endings[OMPP_OUTFILES] = {".ompp.txt", ".ompp.csv", ".ompp.html", ".ompp.xml", ".ompp.coz"};
 
 void ompp_outfile_safe_name(const char *text, char *out, size_t size)
 {
@@ -220,7 +220,7 @@ static bool finish_special(ompp_outfile_t *files, int i)
  */
 static bool name_all(ompp_outfile_t *files)
 {
-    static const int order[OMPP_OUTFILES] = {OMPP_OUT_XML, OMPP_OUT_TEXT, OMPP_OUT_CSV, OMPP_OUT_COZ};
+    static const int order[OMPP_OUTFILES] = {OMPP_OUT_XML, OMPP_OUT_TEXT, OMPP_OUT_CSV, OMPP_OUT_HTML, OMPP_OUT_COZ};
 
     for (int k = 0; k < OMPP_OUTFILES;) {
         const int i = order[k++];

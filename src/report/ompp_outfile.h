@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 /** Formats, in the order in which they take the exact name of the report. As sets: 1 << format. */
-enum { OMPP_OUT_TEXT, OMPP_OUT_CSV, OMPP_OUT_XML, OMPP_OUT_COZ, OMPP_OUTFILES };
+enum { OMPP_OUT_TEXT, OMPP_OUT_CSV, OMPP_OUT_HTML, OMPP_OUT_XML, OMPP_OUT_COZ, OMPP_OUTFILES };
 
 /** Files being made. */
 typedef struct {
@@ -52,9 +52,9 @@ int ompp_outfile_open(ompp_outfile_t *files, const char *dir, const char *stem, 
                       bool chosen);
 
 /**
- * \brief The same with the exact name of the first wanted file; further ones get ".csv", ".xml" and ".coz" added.
- *        What is there is replaced, but for programs, in a directory that the user has chosen, and stays elsewhere
- *        (EEXIST).
+ * \brief The same with the exact name of the first wanted file; further ones get ".csv", ".html", ".xml" and ".coz"
+ *        added. What is there is replaced, but for programs, in a directory that the user has chosen, and stays
+ *        elsewhere (EEXIST).
  * \param[in] suffix  goes after the name, "" for none; left out when the name alone is no regular file.
  * \note Never waits: a pipe that nobody reads cannot be opened (ENXIO). ompp_outfile_commit() waits while a reader
  *       takes something.

@@ -24,6 +24,37 @@
  */
 int ompp_report_text(const ompp_profile_t *profile, int digits, bool full, FILE *out);
 
+/** By what regions, and call paths below the same one, are ordered. */
+typedef enum {
+    OMPP_SORT_TIME,  /* inclusive */
+    OMPP_SORT_OWN,   /* exclusive */
+    OMPP_SORT_CALLS, /* execC */
+    OMPP_SORT_PLACE, /* file, line */
+    OMPP_SORT_FILE,  /* as in the file: by first execution */
+    OMPP_SORT_NUM
+} ompp_sort_t;
+
+/** What of a report is shown, and in which order. */
+typedef struct {
+    ompp_sort_t sort;
+    double min;         /* percent of the duration, inclusive, that a region or call path has at least */
+    unsigned top;       /* so many regions, with what stands above them; 0 = all */
+    const char *region; /* only those with this number, or this in type, place or name; with what stands above and below
+                           them. NULL = all */
+    uint32_t rank;      /* whose rows are shown; the others are added up; OMPP_NONE = all */
+    bool told;          /* a line below the callgraph says how much is left out */
+} ompp_view_t;
+
+/**
+ * \brief Writes the text report as somebody wants to see it.
+ * \param[in] view  borrowed. A rank that the profile does not keep is no error: all rows are added up then.
+ * \return 0, -OMPP_E_NOMEM; -OMPP_E_NOTFOUND: there is no such region, and nothing was written.
+ */
+int ompp_report_view(const ompp_profile_t *profile, int digits, const ompp_view_t *view, FILE *out);
+
+/** \brief The same as one object of JSON: view->rank has no effect. \return as ompp_report_view(). */
+int ompp_report_json(const ompp_profile_t *profile, const ompp_view_t *view, FILE *out);
+
 /**
  * \brief The lines of the section ompp Summary.
  * \param[in]  profile  borrowed; numbered.
@@ -41,6 +72,15 @@ typedef enum { OMPP_BY_FLAT, OMPP_BY_CALLER, OMPP_BY_CALLEE, OMPP_BY_NUM } ompp_
  * \return 0 or -OMPP_E_NOMEM.
  */
 int ompp_report_samples(const ompp_profile_t *profile, ompp_by_t by, bool full, FILE *out);
+
+/**
+ * \brief Writes the same views of a metric of the regions on call paths.
+ * \param[in]  metric  a counter, a column (EXECT), or an expression of these.
+ * \param[out] error   what is wrong with it, one line, shape [size]; "" when all is well.
+ * \return 0, -OMPP_E_FORMAT (not a metric of this profile) or -OMPP_E_NOMEM.
+ */
+int ompp_report_metric(const ompp_profile_t *profile, const char *metric, ompp_by_t by, bool full, FILE *out,
+                       char *error, size_t size);
 
 /**
  * \brief How much of the text can be written in some seconds.
@@ -65,6 +105,15 @@ int ompp_report_csv(const ompp_profile_t *profile, bool full, FILE *out);
  * \return 0 or -OMPP_E_NOMEM.
  */
 int ompp_report_coz(const ompp_profile_t *profile, FILE *out);
+
+/**
+ * \brief Writes a page for browsers that has all of the profile in it, and asks for nothing else (docs/html.md).
+ * \param[in] profile  borrowed; numbered.
+ * \param[in] source   with the text of source files that can be read.
+ * \param[in] out      borrowed; the caller checks ferror() and fclose().
+ * \return 0 or -OMPP_E_NOMEM.
+ */
+int ompp_report_html(const ompp_profile_t *profile, bool source, FILE *out);
 
 /**
  * \brief Makes a report for others (OMPP_REDACT): directories, names of hosts and values of the environment go. Values

@@ -211,6 +211,21 @@ static void mpi_lines(ompp_text_t *t)
     }
 }
 
+/* How often, by what, and how many threads have none. */
+static void line_samples(ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+    uint64_t without = 0;
+
+    if (!*ompp_profile_setting(p, "Samples")) return;
+    for (size_t i = 0; i < p->ncoverage; i++)
+        if (p->coverage[i].kind == OMPP_COVERAGE_UNSAMPLED) without += p->coverage[i].count;
+    label(t, "Samples");
+    ompp_text_put(t, ompp_profile_setting(p, "Samples"));
+    if (without) fprintf(t->out, "; threads without: %" PRIu64, without);
+    putc('\n', t->out);
+}
+
 void ompp_text_general(ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
@@ -226,7 +241,7 @@ void ompp_text_general(ompp_text_t *t)
     line_tids(t, "Nested TIDs", OMPP_THREAD_NESTED);
     line_tids(t, "Other TIDs", OMPP_THREAD_OTHER);
     line_processors(t);
-    if (*ompp_profile_setting(p, "Samples")) line(t, "Samples", ompp_profile_setting(p, "Samples"));
+    line_samples(t);
     line(t, "ompP Version", ompp_profile_text(p, p->version));
     line(t, "ompP Build Date", ompp_profile_text(p, p->build_date));
     line(t, "PAPI Support", ompp_text_has_counters(t) ? "available" : "not available");
@@ -256,16 +271,17 @@ void ompp_text_overview(ompp_text_t *t)
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-int ompp_report_text(const ompp_profile_t *profile, int digits, bool full, FILE *out)
+static int write_text(const ompp_profile_t *profile, int digits, bool full, const ompp_view_t *view, FILE *out)
 {
     const ompp_profile_t *outline = ompp_outline_new(profile, true);
-    ompp_text_t t = {.out = out, .profile = outline, .digits = digits < 0 ? 0 : digits > 9 ? 9 : digits};
+    ompp_text_t t = {.out = out, .profile = outline, .view = view, .digits = digits < 0 ? 0 : digits > 9 ? 9 : digits};
     /* The program may have set a locale with a decimal comma or its own names of days. */
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t saved = plain ? uselocale(plain) : (locale_t)0;
     int rc = outline ? ompp_text_prepare(&t) : -OMPP_E_NOMEM;
 
-    if (rc == 0 && !full) rc = ompp_text_fold(&t, false);
+    if (rc == 0 && view) rc = ompp_text_view(&t);
+    else if (rc == 0 && !full) rc = ompp_text_fold(&t, false);
     if (rc == 0) {
         ompp_text_general(&t);
         rc = ompp_text_summary(&t, profile);
@@ -277,11 +293,14 @@ int ompp_report_text(const ompp_profile_t *profile, int digits, bool full, FILE 
         ompp_text_caution_section(&t);
         if (rc == 0) rc = ompp_text_overheads(&t);
         if (rc == 0) rc = ompp_text_properties(&t);
+        if (rc == 0) rc = ompp_text_efficiency(&t);
+        if (rc == 0) rc = ompp_text_ideal(&t);
         if (rc == 0) rc = ompp_text_outside(&t);
         if (rc == 0) rc = ompp_text_tasks(&t);
         if (rc == 0) rc = ompp_text_loops(&t);
         if (rc == 0) rc = ompp_text_never(&t);
         if (rc == 0) rc = ompp_text_data(&t);
+        if (rc == 0) rc = ompp_text_cache(&t);
         if (rc == 0) rc = ompp_text_samples(&t, profile);
         if (rc == 0) rc = ompp_text_whatif(&t);
     }
@@ -292,4 +311,14 @@ int ompp_report_text(const ompp_profile_t *profile, int digits, bool full, FILE 
         freelocale(plain);
     }
     return rc;
+}
+
+int ompp_report_text(const ompp_profile_t *profile, int digits, bool full, FILE *out)
+{
+    return write_text(profile, digits, full, NULL, out);
+}
+
+int ompp_report_view(const ompp_profile_t *profile, int digits, const ompp_view_t *view, FILE *out)
+{
+    return write_text(profile, digits, false, view, out);
 }

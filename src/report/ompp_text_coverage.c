@@ -2,12 +2,16 @@
  * \file
  * What was not measured, or not as it should be: section ompp Coverage, and the cautions before what advises by times.
  */
+#define _GNU_SOURCE /* fmemopen */
 #include "report/ompp_text_priv.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+#define SHORT 71 /* columns of a caution in the summary */
 
 /* Fills the text of ompp_coverage.def: %s subject, %r reason, %n count, %p count as thousandths in percent, %m that
- * in the mean of the ranks that say it, [only with a reason]. */
+ * in the mean of the ranks that say it, %c count as ms in seconds, [only with a reason]. */
 static void coverage_words(ompp_text_t *t, const ompp_coverage_t *c)
 {
     const char *reason = ompp_profile_text(t->profile, c->reason);
@@ -26,6 +30,8 @@ static void coverage_words(ompp_text_t *t, const ompp_coverage_t *c)
         } else if (*f == 'p' || *f == 'm') {
             const uint64_t permille = *f == 'm' ? ompp_text_mean(c->count, c->nranks ? c->nranks : 1) : c->count;
             fprintf(t->out, "%" PRIu64 ".%" PRIu64 " %%", permille / 10, permille % 10);
+        } else if (*f == 'c') {
+            fputs(ompp_text_seconds_digits(c->count * 1000000u, 2).text, t->out);
         } else {
             fprintf(t->out, "%" PRIu64, c->count);
         }
@@ -56,6 +62,27 @@ void ompp_text_cautions(ompp_text_t *t)
         coverage_words(t, &t->profile->coverage[i]);
         fputs(" (more in ompp Coverage, and in docs/report.md)\n", t->out);
     }
+}
+
+size_t ompp_text_short_cautions(ompp_text_t *t)
+{
+    FILE *const out = t->out;
+    size_t lines = 0;
+
+    for (size_t i = 0; i < t->profile->ncoverage; i++) {
+        char text[400] = "";
+        if (!is_caution(t, i) || !(t->out = fmemopen(text, sizeof text, "w"))) continue;
+        coverage_words(t, &t->profile->coverage[i]);
+        fclose(t->out);
+        text[sizeof text - 1] = '\0';
+        text[strcspn(text, ":;")] = '\0';
+        for (char *cut = text + strlen(text); strlen(text) > SHORT && cut > text; cut--)
+            if (*cut == ' ') *cut = '\0'; /* what is left out is in Coverage */
+        fprintf(out, "Caution: %.*s\n", SHORT, text);
+        lines++;
+    }
+    t->out = out;
+    return lines;
 }
 
 /* A section of its own: programs that read ompP's reports know each line of the overheads, and leave out sections that
@@ -94,7 +121,8 @@ void ompp_text_coverage(ompp_text_t *t)
     char folded[300];
 
     ompp_layout_title(t->out, "ompp Coverage");
-    if (!p->ncoverage && !t->refused && !t->folded.kept) fputs("everything was measured\n", t->out);
+    if (!p->ncoverage && !t->refused && !t->folded.regions && !t->folded.nodes)
+        fputs("everything was measured\n", t->out);
     for (uint32_t kind = 0; kind < OMPP_COVERAGE_NUM; kind++) {
         for (size_t i = 0; i < p->ncoverage; i++)
             if (p->coverage[i].kind == kind) {

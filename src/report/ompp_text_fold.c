@@ -161,23 +161,38 @@ static int compare(const void *a, const void *b)
 
 /* ---- Folding ----------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    bool *region, *node; /* [nregions], [nnodes]: they are kept */
-} kept_t;
-
-/* With what stands above a node on its call path. */
-static void keep(const ompp_profile_t *p, const part_t *part, kept_t *kept)
+bool ompp_text_kept_init(ompp_text_kept_t *kept, const ompp_profile_t *p)
 {
-    if (!part->is_node) kept->region[part->index] = true;
-    for (uint32_t n = part->index; part->is_node && n != 0 && !kept->node[n]; n = p->nodes[n].parent) {
+    *kept = (ompp_text_kept_t){calloc(p->nregions + 1, sizeof *kept->region), calloc(p->nnodes, sizeof *kept->node)};
+    return kept->region && kept->node;
+}
+
+void ompp_text_kept_fini(ompp_text_kept_t *kept)
+{
+    free(kept->region);
+    free(kept->node);
+}
+
+void ompp_text_keep(const ompp_profile_t *p, uint32_t node, ompp_text_kept_t *kept)
+{
+    for (uint32_t n = node; n != 0 && !kept->node[n]; n = p->nodes[n].parent) {
         kept->node[n] = true;
         kept->region[p->nodes[n].region] = true;
     }
 }
 
-static void drop(ompp_text_t *t, const kept_t *kept)
+void ompp_text_link(ompp_text_t *t)
 {
-    const ompp_profile_t *p = t->profile;
+    memset(t->has_child, 0, t->profile->nnodes * sizeof *t->has_child);
+    for (size_t i = t->nordered; i-- > 0;) {
+        const uint32_t parent = t->profile->nodes[t->nodes[i]].parent;
+        t->has_sibling[t->nodes[i]] = t->has_child[parent];
+        t->has_child[parent] = true;
+    }
+}
+
+void ompp_text_drop(ompp_text_t *t, ompp_text_kept_t *kept)
+{
     size_t nregions = 0, nnodes = 0;
 
     for (size_t i = 0; i < t->nexecuted; i++)
@@ -187,40 +202,36 @@ static void drop(ompp_text_t *t, const kept_t *kept)
         if (kept->node[t->nodes[i]]) t->nodes[nnodes++] = t->nodes[i];
         else t->folded.own_ns += ompp_less(total->value[OMPP_COLUMN_EXEC_T], total->below_ns);
     }
-    t->folded.regions = t->nexecuted - nregions;
-    t->folded.nodes = t->nordered - nnodes;
+    t->folded.regions += t->nexecuted - nregions;
+    t->folded.nodes += t->nordered - nnodes;
     t->nexecuted = nregions;
     t->nordered = nnodes;
+    free(t->folded.kept);
     t->folded.kept = kept->region;
-    memset(t->has_child, 0, p->nnodes * sizeof *t->has_child);
-    for (size_t i = nnodes; i-- > 0;) {
-        const uint32_t parent = p->nodes[t->nodes[i]].parent;
-        t->has_sibling[t->nodes[i]] = t->has_child[parent];
-        t->has_child[parent] = true;
-    }
+    kept->region = NULL;
+    ompp_text_link(t);
 }
 
 /* Of what has no weight nothing is kept, of the rest as much as there is room for. */
 static bool choose(ompp_text_t *t, const part_t *parts, size_t n, uint64_t limit)
 {
     const ompp_profile_t *p = t->profile;
-    kept_t kept = {calloc(p->nregions + 1, sizeof *kept.region), calloc(p->nnodes, sizeof *kept.node)};
+    ompp_text_kept_t kept;
     uint64_t bytes = 0;
     size_t i = 0;
+    const bool memory = ompp_text_kept_init(&kept, p);
 
-    for (; kept.region && kept.node && i < n && parts[i].weight; i++) {
+    for (; memory && i < n && parts[i].weight; i++) {
         bytes += parts[i].bytes;
         if (bytes > limit) break;
-        keep(p, &parts[i], &kept);
+        if (parts[i].is_node) ompp_text_keep(p, parts[i].index, &kept);
+        else kept.region[parts[i].index] = true;
     }
-    const bool memory = kept.region && kept.node;
     if (memory) {
         t->folded.least = i < n && parts[i].weight;
-        drop(t, &kept);
-        kept.region = NULL;
+        ompp_text_drop(t, &kept);
     }
-    free(kept.region);
-    free(kept.node);
+    ompp_text_kept_fini(&kept);
     return memory;
 }
 
@@ -276,6 +287,14 @@ bool ompp_text_shows(const ompp_text_t *t, uint32_t region) { return !t->folded.
 bool ompp_text_folded(const ompp_text_t *t, char *text, size_t size)
 {
     if (!t->folded.regions && !t->folded.nodes) return false;
+    if (t->view) {
+        snprintf(
+            text, size,
+            "folded: %zu regions and %zu call paths, " OMPP_LAYOUT_FOLDED ", less than was asked for, or other "
+            "names; together %s sec of thread time of their own (ompp-report show --full prints them from the XML)",
+            t->folded.regions, t->folded.nodes, ompp_text_seconds(t, t->folded.own_ns).text);
+        return true;
+    }
     snprintf(text, size,
              "folded: %zu regions and %zu call paths, " OMPP_LAYOUT_FOLDED "%s; together %s sec of thread "
              "time of their own (OMPP_TEXT_LIMIT; ompp-report show --full prints them from the XML)",

@@ -4,8 +4,8 @@
  */
 #include "config.h"
 
+#include "base/ompp_utf8.h"
 #include "report/ompp_text_priv.h"
-#include "report/ompp_utf8.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,8 +2,8 @@
  * \file
  * Section ompp Loops: chunks of the loops whose iterations are handed out as they go. ompP does not have it.
  */
+#include "base/ompp_utf8.h"
 #include "report/ompp_text_priv.h"
-#include "report/ompp_utf8.h"
 
 #include "analysis/ompp_chunks.h"
 #include "base/ompp_error.h"

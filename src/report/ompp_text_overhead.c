@@ -2,8 +2,8 @@
  * \file
  * Overhead Analysis Report.
  */
+#include "base/ompp_utf8.h"
 #include "report/ompp_text_priv.h"
-#include "report/ompp_utf8.h"
 
 #include "base/ompp_error.h"
 

@@ -10,6 +10,7 @@
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_values.h"
 #include "model/ompp_profile.h"
+#include "report/ompp_report.h"
 #include "report/ompp_text_layout.h"
 
 #include <stdio.h>
@@ -34,6 +35,7 @@ typedef struct {
 typedef struct {
     FILE *out;
     const ompp_profile_t *profile;
+    const ompp_view_t *view; /* NULL = the whole report, as in the file */
     ompp_values_t *values;
     const ompp_paths_t *paths; /* borrowed from values */
     char *app;                 /* name of the application, printable */
@@ -111,6 +113,10 @@ typedef struct {
  */
 int ompp_text_never(ompp_text_t *t);
 int ompp_text_data(ompp_text_t *t);
+
+/** \brief Misses of simulated caches; no section when there are none. \return 0 or -OMPP_E_NOMEM. */
+int ompp_text_cache(ompp_text_t *t);
+int ompp_text_cache_csv(ompp_text_t *t);
 
 /**
  * \brief Writes a field of CSV: ompp_text_printable(), and semicolons for commas, since readers split at each comma and
@@ -242,6 +248,27 @@ extern const char *const ompp_text_late;
  */
 int ompp_text_fold(ompp_text_t *t, bool csv);
 
+/** Of regions and nodes, which ones the sections print; [nregions], [nnodes]. */
+typedef struct {
+    bool *region, *node;
+} ompp_text_kept_t;
+
+/** \return false when out of memory; call ompp_text_kept_fini() in any case. */
+bool ompp_text_kept_init(ompp_text_kept_t *kept, const ompp_profile_t *profile);
+void ompp_text_kept_fini(ompp_text_kept_t *kept);
+
+/** \brief Marks a node, what stands above it on its call path, and their regions. */
+void ompp_text_keep(const ompp_profile_t *profile, uint32_t node, ompp_text_kept_t *kept);
+
+/** \brief Leaves what is not marked out of t->regions and t->nodes; takes kept->region over. */
+void ompp_text_drop(ompp_text_t *t, ompp_text_kept_t *kept);
+
+/** \brief Finds the branches of the callgraph again, when t->nodes has changed. */
+void ompp_text_link(ompp_text_t *t);
+
+/** \brief Sorts, selects and folds as t->view says. \return 0, -OMPP_E_NOMEM; -OMPP_E_NOTFOUND: no such region. */
+int ompp_text_view(ompp_text_t *t);
+
 /** \return whether a region is not left out. */
 bool ompp_text_shows(const ompp_text_t *t, uint32_t region);
 
@@ -275,6 +302,9 @@ uint64_t ompp_text_exclusive(const ompp_text_t *t, uint32_t node);
  */
 char *ompp_text_subject(const ompp_text_t *t, uint32_t region);
 
+/** \return what to do about a finding, one line; owned, free(); NULL when out of memory. */
+char *ompp_text_advice(const ompp_text_t *t, const ompp_finding_t *finding);
+
 #define OMPP_TEXT_LEAST_PERCENT 0.1 /* severity of a property that is listed */
 
 /** \return whether a property is severe enough to be listed. */
@@ -299,6 +329,9 @@ void ompp_text_coverage(ompp_text_t *t);
 /** \brief A line for each thing in Coverage that makes times untrustworthy: at the head of what advises by them. */
 void ompp_text_cautions(ompp_text_t *t);
 
+/** \brief The same in at most 80 columns each, without consequences. \return lines. */
+size_t ompp_text_short_cautions(ompp_text_t *t);
+
 /** \brief A section with these lines; none when there are none. */
 void ompp_text_caution_section(ompp_text_t *t);
 
@@ -308,6 +341,8 @@ void ompp_text_flat(ompp_text_t *t);
 void ompp_text_callgraph_profiles(ompp_text_t *t);
 int ompp_text_overheads(ompp_text_t *t);
 int ompp_text_properties(ompp_text_t *t);
+int ompp_text_efficiency(ompp_text_t *t);
+int ompp_text_ideal(ompp_text_t *t);
 int ompp_text_outside(ompp_text_t *t);
 int ompp_text_tasks(ompp_text_t *t);
 int ompp_text_loops(ompp_text_t *t);

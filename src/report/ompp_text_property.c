@@ -31,7 +31,7 @@ char *ompp_text_subject(const ompp_text_t *t, uint32_t region)
 }
 
 /* A short time, as "0.05 us" or "12.3 ms". */
-static void put_short_time(const ompp_text_t *t, uint64_t ns)
+static void put_short_time(FILE *out, uint64_t ns)
 {
     static const struct {
         double below_ns, unit_ns;
@@ -41,35 +41,45 @@ static void put_short_time(const ompp_text_t *t, uint64_t ns)
 
     while ((double)ns >= units[u].below_ns) u++;
     const double value = (double)ns / units[u].unit_ns;
-    fprintf(t->out, "%.*f %s", value < 0.1 ? 3 : value < 10 ? 2 : value < 100 ? 1 : 0, value, units[u].unit);
+    fprintf(out, "%.*f %s", value < 0.1 ? 3 : value < 10 ? 2 : value < 100 ? 1 : 0, value, units[u].unit);
 }
 
-/* The advice, with what was found in place of %r, %n and %t (ompp_property.def). */
-static void print_advice(ompp_text_t *t, const ompp_finding_t *f)
+char *ompp_text_advice(const ompp_text_t *t, const ompp_finding_t *f)
 {
     const ompp_region_t *region = f->region == OMPP_NONE ? NULL : &t->profile->regions[f->region];
     const bool mpi = region && region->construct == OMPP_CONSTRUCT_MPI;
     const char *c = ompp_property_advice(f->property, mpi ? ompp_profile_text(t->profile, region->name) : NULL);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
 
-    fputs("     ", t->out);
+    if (!out) return NULL;
     for (; *c; c++) {
-        if (*c != '%') putc(*c, t->out);
-        else if (*++c == 'r') fprintf(t->out, "%" PRIu32, f->rank);
-        else if (*c == 'n') fprintf(t->out, "%" PRIu64, f->count);
-        else if (*c == 't') put_short_time(t, f->each_ns);
-        else fprintf(t->out, "%%%c", *c);
+        if (*c != '%') putc(*c, out);
+        else if (*++c == 'r') fprintf(out, "%" PRIu32, f->rank);
+        else if (*c == 'n') fprintf(out, "%" PRIu64, f->count);
+        else if (*c == 't') put_short_time(out, f->each_ns);
+        else fprintf(out, "%%%c", *c);
     }
     if (f->rank != OMPP_NONE && f->more_ns) {
         char *where = f->where == OMPP_NONE ? NULL : ompp_text_subject(t, f->where);
-        fputs(" It works ", t->out);
-        put_short_time(t, f->more_ns);
-        fprintf(t->out, " longer than the others, most of it in %s.", where ? where : "what is outside of regions");
+        fputs(" It works ", out);
+        put_short_time(out, f->more_ns);
+        fprintf(out, " longer than the others, most of it in %s.", where ? where : "what is outside of regions");
         free(where);
     }
     if (f->own_permille >= 1000 * OMPP_OWN_WORTH)
-        fprintf(t->out, " * Measuring took %.1f %% of this region's time: the severity is without that.",
+        fprintf(out, " * Measuring took %.1f %% of this region's time: the severity is without that.",
                 (double)f->own_permille / 10);
-    fputs("\n\n", t->out);
+    return fclose(out) == 0 ? text : (free(text), NULL);
+}
+
+static void print_advice(const ompp_text_t *t, const ompp_finding_t *f)
+{
+    char *advice = ompp_text_advice(t, f);
+
+    fprintf(t->out, "     %s\n\n", advice ? advice : "");
+    free(advice);
 }
 
 int ompp_text_properties(ompp_text_t *t)

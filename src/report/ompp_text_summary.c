@@ -12,68 +12,146 @@
 #include "analysis/ompp_sample_sums.h"
 #include "base/ompp_error.h"
 #include "base/ompp_path.h"
+#include "base/ompp_utf8.h"
 
 #include <inttypes.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LARGEST 3u      /* losses that are named */
+enum {
+    COLUMNS = 80,
+    LINES = 15,
+    LAST_LINES = 2, /* hottest function, limits */
+    ADVICE_LINES = 2,
+    LARGEST = 3, /* losses that are named */
+    LOSS_COLUMN = 23,
+    FIRST_COLUMN = 8
+};
+
 #define LEAST_PART 0.01 /* of the thread time, that a loss has at least */
 
-static void put_part(const ompp_text_t *t, uint64_t ns, uint64_t all, const char *what)
+static size_t put_part(const ompp_text_t *t, uint64_t ns, uint64_t all, const char *what)
 {
     fprintf(t->out, "%8s sec %5.1f %%  %s\n", ompp_text_seconds_digits(ns, 2).text, 100 * (double)ns / (double)all,
             what);
+    return 1;
 }
 
-static void put_openmp(const ompp_text_t *t, const ompp_efficiency_t *e)
+static size_t put_openmp(const ompp_text_t *t, const ompp_efficiency_t *e)
 {
     const double all = (double)e->thread_ns;
     const uint64_t imbalance = e->class_ns[OMPP_CLASS_IMBAL] + e->class_ns[OMPP_CLASS_LIMPAR],
                    sum = imbalance + e->class_ns[OMPP_CLASS_SYNCH] + e->class_ns[OMPP_CLASS_MGMT];
     char text[120];
 
-    if (!sum) return;
+    if (sum < e->thread_ns / 2000) return 0;
     snprintf(text, sizeof text, "OpenMP: imbalance %.1f, synchronising %.1f, management %.1f", 100 * imbalance / all,
              100 * e->class_ns[OMPP_CLASS_SYNCH] / all, 100 * e->class_ns[OMPP_CLASS_MGMT] / all);
-    put_part(t, sum, e->thread_ns, text);
+    return put_part(t, sum, e->thread_ns, text);
 }
 
-static void put_parts(const ompp_text_t *t, const ompp_efficiency_t *e)
+/* What of it is waiting is known where ranks' entries into calls were compared. */
+static size_t put_mpi(const ompp_text_t *t, const ompp_efficiency_t *e)
 {
-    const bool several = t->profile->nranks > 1;
+    const double all = (double)e->thread_ns;
+    const uint64_t known = e->lost_ns[OMPP_LOST_MPI_WAIT] + e->lost_ns[OMPP_LOST_MPI_TRANSFER],
+                   sum = known + e->lost_ns[OMPP_LOST_MPI];
+    char text[120] = "MPI";
+
+    if (!sum) return 0;
+    if (known)
+        snprintf(text, sizeof text, "MPI: waiting %.1f, moving data %.1f, either of them %.1f",
+                 100 * (double)e->lost_ns[OMPP_LOST_MPI_WAIT] / all,
+                 100 * (double)e->lost_ns[OMPP_LOST_MPI_TRANSFER] / all, 100 * (double)e->lost_ns[OMPP_LOST_MPI] / all);
+    return put_part(t, sum, e->thread_ns, text);
+}
+
+/* Cores that all ranks share; 0 where they have different ones, or it is not known. */
+static uint32_t shared_cores(const ompp_profile_t *p)
+{
+    for (size_t r = 1; r < p->nranks_kept; r++)
+        if (p->ranks[r].processors != p->ranks[0].processors || p->ranks[r].host != p->ranks[0].host) return 0;
+    return p->nranks_kept ? p->ranks[0].cores : 0;
+}
+
+static void put_run(const ompp_text_t *t, const ompp_efficiency_t *e)
+{
+    const uint32_t cores = shared_cores(t->profile);
 
     fprintf(t->out, "%s sec", ompp_text_seconds_digits(t->duration_ns, 2).text);
-    if (several) fprintf(t->out, ", %" PRIu32 " ranks", t->profile->nranks);
-    fprintf(t->out, ", %" PRIu64 " thread%s: %s sec of thread time\n", e->nthreads, e->nthreads > 1 ? "s" : "",
-            ompp_text_seconds_digits(e->thread_ns, 2).text);
-    put_part(t, e->useful_ns, e->thread_ns, "work");
-    put_openmp(t, e);
-    if (e->class_ns[OMPP_CLASS_MPI]) put_part(t, e->class_ns[OMPP_CLASS_MPI], e->thread_ns, "MPI");
-    if (e->idle_ns > e->thread_ns / 1000)
-        put_part(t, e->idle_ns, e->thread_ns,
-                 several ? "idle: others work alone, or the rank has ended" : "idle: others work alone");
-    if (e->nthreads > 1)
-        fprintf(t->out, "Parallel efficiency %.2f = load balance %.2f x communication efficiency %.2f\n", e->parallel,
-                e->balance, e->communication);
+    if (t->profile->nranks > 1) fprintf(t->out, ", %" PRIu32 " ranks", t->profile->nranks);
+    fprintf(t->out, ", %" PRIu64 " thread%s", e->nthreads, e->nthreads > 1 ? "s" : "");
+    if (cores) fprintf(t->out, " on %" PRIu32 " core%s", cores, cores > 1 ? "s" : "");
+    fprintf(t->out, ": %s sec of thread time\n", ompp_text_seconds_digits(e->thread_ns, 2).text);
 }
 
-static int put_losses(ompp_text_t *t)
+static size_t put_parts(const ompp_text_t *t, const ompp_efficiency_t *e)
+{
+    size_t lines = put_part(t, e->useful_ns, e->thread_ns, "work") + put_openmp(t, e);
+
+    lines += put_mpi(t, e);
+    if (e->idle_ns > e->thread_ns / 1000)
+        lines += put_part(t, e->idle_ns, e->thread_ns,
+                          t->profile->nranks > 1 ? "idle: others work alone, or the rank has ended"
+                                                 : "idle: others work alone");
+    if (e->nthreads <= 1) return lines;
+    fprintf(t->out, "Parallel efficiency %.2f = load balance %.2f x communication efficiency %.2f\n", e->all.parallel,
+            e->all.balance, e->all.communication);
+    return lines + 1;
+}
+
+/* One line, or two where it is wider than the page. */
+static size_t put_loss(ompp_text_t *t, const ompp_finding_t *f, double basis)
+{
+    const char *name = ompp_properties[f->property].name;
+    char *subject = ompp_text_subject(t, f->region);
+    const bool fits = subject && LOSS_COLUMN + strlen(name) + 2 + ompp_utf8_width(subject) <= COLUMNS;
+
+    fprintf(t->out, "%8s sec %5.1f %%  %s", ompp_text_seconds_digits(f->lost_ns, 2).text,
+            100 * (double)f->lost_ns / basis, name);
+    if (fits) fprintf(t->out, ", %s\n", subject);
+    else fprintf(t->out, "\n%*s%s\n", LOSS_COLUMN, "", subject ? subject : "");
+    free(subject);
+    return fits ? 1 : 2;
+}
+
+/*
+ * The advice on the largest loss, wrapped; what has no room is in the properties report. With a caution, the loss may
+ * be the effect of what that says.
+ */
+static void put_first(const ompp_text_t *t, const ompp_finding_t *f, bool caution)
+{
+    enum { ROOM = COLUMNS - FIRST_COLUMN - 4 };
+    char *advice = caution ? strdup("Remove the reason for the caution (see ompp Coverage), and measure again.")
+                           : ompp_text_advice(t, f);
+    const char *rest = advice ? advice : "";
+
+    for (int line = 0; *rest && line < ADVICE_LINES; line++) {
+        size_t n = strlen(rest);
+        if (n > ROOM)
+            for (n = ROOM; n > 1 && rest[n] != ' ';) n--;
+        fprintf(t->out, "%-*s%.*s", FIRST_COLUMN, line ? "" : "First:", (int)n, rest);
+        for (rest += n; *rest == ' ';) rest++;
+        fputs(*rest && line + 1 == ADVICE_LINES ? " ...\n" : "\n", t->out);
+    }
+    free(advice);
+}
+
+/* room: lines that there are. */
+static int put_losses(ompp_text_t *t, size_t room, bool caution)
 {
     ompp_finding_t *findings;
     const double basis = ompp_analysis_basis(t->profile);
-    size_t n, k = 0;
+    size_t n, lines = 1 + ADVICE_LINES;
 
     if (ompp_analysis_properties(t->profile, t->paths, &findings, &n) != 0) return -OMPP_E_NOMEM;
-    for (; k < n && k < LARGEST && (double)findings[k].lost_ns >= LEAST_PART * basis; k++) {
-        char *subject = ompp_text_subject(t, findings[k].region);
+    for (size_t k = 0; k < n && k < LARGEST && (double)findings[k].lost_ns >= LEAST_PART * basis; k++) {
         if (k == 0) fputs("Largest losses:\n", t->out);
-        fprintf(t->out, "%8s sec %5.1f %%  %s\n%21s%s\n", ompp_text_seconds_digits(findings[k].lost_ns, 2).text,
-                100 * (double)findings[k].lost_ns / basis, ompp_properties[findings[k].property].name, "",
-                subject ? subject : "");
-        free(subject);
+        else if (lines + 2 > room) break;
+        lines += put_loss(t, &findings[k], basis);
     }
+    if (n && (double)findings[0].lost_ns >= LEAST_PART * basis) put_first(t, &findings[0], caution);
     free(findings);
     return 0;
 }
@@ -93,13 +171,32 @@ static int put_hottest(const ompp_text_t *t, const ompp_profile_t *profile)
         const char *file = ompp_path_last(ompp_profile_text(profile, r->file));
         const double own = 100 * (double)samples.functions[f].own_ns / (double)samples.total_ns;
         const double all = 100 * (double)samples.functions[f].all_ns / (double)samples.total_ns;
-        fprintf(t->out, "Hottest function of the program: %.40s%s%s, %.1f %% of the processor time\n",
-                name && *name ? name : "one without a name", *file ? " in " : "", file, own);
-        if (all - own > 1) fprintf(t->out, "  (%.1f %% with what it calls)\n", all);
+        char where[COLUMNS + 1], tail[40] = "";
+        if (all - own > 1) snprintf(tail, sizeof tail, " (%.1f %% with callees)", all);
+        int n = snprintf(where, sizeof where, "Hottest function: %s%s%s", name && *name ? name : "no name",
+                         *file ? " in " : "", file);
+        const int most = COLUMNS - (int)(sizeof ", 100.0 % of processor time" - 1 + strlen(tail));
+        fprintf(t->out, "%.*s%s, %.1f %% of processor time%s\n", n > most ? most - 3 : n, where, n > most ? "..." : "",
+                own, tail);
         free(name);
     }
     ompp_samples_fini(&samples);
     return 0;
+}
+
+/* Own cost, and how much Coverage has to say of what was not measured. */
+static void put_limits(const ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+    uint64_t own = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->ncoverage; i++) {
+        if (p->coverage[i].kind == OMPP_COVERAGE_OWN) own = p->coverage[i].count;
+        else if (p->coverage[i].kind > OMPP_COVERAGE_SOURCE && p->coverage[i].kind < OMPP_COVERAGE_CPU_WAIT) n++;
+    }
+    if (own) fprintf(t->out, "Measuring took %.1f %% of thread time.%s", (double)own / 10, n ? " " : "\n");
+    if (n) fprintf(t->out, "Not measured: %zu line%s in ompp Coverage.\n", n, n > 1 ? "s" : "");
 }
 
 static bool has_parallel(const ompp_text_t *t)
@@ -111,13 +208,24 @@ static bool has_parallel(const ompp_text_t *t)
 
 static int put_lines(ompp_text_t *t, const ompp_profile_t *profile)
 {
-    ompp_efficiency_t efficiency;
+    ompp_efficiency_t *all;
+    size_t n, lines = 0, cautions = 0;
 
-    if (ompp_analysis_efficiency(t->profile, t->paths, &efficiency)) put_parts(t, &efficiency);
-    if (t->profile->mpi && !has_parallel(t))
-        fputs("No parallel region: sections on OpenMP are empty. MPI stands in the callgraph.\n", t->out);
-    const int rc = put_losses(t);
-    return rc == 0 ? put_hottest(t, profile) : rc;
+    if (ompp_analysis_efficiency(t->profile, t->paths, &all, &n, NULL, NULL) != 0) return -OMPP_E_NOMEM;
+    if (n) {
+        put_run(t, all);
+        cautions = ompp_text_short_cautions(t);
+        lines = 1 + cautions + put_parts(t, all);
+    }
+    free(all);
+    if (t->profile->mpi && !has_parallel(t)) {
+        fputs("No parallel region: sections on OpenMP are empty. MPI is in the callgraph.\n", t->out);
+        lines++;
+    }
+    int rc = put_losses(t, LINES - LAST_LINES - lines, cautions > 0);
+    if (rc == 0) rc = put_hottest(t, profile);
+    put_limits(t);
+    return rc;
 }
 
 int ompp_text_summary(ompp_text_t *t, const ompp_profile_t *profile)

@@ -98,9 +98,9 @@ void ompp_text_choose_ranks(ompp_text_t *t)
 
     for (size_t r = 0; r < n; r++) {
         t->rank_sort[r] = r;
-        t->rank_shown[r] = all;
+        t->rank_shown[r] = t->view && t->view->rank != OMPP_NONE ? t->profile->ranks[r].rank == t->view->rank : all;
     }
-    if (all) return;
+    if (all || (t->view && t->view->rank != OMPP_NONE)) return;
     qsort_r(t->rank_sort, n, sizeof *t->rank_sort, by_value, t->rank_exec);
     for (size_t i = 0; i < EXTREME_RANKS; i++)
         t->rank_shown[t->rank_sort[i]] = t->rank_shown[t->rank_sort[n - 1 - i]] = true;
@@ -299,5 +299,8 @@ void ompp_text_callgraph(ompp_text_t *t)
     ompp_layout_callgraph_titles(t->out, t->extra);
     print_root(t);
     for (size_t i = 0; i < t->nordered; i++) print_node(t, t->nodes[i]);
+    if (t->view && t->view->told && t->folded.nodes)
+        fprintf(t->out, "and %zu call paths that carry less, %s %% of the thread time together; --full shows them\n",
+                t->folded.nodes, ompp_text_share(t->folded.own_ns, (double)t->duration_ns * (double)t->nslots).text);
     putc('\n', t->out);
 }

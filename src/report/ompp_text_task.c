@@ -2,8 +2,8 @@
  * \file
  * Section ompp Tasks: size and wait of the tasks of each construct. ompP does not have it.
  */
+#include "base/ompp_utf8.h"
 #include "report/ompp_text_priv.h"
-#include "report/ompp_utf8.h"
 
 #include "analysis/ompp_tasks.h"
 #include "base/ompp_error.h"

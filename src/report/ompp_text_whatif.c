@@ -4,8 +4,8 @@
  */
 #include "config.h"
 
+#include "base/ompp_utf8.h"
 #include "report/ompp_text_whatif_priv.h"
-#include "report/ompp_utf8.h"
 
 #include "base/ompp_error.h"
 
@@ -114,19 +114,6 @@ static void print_knee(ompp_text_t *t, const ompp_whatif_result_t *r)
     ompp_layout_cell(t->out, WIDTH, text);
 }
 
-static void print_flags(ompp_text_t *t, const ompp_whatif_result_t *r)
-{
-    const char *between = "  ";
-
-    for (unsigned i = 0; i < OMPP_WHATIF_FLAG_NUM; i++) {
-        if (!(r->flags & 1u << i)) continue;
-        fprintf(t->out, "%s%s", between, ompp_whatif_flags[i].name);
-        between = ",";
-    }
-    if (r->contention) fprintf(t->out, "%scontention", between);
-    putc('\n', t->out);
-}
-
 /* What is outside of all regions has no number and no type. */
 static void print_region(ompp_text_t *t, uint32_t index)
 {
@@ -173,7 +160,7 @@ static void print_row(ompp_text_t *t, const ompp_whatif_result_t *r, const colum
     print_knee(t, r);
     snprintf(text, sizeof text, "%" PRIu64, fewest(r));
     ompp_layout_cell(t->out, WIDTH, text);
-    print_flags(t, r);
+    ompp_text_whatif_warnings(t, r);
 }
 
 static void print_name(ompp_text_t *t, const char *before, uint32_t region)
@@ -511,27 +498,6 @@ static void print_verdicts(ompp_text_t *t, const ompp_whatif_result_t *results, 
     putc('\n', t->out);
 }
 
-static void print_meanings(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
-{
-    unsigned flags = 0;
-    bool corrected = false;
-
-    for (size_t i = 0; i < n; i++) {
-        flags |= results[i].flags;
-        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
-            corrected = corrected || (results[i].gains[k].permille && fabs(results[i].gains[k].correction - 1) > 0.01);
-    }
-    if (flags) fputs("Flags: why a gain may be off.\n", t->out);
-    for (unsigned i = 0; i < OMPP_WHATIF_FLAG_NUM; i++)
-        if (flags & 1u << i)
-            fprintf(t->out, "     %-15s%s\n", ompp_whatif_flags[i].name, ompp_whatif_flags[i].sentence);
-    if (corrected)
-        fputs("Gains of regions that were followed for a part of the run are corrected for how much they ran in the "
-              "rest of it.\n",
-              t->out);
-    if (flags || corrected) putc('\n', t->out);
-}
-
 static void print_why(ompp_text_t *t, const char *why)
 {
     const char *chosen = strstr(why, "OMPP_CAUSAL_REGION") ? ompp_whatif_chosen(t->profile) : NULL;
@@ -571,7 +537,7 @@ int ompp_text_whatif(ompp_text_t *t)
         rc = print_units(t, &columns);
         print_first(t, results, n);
         print_verdicts(t, results, n);
-        print_meanings(t, results, n);
+        ompp_text_whatif_meanings(t, results, n);
     }
     free(results);
     return rc;

@@ -1,6 +1,6 @@
 /**
  * \file
- * What the two parts of section ompp What-if share.
+ * What the parts of section ompp What-if share.
  */
 #ifndef OMPP_TEXT_WHATIF_PRIV_H
 #define OMPP_TEXT_WHATIF_PRIV_H
@@ -22,5 +22,11 @@ void ompp_text_whatif_run(ompp_text_t *t, const ompp_whatif_result_t *results, s
 
 /** \return what the user can do to learn of more regions. */
 const char *ompp_text_whatif_try(const ompp_text_t *t);
+
+/** \brief The last column of a row: names of warnings. */
+void ompp_text_whatif_warnings(ompp_text_t *t, const ompp_whatif_result_t *r);
+
+/** \brief What the warnings in the table mean, a line each. */
+void ompp_text_whatif_meanings(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n);
 
 #endif

@@ -1,6 +1,7 @@
+#include "analysis/ompp_efficiency.h"
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_whatif.h"
-#include "report/ompp_utf8.h"
+#include "base/ompp_utf8.h"
 #include "report/ompp_xml_priv.h"
 
 #include <stdio.h>
@@ -25,7 +26,7 @@ NAMES(reduction, [OMPP_REDUCE_SUM] = "sum", [OMPP_REDUCE_MIN] = "min", [OMPP_RED
 NAMES(use, [OMPP_USE_VALUE] = "value", [OMPP_USE_COLUMN] = "column", [OMPP_USE_WAITS] = "waits",
       [OMPP_USE_OBJECTS] = "objects", [OMPP_USE_SELECTED] = "selected", [OMPP_USE_COST] = "cost",
       [OMPP_USE_READINGS] = "readings", [OMPP_USE_WANTED] = "wanted", [OMPP_USE_COUNTED] = "counted",
-      [OMPP_USE_ERROR] = "error", [OMPP_USE_LOSS] = "loss")
+      [OMPP_USE_ERROR] = "error", [OMPP_USE_LOSS] = "loss", [OMPP_USE_CURVES] = "curves", [OMPP_USE_MODEL] = "model")
 NAMES(over, "threads", "ranks")
 NAMES(point_kind, [OMPP_WHATIF_THROUGHPUT] = "throughput", [OMPP_WHATIF_LATENCY] = "latency")
 NAMES(verdict, [OMPP_WHATIF_AGREES] = "agrees", [OMPP_WHATIF_BUSY_FOR_NOTHING] = "busy-for-nothing",
@@ -39,6 +40,8 @@ static const char *unit_name(unsigned value) { return ompp_unit_name[value]; }
 
 static const char *property_name(unsigned value) { return ompp_properties[value].name; }
 
+static const char *lost_name(unsigned value) { return ompp_lost_rows[value].name; }
+
 static const char *coverage_name(unsigned value) { return ompp_coverage_rows[value].name; }
 
 static const char *mode_name(unsigned value) { return ompp_whatif_modes[value]; }
@@ -51,7 +54,7 @@ static const ompp_xml_names_t ends = {OMPP_END_INCOMPLETE + 1, end_name}, kinds 
                               uses = {OMPP_USE_NUM, use_name}, constructs = {OMPP_CONSTRUCT_NUM, construct_name},
                               phases = {OMPP_PHASE_NUM, phase_name}, units = {OMPP_UNIT_NUM, unit_name},
                               coverages = {OMPP_COVERAGE_NUM, coverage_name},
-                              properties = {OMPP_PROPERTY_NUM, property_name},
+                              properties = {OMPP_PROPERTY_NUM, property_name}, losts = {OMPP_LOST_NUM, lost_name},
                               modes = {OMPP_WHATIF_MODE_NUM, mode_name}, flags = {OMPP_WHATIF_FLAG_NUM, flag_name},
                               point_kinds = {OMPP_WHATIF_LATENCY + 1, point_kind_name},
                               verdicts = {OMPP_WHATIF_SMALL_BUT_CRITICAL + 1, verdict_name};
@@ -177,6 +180,24 @@ RECORD(property, "property", NAMED("name", properties, MUST, ompp_finding_t, pro
        FIELD("region", INDEX, MAY, ompp_finding_t, region), FIELD("rank", INDEX, MAY, ompp_finding_t, rank),
        FIELD("lost-ns", U64, MUST, ompp_finding_t, lost_ns),
        FIELD("own-permille", U32, MAY, ompp_finding_t, own_permille));
+
+RECORD(efficiency, "efficiency", FIELD("region", INDEX, MAY, ompp_efficiency_t, region),
+       FIELD("thread-ns", U64, MUST, ompp_efficiency_t, thread_ns),
+       FIELD("useful-ns", U64, MUST, ompp_efficiency_t, useful_ns),
+       FIELD("threads", U64, MUST, ompp_efficiency_t, nthreads), FIELD("ranks", U64, MUST, ompp_efficiency_t, nranks),
+       FIELD("parallel", REAL, MUST, ompp_efficiency_t, all.parallel),
+       FIELD("balance", REAL, MUST, ompp_efficiency_t, all.balance),
+       FIELD("communication", REAL, MUST, ompp_efficiency_t, all.communication),
+       FIELD("mpi-parallel", REAL, MUST, ompp_efficiency_t, mpi.parallel),
+       FIELD("mpi-balance", REAL, MUST, ompp_efficiency_t, mpi.balance),
+       FIELD("mpi-communication", REAL, MUST, ompp_efficiency_t, mpi.communication),
+       FIELD("openmp-parallel", REAL, MUST, ompp_efficiency_t, openmp.parallel),
+       FIELD("openmp-balance", REAL, MUST, ompp_efficiency_t, openmp.balance),
+       FIELD("openmp-communication", REAL, MUST, ompp_efficiency_t, openmp.communication));
+
+RECORD(loss, "loss", NAMED("to", losts, MUST, ompp_loss_t, lost), FIELD("lost-ns", U64, MUST, ompp_loss_t, lost_ns),
+       FIELD("region", INDEX, MAY, ompp_loss_t, region), FIELD("node", INDEX, MAY, ompp_loss_t, node),
+       FIELD("rank", INDEX, MAY, ompp_loss_t, rank), FIELD("rank-ns", U64, MAY, ompp_loss_t, rank_ns));
 
 RECORD(whatif, "whatif", NAMED("mode", modes, MUST, ompp_whatif_t, mode), FIELD("why", TEXT, MAY, ompp_whatif_t, why),
        FIELD("time-ns", U64, MUST, ompp_whatif_t, time_ns), FIELD("paid-ns", U64, MAY, ompp_whatif_t, paid_ns),

@@ -7,6 +7,7 @@
 #include "report/ompp_report.h"
 #include "report/ompp_xml_priv.h"
 
+#include "analysis/ompp_efficiency.h"
 #include "analysis/ompp_properties.h"
 #include "base/ompp_error.h"
 #include "model/ompp_merge.h"
@@ -47,6 +48,7 @@ struct xml_in {
     char why[512];
     unsigned builtin;      /* built-in metrics seen */
     ompp_table_t followed; /* regions and points of <followed> seen */
+    int64_t lost_ns;       /* of <efficiency>, less what <loss> has */
 };
 
 __attribute__((format(printf, 3, 4))) static void fail(xml_in_t *x, int code, const char *format, ...)
@@ -424,6 +426,21 @@ static void enter_property(xml_in_t *x)
         fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, f.region);
 }
 
+/* Losses make up what is no useful time: of all of them together that is asked at the end. */
+static void enter_efficiency(xml_in_t *x)
+{
+    ompp_efficiency_t e = {0};
+
+    if (read_record(x, &ompp_xml_efficiency, &e, NULL)) x->lost_ns += (int64_t)(e.thread_ns - e.useful_ns);
+}
+
+static void enter_loss(xml_in_t *x)
+{
+    ompp_loss_t loss = {0};
+
+    if (read_record(x, &ompp_xml_loss, &loss, NULL)) x->lost_ns -= (int64_t)loss.lost_ns;
+}
+
 /* ---- What-if ----------------------------------------------------------------------------------------------------- */
 
 static void enter_whatif(xml_in_t *x)
@@ -562,6 +579,9 @@ static const element_t elements[] = {
     {"followed", "whatif", enter_followed, NULL},
     {"clock", "followed", enter_clock, NULL},
     {"block", "clock", enter_block, NULL},
+    {"efficiencies", "ompp-profile", enter_list, NULL},
+    {"efficiency", "efficiencies", enter_efficiency, NULL},
+    {"loss", "efficiency", enter_loss, NULL},
     {"results", "ompp-profile", enter_list, NULL},
     {"result", "results", enter_result, NULL},
     {"gain", "result", enter_gain, NULL},
@@ -659,6 +679,7 @@ static void check_whole(xml_in_t *x)
     char why[256];
 
     if (!x->have_root || !x->have_run) fail(x, OMPP_E_FORMAT, "no <run>");
+    if (x->rc == 0 && x->lost_ns) fail(x, OMPP_E_FORMAT, "losses do not add up: %" PRId64 " ns", x->lost_ns);
     if (x->rc == 0 && !x->have_root_node) fail(x, OMPP_E_FORMAT, "no root node");
     if (x->rc == 0 && p->nranks_kept + (uint64_t)p->nrest > p->nranks)
         fail(x, OMPP_E_FORMAT, "more ranks than the run has");

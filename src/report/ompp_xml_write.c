@@ -5,6 +5,7 @@
 #include "report/ompp_report.h"
 #include "report/ompp_xml_priv.h"
 
+#include "analysis/ompp_efficiency.h"
 #include "analysis/ompp_own.h"
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_whatif.h"
@@ -279,6 +280,34 @@ static void put_properties(xml_out_t *x)
     free(findings);
 }
 
+/* The same: of the run with its losses by call path, of user regions by what they lose to. */
+static void put_efficiencies(xml_out_t *x)
+{
+    ompp_efficiency_t *all = NULL;
+    ompp_loss_t *losses = NULL;
+    ompp_paths_t paths;
+    size_t n = 0, nlosses = 0;
+    int rc = ompp_paths_init(&paths, x->profile)
+                 ? ompp_analysis_efficiency(x->profile, &paths, &all, &n, &losses, &nlosses)
+                 : -OMPP_E_NOMEM;
+
+    ompp_paths_fini(&paths);
+    if (rc && x->rc == 0) x->rc = rc;
+    if (n) open_element(x, "efficiencies");
+    for (size_t i = 0; i < n; i++) {
+        open_record(x, &ompp_xml_efficiency, &all[i]);
+        for (size_t k = 0; i == 0 && k < nlosses; k++) put_record(x, &ompp_xml_loss, &losses[k]);
+        for (unsigned lost = 0; i > 0 && lost < OMPP_LOST_NUM; lost++) {
+            const ompp_loss_t loss = {lost, OMPP_NONE, OMPP_NONE, OMPP_NONE, all[i].lost_ns[lost], 0};
+            if (loss.lost_ns) put_record(x, &ompp_xml_loss, &loss);
+        }
+        close_element(x);
+    }
+    if (n) close_element(x);
+    free(all);
+    free(losses);
+}
+
 /* ---- What-if ----------------------------------------------------------------------------------------------------- */
 
 static void put_clock(xml_out_t *x, const ompp_whatif_clock_t *clock)
@@ -377,6 +406,7 @@ static void put_profile(xml_out_t *x)
     LIST("coverage", &ompp_xml_coverage, coverage, ncoverage, false);
     if (profile->whatif.mode != OMPP_WHATIF_OFF) put_whatif(x);
     put_properties(x);
+    put_efficiencies(x);
     if (profile->whatif.mode != OMPP_WHATIF_OFF) put_results(x);
     close_element(x);
 }

@@ -115,8 +115,7 @@ static inline size_t find(ompp_callpaths_t *paths, ompp_callpath_memo_t *memo)
 ompp_off_t ompp_callpath_here(ompp_thread_t *thread, const void *key)
 {
     ompp_callpaths_t *paths = thread->callpaths;
-    ompp_callpath_memo_t *memo =
-        &paths->memos[(uint32_t)((uintptr_t)key * 0x9e3779b97f4a7c15u >> 32) % OMPP_CALLPATH_MEMOS];
+    ompp_callpath_memo_t *memo = &paths->memos[(uint32_t)((uintptr_t)key * OMPP_HASH_STEP >> 32) % OMPP_CALLPATH_MEMOS];
     const uint64_t place = ompp_top(thread)->place;
 
     if (memo->key != key || memo->place != place) {

@@ -5,6 +5,7 @@
 #ifndef OMPP_CALLPATH_PRIV_H
 #define OMPP_CALLPATH_PRIV_H
 
+#include "base/ompp_hash.h"
 #include "runtime/ompp_frame_priv.h"
 #include "unwind/ompp_unwind.h"
 
@@ -49,7 +50,7 @@ ompp_off_t ompp_callpath_here(ompp_thread_t *thread, const void *key);
 
 static inline uint32_t ompp_callpath_hash(ompp_off_t parent, uint64_t code)
 {
-    return (uint32_t)((parent * 0x9e3779b97f4a7c15u + code * 0xc2b2ae3d27d4eb4fu) >> 32);
+    return (uint32_t)((parent * OMPP_HASH_STEP + code * 0xc2b2ae3d27d4eb4fu) >> 32);
 }
 
 /** The set of the metrics of samples; 0 = none are taken. */

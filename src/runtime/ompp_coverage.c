@@ -93,6 +93,15 @@ void ompp_event_coverage(unsigned kind, const char *subject, const char *reason)
     ompp_unlock(locked);
 }
 
+void ompp_event_coverage_count(unsigned kind, const char *subject, const char *reason, uint64_t count)
+{
+    if (!count || atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_DEAD) return;
+    const ompp_locked_t locked = ompp_lock();
+    if (atomic_load_explicit(&ompp_process.state, memory_order_acquire) == OMPP_STATE_RUNNING)
+        note(kind, subject, reason, count);
+    ompp_unlock(locked);
+}
+
 const char *ompp_coverage_source(void) { return openmp_source; }
 
 const char *ompp_coverage_left_to(void) { return openmp_left_to; }

@@ -306,6 +306,9 @@ void ompp_event_switch(bool on, const char *who);
  */
 void ompp_event_coverage(unsigned kind, const char *subject, const char *reason);
 
+/** \brief The same of several: count is what the line says. Nothing when it is 0, or measurement does not run. */
+void ompp_event_coverage_count(unsigned kind, const char *subject, const char *reason, uint64_t count);
+
 /**
  * \brief Says which source delivers OpenMP events, for the report. First one wins.
  * \return true when it is this one.

@@ -7,6 +7,7 @@
 #include "runtime/ompp_region_priv.h"
 
 #include "base/ompp_caller.h"
+#include "base/ompp_hash.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_module_priv.h"
 
@@ -32,7 +33,7 @@ static void *at(ompp_off_t off) { return ompp_process.arena.base + off; }
 
 static const char *text_at(ompp_off_t off) { return off ? ((ompp_a_string_t *)at(off))->text : ""; }
 
-static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9e3779b97f4a7c15u; }
+static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * OMPP_HASH_STEP; }
 
 static uint64_t mix_text(uint64_t h, const char *text)
 {
@@ -254,7 +255,7 @@ static _Atomic(lock_table_t *) lock_table;
 static const char gone_lock;
 #define GONE ((const void *)&gone_lock)
 
-static uint32_t lock_hash(const void *lock) { return (uint32_t)(((uintptr_t)lock >> 3) * 0x9e3779b97f4a7c15u >> 32); }
+static uint32_t lock_hash(const void *lock) { return (uint32_t)(((uintptr_t)lock >> 3) * OMPP_HASH_STEP >> 32); }
 
 static ompp_region_ref_t find_lock(const void *lock)
 {

@@ -127,6 +127,9 @@ static bool decide(void)
     if (!samples.hz) return false;
     const unsigned asked = samples.hz;
     const char *conflict = ompp_sample_conflict();
+    if (!conflict && !ompp_env_is_set("OMPP_SAMPLE_HZ") && ompp_known_in_valgrind())
+        conflict = "valgrind runs the program, and callgrind ends when signals come in threads: ompp --sample=100 -- "
+                   "switches them on";
     if (conflict) snprintf(samples.why, sizeof samples.why, "%s", conflict);
     samples.good = !conflict && choose_any();
     snprintf(samples.text, sizeof samples.text, "%u Hz of processor time%s, by %s", samples.hz,
@@ -204,15 +207,6 @@ void ompp_sample_at_load(void)
 
 /* ---- End --------------------------------------------------------------------------------------------------------- */
 
-static void note(const char *what, unsigned n, const char *why)
-{
-    char subject[100];
-
-    if (!n) return;
-    snprintf(subject, sizeof subject, "%s: %u", what, n);
-    ompp_event_coverage(OMPP_COVERAGE_NOTE, subject, why);
-}
-
 void ompp_sample_ends(void)
 {
     static atomic_flag done = ATOMIC_FLAG_INIT;
@@ -223,10 +217,20 @@ void ompp_sample_ends(void)
     ompp_sampler_stop(false);
     const ompp_sampler_sum_t sum = ompp_sampler_sum();
     if (!on) ompp_event_coverage(OMPP_COVERAGE_REFUSED, "samples to the end", ompp_sample_why_given_up());
-    note("threads without samples", refused, strerror(refused_error));
-    note("threads without samples at the end", sum.blocked, "they block SIGPROF");
-    note("threads without samples at the end", sum.closed, "the program has closed the descriptors of their events");
-    note("threads with fewer samples", sum.slowed, "a sample took more than 5 % of its period");
+    const struct {
+        unsigned kind;
+        const char *subject, *reason;
+        uint64_t n;
+    } lines[] = {
+        {OMPP_COVERAGE_UNSAMPLED, NULL, strerror(refused_error), refused},
+        {OMPP_COVERAGE_UNSAMPLED, NULL, "they block SIGPROF", sum.never},
+        {OMPP_COVERAGE_UNSAMPLED, " at the end", "they block SIGPROF", sum.blocked - sum.never},
+        {OMPP_COVERAGE_UNSAMPLED, " at the end", "the program has closed the descriptors of their events", sum.closed},
+        {OMPP_COVERAGE_UNSAMPLED_TIME, NULL, NULL, sum.unsampled_ns / 1000000u},
+        {OMPP_COVERAGE_LOSS, "threads with fewer samples", "a sample took more than 5 % of its period", sum.slowed},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        ompp_event_coverage_count(lines[i].kind, lines[i].subject, lines[i].reason, lines[i].n);
     ompp_log_at(OMPP_LOG_INFO, false, "%llu samples of %u threads, %llu ms of processor time",
                 (unsigned long long)sum.samples, sum.threads, (unsigned long long)sum.ns / 1000000u);
 }

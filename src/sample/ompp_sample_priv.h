@@ -63,7 +63,10 @@ void ompp_sampler_stop(bool is_quiet);
 /** Of all threads so far. */
 typedef struct {
     uint64_t samples, ns;
-    unsigned threads, slowed, closed, blocked; /* closed: by the program, which had no business with the descriptor */
+    uint64_t unsampled_ns; /* processor time of threads that block the signal, since their last samples */
+    unsigned threads, slowed;
+    unsigned closed;         /* by the program, which had no business with the descriptor */
+    unsigned blocked, never; /* they block the signal at their end; and have had no sample */
 } ompp_sampler_sum_t;
 
 ompp_sampler_sum_t ompp_sampler_sum(void);

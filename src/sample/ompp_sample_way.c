@@ -73,6 +73,15 @@ uint64_t ompp_sample_processor_time(void)
     return ns_of(used);
 }
 
+/* The number of the clock is the system's: processor time of one thread by its id. */
+uint64_t ompp_sample_time_of(pid_t tid)
+{
+    struct timespec used = {0, 0};
+
+    syscall(SYS_clock_gettime, (clockid_t)(~(unsigned)tid << 3 | 6u), &used);
+    return ns_of(used);
+}
+
 /* first_ns: of the thread's time; periods that are over by then count as overrun. \return ns that were left of what was
  * set before. */
 static uint64_t set_timer(const ompp_sampler_t *sampler, uint64_t first_ns, uint64_t period_ns)
@@ -136,7 +145,8 @@ int ompp_sample_way_open(ompp_sampler_t *sampler, ompp_sample_way_t way, uint64_
 {
     sampler->way = way;
     sampler->period_ns = period_ns;
-    sampler->next_ns = ompp_sample_processor_time() + period_ns;
+    sampler->begin_ns = ompp_sample_processor_time();
+    sampler->next_ns = sampler->begin_ns + period_ns;
     sampler->tid = (pid_t)syscall(SYS_gettid);
     sampler->is_armed = false;
     sampler->fd = -1;

@@ -21,8 +21,9 @@ typedef struct ompp_sampler {
     /* one of the two */
     int timer; /* kernel's number */
     int fd;
-    uint64_t id;      /* of the event that fd was opened for: the program may have closed it */
-    uint64_t next_ns; /* while it rests: of the thread's processor time, when the next sample is due */
+    uint64_t id;       /* of the event that fd was opened for: the program may have closed it */
+    uint64_t next_ns;  /* while it rests: of the thread's processor time, when the next sample is due */
+    uint64_t begin_ns; /* of the thread's processor time, when it was opened */
     uint64_t samples, ns;
     unsigned slow; /* samples in a row that took too long */
     bool is_open, is_armed, is_inside, is_slowed;
@@ -48,6 +49,9 @@ void ompp_sample_way_slow_down(ompp_sampler_t *sampler);
 
 /** \return of the calling thread, ns. Async-signal-safe. */
 uint64_t ompp_sample_processor_time(void);
+
+/** \return of another thread of this process, ns; 0 = it is over. */
+uint64_t ompp_sample_time_of(pid_t tid);
 
 /** \return whether timers interrupt no system call of this kernel: they expire on the way back to the program. */
 bool ompp_sample_timers_are_safe(void);

@@ -114,6 +114,14 @@ int ompp_sampler_begin(ompp_sample_way_t way, uint64_t period_ns)
     return error;
 }
 
+/* Processor time since its last sample, or since it began, of a thread that blocks the signal. */
+static uint64_t unsampled(const ompp_sampler_t *sampler)
+{
+    const uint64_t now = ompp_sample_time_of(sampler->tid), then = sampler->begin_ns + sampler->ns;
+
+    return now > then ? now - then : 0;
+}
+
 static void close_it(ompp_sampler_t *sampler)
 {
     if (!sampler->is_open) return;
@@ -122,6 +130,8 @@ static void close_it(ompp_sampler_t *sampler)
     sum.ns += sampler->ns;
     sum.slowed += sampler->is_slowed;
     sum.blocked += !sampler->is_armed;
+    sum.never += !sampler->is_armed && !sampler->samples;
+    if (!sampler->is_armed) sum.unsampled_ns += unsampled(sampler);
     sum.closed += !ompp_sample_way_close(sampler);
 }
 

@@ -255,14 +255,13 @@ static Dwarf_Unsigned size_of_lists(Dwarf_Debug debug)
     return s[19];
 }
 
-int ompp_dwarf_open(ompp_dwarf_t *dwarf, const char *path)
+int ompp_dwarf_open(ompp_dwarf_t *dwarf, int fd)
 {
     memset(dwarf, 0, sizeof *dwarf);
 #ifdef OMPP_DWARF_INIT_PATH_SHORT
-    int rc = dwarf_init_path(path, NULL, 0, DW_GROUPNUMBER_ANY, NULL, NULL, &dwarf->debug, &dwarf->error);
+    int rc = dwarf_init_b(fd, DW_GROUPNUMBER_ANY, NULL, NULL, &dwarf->debug, &dwarf->error);
 #else
-    int rc = dwarf_init_path(path, NULL, 0, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL, NULL, &dwarf->debug, NULL, 0, NULL,
-                             &dwarf->error);
+    int rc = dwarf_init_b(fd, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL, NULL, &dwarf->debug, &dwarf->error);
 #endif
     if (!ok(dwarf, rc)) return -OMPP_E_FORMAT;
     dwarf->lists_size = size_of_lists(dwarf->debug);

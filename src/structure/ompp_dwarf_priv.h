@@ -102,9 +102,10 @@ typedef struct {
 
 /**
  * \brief Opens the debug information of a file and notes which addresses belong to which unit.
+ * \param[in] fd  the file; the caller's, who closes it after ompp_dwarf_close().
  * \return 0, -OMPP_E_FORMAT (none, or damaged), -OMPP_E_NOMEM.
  */
-int ompp_dwarf_open(ompp_dwarf_t *dwarf, const char *path);
+int ompp_dwarf_open(ompp_dwarf_t *dwarf, int fd);
 void ompp_dwarf_close(ompp_dwarf_t *dwarf);
 
 /** \return index of the unit of an address, or OMPP_NO_FUNCTION. */

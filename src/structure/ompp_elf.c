@@ -11,6 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* What is read of a file at a time: its size may be that of a hole. */
+#define MAX_SECTION ((uint64_t)1 << 30)
+#define MAX_SUMMED ((uint64_t)4 << 30)
 #define MAX_SECTIONS 1000000u
 #define MAX_NOTE 65536u
 #define MAX_TEXT 512u /* that is searched for */
@@ -40,6 +43,7 @@ static char *read_section(const ompp_elf_t *elf, const Elf64_Shdr *section)
 {
     if (section->sh_type == SHT_NOBITS || section->sh_flags & SHF_COMPRESSED) return NULL;
     if (section->sh_offset > elf->size || section->sh_size > elf->size - section->sh_offset) return NULL;
+    if (section->sh_size > MAX_SECTION) return NULL;
     char *contents = malloc(section->sh_size + 1);
     if (!contents) return NULL;
     contents[section->sh_size] = '\0';
@@ -90,17 +94,27 @@ static int read_sections(ompp_elf_t *elf)
     return 0;
 }
 
-int ompp_elf_open(ompp_elf_t *elf, const char *path)
+static bool is_trusted(const struct stat *status, const ompp_elf_t *module)
+{
+    if (!module || status->st_uid == 0 || status->st_uid == geteuid() || status->st_uid == module->owner) return true;
+    errno = EPERM;
+    return false;
+}
+
+int ompp_elf_open(ompp_elf_t *elf, const char *path, const ompp_elf_t *module)
 {
     struct stat status;
 
     memset(elf, 0, sizeof *elf);
     elf->fd = ompp_regular_open(path);
     if (elf->fd < 0) return -OMPP_E_OPEN;
-    if (fstat(elf->fd, &status) != 0) {
+    if (fstat(elf->fd, &status) != 0 || !is_trusted(&status, module)) {
+        const int error = errno;
         close(elf->fd);
+        errno = error;
         return -OMPP_E_OPEN;
     }
+    elf->owner = status.st_uid;
     elf->size = (uint64_t)status.st_size;
     elf->mtime = status.st_mtime;
     int rc = read_sections(elf);
@@ -283,6 +297,7 @@ bool ompp_elf_crc(const ompp_elf_t *elf, uint32_t *crc)
     uint32_t table[256], c = 0xffffffffu;
     unsigned char buffer[65536];
 
+    if (elf->size > MAX_SUMMED) return false;
     for (uint32_t i = 0; i < 256; i++) {
         table[i] = i;
         for (int bit = 0; bit < 8; bit++) table[i] = table[i] & 1 ? 0xedb88320u ^ (table[i] >> 1) : table[i] >> 1;
@@ -515,6 +530,7 @@ static void add_imports(ompp_elf_t *elf, const Elf64_Shdr *section, const char *
 static void read_imports(ompp_elf_t *elf)
 {
     const Elf64_Shdr *dynsym = find_section(elf, ".dynsym");
+    uint64_t room = elf->size; /* sections that lie side by side */
 
     elf->imports.read = true;
     if (!dynsym || dynsym->sh_link >= elf->nsections) return;
@@ -523,8 +539,10 @@ static void read_imports(ompp_elf_t *elf)
     elf->imports.names[0] = read_section(elf, names);
     for (size_t i = 0; symbols && elf->imports.names[0] && i < elf->nsections; i++) {
         const Elf64_Shdr *s = section_at(elf, i);
-        if (s->sh_type == SHT_RELA && s->sh_flags & SHF_ALLOC)
-            add_imports(elf, s, symbols, dynsym->sh_size / sizeof(Elf64_Sym), names->sh_size);
+        if (s->sh_type != SHT_RELA || !(s->sh_flags & SHF_ALLOC)) continue;
+        if (s->sh_size > room) break;
+        room -= s->sh_size;
+        add_imports(elf, s, symbols, dynsym->sh_size / sizeof(Elf64_Sym), names->sh_size);
     }
     free(symbols);
     if (elf->imports.n > 1) qsort(elf->imports.items, elf->imports.n, sizeof *elf->imports.items, compare_symbols);

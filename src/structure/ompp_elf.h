@@ -32,6 +32,7 @@ typedef struct {
 
 typedef struct {
     int fd;
+    uid_t owner;
     uint64_t size; /* bytes of the file */
     int64_t mtime; /* seconds since 1970 */
     size_t nsections;
@@ -47,13 +48,15 @@ typedef struct {
 
 /**
  * \brief Opens a file and reads its section table.
- * \param[out] elf  the caller's; ompp_elf_close() after success only.
+ * \param[out] elf    the caller's; ompp_elf_close() after success only.
+ * \param[in] module  the file is its debug file, which counts when it belongs to the module's owner, this user or root:
+ *                    others may write to the directory. NULL: it may be of anybody.
  * \return 0.
- * \return -OMPP_E_OPEN    no such file, or not readable.
+ * \return -OMPP_E_OPEN    no such file, or not readable; errno is EPERM for a debug file of another user.
  * \return -OMPP_E_FORMAT  not an ELF file of this machine, or damaged.
  * \return -OMPP_E_NOMEM.
  */
-int ompp_elf_open(ompp_elf_t *elf, const char *path);
+int ompp_elf_open(ompp_elf_t *elf, const char *path, const ompp_elf_t *module);
 
 void ompp_elf_close(ompp_elf_t *elf);
 
@@ -84,7 +87,10 @@ bool ompp_elf_build_id(const ompp_elf_t *elf, char text[OMPP_BUILD_ID_TEXT]);
  */
 bool ompp_elf_debug_link(const ompp_elf_t *elf, char **name, uint32_t *crc);
 
-/** \brief CRC-32 of the whole file, as .gnu_debuglink has it. \return false when reading fails. */
+/**
+ * \brief CRC-32 of the whole file, as .gnu_debuglink has it.
+ * \return false when reading fails, or it has more than 4 GiB.
+ */
 bool ompp_elf_crc(const ompp_elf_t *elf, uint32_t *crc);
 
 /**

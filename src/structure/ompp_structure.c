@@ -8,6 +8,7 @@
 #include "structure/ompp_tail.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +31,12 @@ static bool equal_id(const char *a, const char *b)
     return *a == *b;
 }
 
-static bool try_debug_info(ompp_structure_t *structure, const ompp_elf_t *elf, const char *path)
+static bool try_debug_info(ompp_structure_t *structure, const ompp_elf_t *elf)
 {
     if (!ompp_elf_has(elf, ".debug_info") && !ompp_elf_has(elf, ".zdebug_info")) return false;
     if (structure->symbols_only) return true;
     if (!ompp_elf_lists_sound(elf)) return false;
-    structure->has_lines = ompp_dwarf_open(&structure->dwarf, path) == 0;
+    structure->has_lines = ompp_dwarf_open(&structure->dwarf, elf->fd) == 0;
     return structure->has_lines;
 }
 
@@ -47,13 +48,15 @@ static bool try_debug_file(ompp_structure_t *structure, const char *path, const 
     uint32_t sum = 0;
     bool known = ompp_elf_build_id(&structure->elf, expected);
 
-    if (ompp_elf_open(&structure->debug, path) != 0) {
+    const int rc = ompp_elf_open(&structure->debug, path, &structure->elf);
+    if (rc != 0) {
+        structure->foreign_debug |= rc == -OMPP_E_OPEN && errno == EPERM;
         structure->debug.fd = -1;
         return false;
     }
     bool named = ompp_elf_build_id(&structure->debug, id);
     bool fits = known && named ? equal_id(id, expected) : crc && ompp_elf_crc(&structure->debug, &sum) && sum == *crc;
-    if (fits && try_debug_info(structure, &structure->debug, path)) return true;
+    if (fits && try_debug_info(structure, &structure->debug)) return true;
     ompp_elf_close(&structure->debug);
     return false;
 }
@@ -96,7 +99,7 @@ static int open_module(const char *path, const char *id, bool symbols_only, ompp
     if (!structure) return -OMPP_E_NOMEM;
     structure->symbols_only = symbols_only;
     structure->debug.fd = -1;
-    int rc = ompp_elf_open(&structure->elf, path);
+    int rc = ompp_elf_open(&structure->elf, path, NULL);
     if (rc == 0 && is_build_id(id) && (!ompp_elf_build_id(&structure->elf, own) || !equal_id(own, id))) {
         ompp_elf_close(&structure->elf);
         rc = -OMPP_E_VERSION;
@@ -105,7 +108,7 @@ static int open_module(const char *path, const char *id, bool symbols_only, ompp
         free(structure);
         return rc;
     }
-    if (!try_debug_info(structure, &structure->elf, path) && !try_build_id(structure)) try_debug_link(structure, path);
+    if (!try_debug_info(structure, &structure->elf) && !try_build_id(structure)) try_debug_link(structure, path);
     *out = structure;
     return 0;
 }
@@ -133,6 +136,8 @@ void ompp_structure_close(ompp_structure_t *structure)
 }
 
 bool ompp_structure_has_lines(const ompp_structure_t *structure) { return structure->has_lines; }
+
+bool ompp_structure_has_foreign_debug_file(const ompp_structure_t *structure) { return structure->foreign_debug; }
 
 bool ompp_structure_names_debug_file(const ompp_structure_t *structure)
 {

@@ -46,6 +46,9 @@ bool ompp_structure_has_lines(const ompp_structure_t *structure);
 /** \brief Whether the module names a file with its debug information, found or not. */
 bool ompp_structure_names_debug_file(const ompp_structure_t *structure);
 
+/** \brief Whether a debug file was there that is another user's, and was not read. */
+bool ompp_structure_has_foreign_debug_file(const ompp_structure_t *structure);
+
 /** \brief Modification time of the module's file, seconds since 1970. A source file that is newer may not fit it. */
 int64_t ompp_structure_mtime(const ompp_structure_t *structure);
 

@@ -23,7 +23,8 @@ struct ompp_structure {
     ompp_elf_t debug; /* its separate debug file, for symbols when the module has none left; fd -1 = none */
     ompp_dwarf_t dwarf;
     bool has_lines;
-    bool symbols_only; /* debug information is found, and not read */
+    bool symbols_only;  /* debug information is found, and not read */
+    bool foreign_debug; /* a debug file was there that is another user's */
     ompp_kept_name_t *names;
     struct ompp_variables *variables; /* NULL until asked for; ompp_variable.c */
     struct ompp_scopes *scopes;       /* the same; ompp_scope.c, which is not in every library that has this */

@@ -8,6 +8,8 @@
 #define _GNU_SOURCE
 #include "unwind/ompp_decoder_priv.h"
 
+#include "base/ompp_vector.h"
+
 #include <Zydis/Zydis.h>
 #include <elf.h>
 #include <link.h>
@@ -27,15 +29,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool add(bounds_t *b, uintptr_t start)
 {
-    if (b->n == b->room) {
-        const size_t room = b->room ? 2 * b->room : 1024;
-        uintptr_t *more = reallocarray(b->starts, room, sizeof *more);
-        if (!more) return false;
-        b->starts = more;
-        b->room = room;
-    }
-    b->starts[b->n++] = start;
-    return true;
+    uintptr_t *added = ompp_vector_push(&b->starts, &b->n, &b->room, sizeof *added);
+
+    if (added) *added = start;
+    return added;
 }
 
 static int by_address(const void *a, const void *b)

@@ -12,17 +12,42 @@
 #include <link.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 #define PAGE 4096u
 
 /* ---- Readable memory --------------------------------------------------------------------------------------------- */
+
+int ompp_probe_pid;
+
+#if defined(__x86_64__)
+/* By process_vm_readv(). */
+static bool is_copied(uintptr_t at)
+{
+    uint64_t value;
+    const struct iovec to = {&value, sizeof value}, from = {(void *)at, sizeof value};
+    long result;
+    register long n __asm__("r10") = (long)&from;
+    register long one __asm__("r8") = 1;
+    register long flags __asm__("r9") = 0;
+
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "0"((long)SYS_process_vm_readv), "D"((long)ompp_probe_pid), "S"(&to), "d"(1l), "r"(n), "r"(one),
+                       "r"(flags)
+                     : "rcx", "r11", "memory");
+    return result == sizeof value;
+}
+#endif
 
 /* rt_sigprocmask() reads the new mask before it refuses to do something that does not exist. No other system call is
  * that harmless: it is never filtered, and needs no permission. */
 bool ompp_is_readable(uintptr_t at)
 {
 #if defined(__x86_64__)
+    if (at < PAGE) return false; /* for the system NULL is no address: there is no new mask */
     long result;
+    if (ompp_probe_pid) return is_copied(at & ~(uintptr_t)7);
     register long size __asm__("r10") = 8;
 
     __asm__ volatile("syscall"

@@ -26,8 +26,9 @@ typedef struct {
         UNKNOWN,
         REGISTER,
         MEMORY,
+        INDIRECT,
         ADDRESS
-    } form : 8; /* reg + offset; *(reg + offset) + plus; begin of the file + offset */
+    } form : 8; /* reg + offset; *(reg + offset) + plus; *(*(reg + offset) + plus); begin of the file + offset */
     uint8_t reg;
     int32_t offset, plus;
 } value_t;
@@ -56,7 +57,8 @@ typedef struct {
     ompp_recipe_t *recipe;
     unsigned npoints;
     point_t points[POINTS];
-    uintptr_t goal; /* not 0: the search begins where the procedure does, and ends here */
+    ompp_recipe_t weak; /* of a return where rbp was not known any more; kind NONE: there was none */
+    uintptr_t goal;     /* not 0: the search begins where the procedure does, and ends here */
     unsigned count, npending;
     /* By a register: to a case of a switch, or to another procedure. */
     bool has_jump, was_jump;
@@ -70,7 +72,7 @@ static value_t add(value_t value, int64_t n)
 {
     const int64_t sum = (value.form == MEMORY ? value.plus : value.offset) + n;
 
-    if (sum != (int32_t)sum) value.form = UNKNOWN;
+    if (sum != (int32_t)sum || (value.form == INDIRECT && n)) value.form = UNKNOWN;
     if (value.form == MEMORY) value.plus = (int32_t)sum;
     if (value.form == REGISTER || value.form == ADDRESS) value.offset = (int32_t)sum;
     return value;
@@ -93,6 +95,7 @@ static bool same_place(const state_t *s, value_t a, value_t b)
 
 static value_t load(const state_t *s, value_t address)
 {
+    if (address.form == MEMORY) return (value_t){INDIRECT, address.reg, address.offset, address.plus};
     if (address.form != REGISTER) return (value_t){.form = UNKNOWN};
     for (unsigned i = 0; i < STORES; i++)
         if (same_place(s, s->store[i].address, address)) return s->store[i].value;
@@ -227,8 +230,13 @@ static bool rbp_rule(value_t rbp, value_t cfa, ompp_recipe_t *recipe)
 
     recipe->rbp_rule = OMPP_RBP_SAME;
     if (rbp.form == REGISTER) return rbp.reg == OMPP_RBP && rbp.offset == 0;
-    if (rbp.form != MEMORY || rbp.plus) return false;
-    if (cfa.form == REGISTER && cfa.reg == rbp.reg) {
+    if (rbp.form == INDIRECT && cfa.form == MEMORY && rbp.reg == cfa.reg && rbp.offset == cfa.offset) {
+        /* The stack pointer was kept in the frame: the caller's rbp lies where that points to. */
+        recipe->rbp_rule = OMPP_RBP_AT_CFA;
+        at = (int64_t)rbp.plus - cfa.plus;
+    } else if (rbp.form != MEMORY || rbp.plus) {
+        return false;
+    } else if (cfa.form == REGISTER && cfa.reg == rbp.reg) {
         recipe->rbp_rule = OMPP_RBP_AT_CFA;
         at -= cfa.offset;
     } else if (is_on_stack(rbp)) {
@@ -246,10 +254,13 @@ static bool ends_here(search_t *search, const state_t *s)
     value_t cfa = s->reg[OMPP_RSP];
     ompp_recipe_t recipe = {.kind = OMPP_RECIPE_NONE};
 
-    if (cfa.form == UNKNOWN || cfa.form == ADDRESS || cfa.reg == ALIGNED ||
-        !rbp_rule(s->reg[OMPP_RBP], add(cfa, 8), &recipe))
-        return false;
+    if (cfa.form == UNKNOWN || cfa.form == INDIRECT || cfa.form == ADDRESS || cfa.reg == ALIGNED) return false;
     cfa = add(cfa, 8);
+    if (!rbp_rule(s->reg[OMPP_RBP], cfa, &recipe)) {
+        if (cfa.form == REGISTER && cfa.reg == OMPP_RSP)
+            search->weak = (ompp_recipe_t){.kind = OMPP_RECIPE_RSP, .offset = cfa.offset};
+        return false;
+    }
     recipe.offset = cfa.offset;
     if (cfa.form == MEMORY) {
         if (cfa.plus % 8 || cfa.plus / 8 > 63 || cfa.plus / 8 < -64 || (cfa.reg != OMPP_RSP && cfa.reg != OMPP_RBP))
@@ -463,6 +474,7 @@ static bool follow(search_t *search, uintptr_t address, uintptr_t goal, int64_t 
     memset(search->visited, 0, sizeof search->visited);
     search->count = search->npending = search->npoints = 0;
     search->has_jump = search->was_jump = false;
+    search->weak.kind = OMPP_RECIPE_NONE;
     search->now.at = address;
     search->now.apart = apart;
     for (unsigned r = 0; r < 16; r++) search->now.reg[r] = (value_t){REGISTER, (uint8_t)r, 0, 0};
@@ -480,7 +492,14 @@ static bool follow(search_t *search, uintptr_t address, uintptr_t goal, int64_t 
             break;
         }
     }
-    return !goal && search->was_jump && ends_here(search, &search->first_jump);
+    if (!goal && search->was_jump && ends_here(search, &search->first_jump)) return true;
+    /* An interpreter's, or a large switch's: all cases have the frame that their jump has. */
+    if (goal && search->was_jump && reaches_goal(search, &search->first_jump)) return true;
+    /* Helpers of assembly change rbp, which their callers, who know it, restore by the stack pointer. */
+    if (search->weak.kind == OMPP_RECIPE_NONE || !search->help->accept(search->help->context, search->weak))
+        return false;
+    *search->recipe = search->weak;
+    return true;
 }
 
 /* ---- Memory for it ----------------------------------------------------------------------------------------------- */

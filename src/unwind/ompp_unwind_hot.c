@@ -79,6 +79,7 @@ typedef struct {
     bool is_thorough; /* all registers are followed */
     bool is_again;    /* they have to be: begin once more */
     bool has_stack;   /* the stack pointer is that of a call that goes on: what is above it can be read */
+    bool keeps;       /* so far all frames are of helpers, see step_rare() */
 } path_t;
 
 /* Where reading is known to be safe: from the stack pointer to the end of the stack. */
@@ -100,9 +101,11 @@ static __attribute__((noinline)) ompp_unwind_end_t step_rare(path_t *path, ompp_
         *cfa = walk->reg[OMPP_RSP];
         if (!leave_signal(walk)) return OMPP_UNWIND_UNREADABLE;
         choose_window(path, false);
+        path->keeps = true;
         return OMPP_UNWIND_ROOT;
     }
     if (recipe.kind == OMPP_RECIPE_FULL) {
+        path->keeps = false;
         const ompp_unwind_end_t end = ompp_step_full(walk, cfa);
         path->is_again = end == OMPP_UNWIND_REGISTER && !path->is_thorough;
         return end;
@@ -112,10 +115,15 @@ static __attribute__((noinline)) ompp_unwind_end_t step_rare(path_t *path, ompp_
     if (end == OMPP_UNWIND_REGISTER) path->is_again = !path->is_thorough;
     if (end != OMPP_UNWIND_ROOT) return end;
     uint64_t by_row;
-    if (path->is_thorough && ompp_step_full(walk, &by_row) == OMPP_UNWIND_ROOT && by_row == *cfa)
+    if (path->is_thorough && ompp_step_full(walk, &by_row) == OMPP_UNWIND_ROOT && by_row == *cfa) {
+        path->keeps = false;
         return OMPP_UNWIND_ROOT;
+    }
     *walk = before;
     enter_caller(walk, *cfa, rip, rbp);
+    /* Helpers of assembly, without unwind information, leave what their callers need to find their frames. */
+    path->keeps = path->keeps && path->is_thorough && recipe.kind == OMPP_RECIPE_RSP;
+    if (path->keeps) walk->known |= before.known & ~(1u << OMPP_RAX | 1u << OMPP_RDX);
     return OMPP_UNWIND_ROOT;
 }
 
@@ -241,6 +249,12 @@ static inline bool is_same(const ompp_unwind_memo_t *memo, uint64_t rsp, uint64_
     return true;
 }
 
+/* None was found with the registers that are followed always; all others may lead to one. */
+static bool needs_more(ompp_recipe_t recipe)
+{
+    return recipe.kind == OMPP_RECIPE_NONE && recipe.offset == OMPP_UNWIND_NO_RECIPE && !recipe.is_settled;
+}
+
 /* ---- The walk ---------------------------------------------------------------------------------------------------- */
 
 #define STEPS_BESIDE 64u /* frames of ours, that are left out */
@@ -274,6 +288,7 @@ static size_t walk_frames(path_t *path, bool skips_ours, ompp_unwind_frame_t *fr
         if (__builtin_expect(*end != OMPP_UNWIND_ROOT || verdict == OMPP_UNWIND_INVALID, 0)) {
             if (path->memo) path->memo->n = 0;
             path->memo = NULL;
+            path->is_again |= !path->is_thorough && !was.is_exact && needs_more(recipe);
             if (path->is_again) return n;
             ompp_walk_t before = *walk;
             before.reg[OMPP_RSP] = was.rsp;
@@ -296,6 +311,7 @@ static size_t walk_stack(ompp_unwind_thread_t *thread, path_t *path, bool is_run
     size_t n = 0;
 
     path->is_thorough = path->is_again = path->rbp_kept = false;
+    path->keeps = true;
     path->rbp_at = 0;
     path->stack_low = thread->stack_low;
     path->stack_high = thread->stack_high;

@@ -93,6 +93,9 @@ static inline bool ompp_walk_read(ompp_walk_t *walk, uintptr_t at, uint64_t *val
 /** \brief Whether a page of memory can be read; some 100 ns. */
 bool ompp_is_readable(uintptr_t at);
 
+/** This process, when a copy of memory tells whether it can be read: valgrind complains of the usual way. Else 0. */
+extern int ompp_probe_pid;
+
 /* ---- Loaded files ------------------------------------------------------------------------------------------------ */
 
 #define OMPP_IMAGE_SEGMENTS 8

@@ -11,6 +11,7 @@
 #include "base/ompp_caller.h"
 #include "base/ompp_error.h"
 #include "base/ompp_path.h"
+#include "image/ompp_known.h"
 #include "image/ompp_program.h"
 
 #include <dlfcn.h>
@@ -19,6 +20,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define DECODER_LIBRARY "libompp-unwind.so"
 #define DECODER_SYMBOL "ompp_unwind_decoder"
@@ -118,7 +120,8 @@ static void prepare(const ompp_image_table_t *table)
 
     for (size_t i = 0; d && i < table->n; i++) {
         ompp_image_map_t image;
-        if (!ompp_image_map_find(table->items[i].low, &image)) continue;
+        /* its end: where the C library knows each segment alone, the first one looks like a whole file */
+        if (!ompp_image_map_find(table->items[i].high - 1, &image)) continue;
         for (unsigned k = 0; k < image.nsegments; k++) {
             const uintptr_t begin = image.segment[k].low, bytes = image.segment[k].high - begin;
             uintptr_t low, high;
@@ -187,6 +190,7 @@ static void start(void *unused)
         result = -OMPP_E_NOMEM;
         return;
     }
+    if (ompp_known_in_valgrind()) ompp_probe_pid = getpid();
     open_decoder();
     refresh(NULL);
     atomic_store_explicit(&ompp_cache_entries, (ompp_cache_entry_t *)memory, memory_order_release);

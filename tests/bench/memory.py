@@ -27,6 +27,9 @@ BUDGETS = {"gcc": (7, 12), "clang": (3, 5)}
 FASTER = 3
 VALGRIND = {"cachegrind": ["--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null"],
             "lackey": ["--tool=lackey", "--detailed-counts=yes"]}
+# Caches, simulated: what is asked for, and how many repetitions make them rare where they are sampled.
+CACHES = {"curves": ("curves", "none", 100), "model": ("model", "none", 5)}
+OPTIONS = ("classes", "tlb", "next-line", "stride", "random-pages", "coherence", "shared")
 FLAGS = ["-O2", "-g", "-I", os.path.join(SOURCE, "include")]
 KERNEL_SOURCE = os.path.join(HERE, "memory_kernels.c")
 
@@ -37,8 +40,8 @@ def build(folder, name, words):
     return program
 
 
-def ways(folder):
-    """Name of a way to run -> (command, repetitions, what it is compared with)."""
+def ways(folder, options=True):
+    """Name of a way to run -> (command, repetitions, what it is compared with). The command may begin with changes of the environment."""
     kinst, found = os.path.join(BUILD, "kinst-ompp"), {}
     for name, compiler in (("gcc", GCC), ("clang", CLANG)):
         words = compiler.split()
@@ -49,6 +52,13 @@ def ways(folder):
         found["plain " + name] = ([build(folder, "plain-" + name, words)], 20, None)
         found["hooks " + name] = ([build(folder, "hooks-" + name, [kinst, "--memory", *words])], 10, "plain " + name)
         found["called " + name] = ([build(folder, "called-" + name, [kinst, "--memory", *words, *called])], 10, "plain " + name)
+        hooks = found["hooks " + name][0][0]
+        caches = dict(CACHES)
+        if name == "gcc" and options:
+            caches.update({option: ("model", option, 5) for option in OPTIONS})
+        for title, (mode, option, repetitions) in caches.items():
+            words = ["env", "OMPP_CACHE=" + mode, "OMPP_CACHE_WITH=" + option, hooks]
+            found["%s %s" % (title, name)] = (words, repetitions, "plain " + name)
     first = next(iter(found))
     for tool, options in VALGRIND.items():
         if shutil.which("valgrind"):

@@ -42,6 +42,8 @@ TITLES = ['ompP General Information', 'ompP Region Overview', 'ompP Callgraph', 
 NO_PARALLEL = ('There is no parallel region: this section is about OpenMP. What MPI costs stands in the callgraph, in the section',
                "'ompp Outside Parallel Regions' (column MPI), and in the Performance Properties Report.")
 PROPERTIES, OUTSIDE = 'ompP Performance Properties Report', 'ompp Outside Parallel Regions'
+EFFICIENCY = 'ompp Efficiency'
+OWN = 0.05  # of a region's time: so much own cost is left out of a severity without a mark
 # Properties whose time is a column of the flat table: without the tasks that ran in it, where it has taskT and is not less them already.
 PROPERTY_COLUMN = {'WaitAtBarrier': 'execT', 'CriticalSectionContention': 'enterT', 'LockContention': 'enterT', 'FrequentAtomic': 'execT',
                    'WaitAtOrdered': 'enterT', 'ThreadManagement': 'startupT+shutdwnT',
@@ -87,6 +89,7 @@ class Report:
         self.general, self.overview, self.nodes, self.flat, self.tables = {}, {}, [], [], []
         self.ours, self.root, self.run, self.wall, self.each, self.whole = False, None, {}, [], [], []
         self.properties, self.ranks, self.absent = [], [], 0
+        self.efficiency = []  # lines of the section
         self.unknown = []  # objections to types that this checker does not know: all else follows from these
 
     def say(self, i, what):
@@ -114,6 +117,8 @@ class Report:
                  self.read_overheads)[TITLES.index(title)](i, l, title)
             elif l and l != '-' * 70 and title in (PROPERTIES, OUTSIDE):
                 (self.read_property if title == PROPERTIES else self.read_rank)(i, l)
+            elif l and l != '-' * 70 and title == EFFICIENCY:
+                self.efficiency.append((i, l))
             elif l.startswith('ranks of MPI_COMM_WORLD that are not measured'):
                 self.absent = int(re.search(r': (\d+) of', l)[1])
             elif re.fullmatch(r'rank \d+: nothing of it was found', l):
@@ -276,11 +281,13 @@ class Report:
         if head:
             if int(head[1]) != len(self.properties) + 1:
                 self.say(i, 'number of the property')
-            self.properties.append([i, head[2], None, None])
+            self.properties.append([i, head[2], None, None, False])
         elif subject and self.properties and not self.properties[-1][3]:
-            self.properties[-1][2:] = [subject[1], Number(subject[3])]
+            self.properties[-1][2:4] = [subject[1], Number(subject[3])]
         elif not re.match(r'     [A-Z].*[.]$|Caution: |Below 0\.1 percent, and not listed: \d+$|None\.$', l):
             self.say(i, 'layout')
+        elif self.properties and '* Measuring took' in l:
+            self.properties[-1][4] = True
 
     def read_rank(self, i, l):
         row = re.fullmatch(r' +(\d+) +(\d+)((?: +\d+\.\d+){4})  .*', l)
@@ -308,14 +315,15 @@ class Report:
         self.check_wall()
         self.check_classes()
         self.check_properties()
+        self.check_efficiency()
         for i, (wall, parallel, mpi, serial) in self.ranks:
             self.near(i, 'Wallclock', wall, parallel.v + mpi.v + serial.v, parallel.h + mpi.h + serial.h)
 
     def check_properties(self):
-        """Severities that are a column of a flat table, of duration x threads; in descending order."""
+        """Severities that are a column of a flat table without own cost, of duration x threads; in descending order."""
         tables = {'%s %s' % (t.kind, t.place) if t.kind != 'LOCK' else t.place: t for t in self.flat}
         last = None
-        for i, name, subject, severity in self.properties:
+        for i, name, subject, severity, marked in self.properties:
             if severity is None or last and severity.v > last:
                 self.say(i, 'a property without severity, or not in order')
                 continue
@@ -331,6 +339,7 @@ class Report:
             if self.duration.v > self.duration.h:
                 least = 100 * (lost - 2 * table.half()) / (self.slots * (self.duration.v + self.duration.h))
                 most = 100 * (lost + 2 * table.half()) / (self.slots * (self.duration.v - self.duration.h))
+                least *= 0 if marked else 1 - OWN
                 self.near(i, 'severity', severity, (least + most) / 2, (most - least) / 2)
 
     def percent(self, i, what, printed, value, basis):
@@ -588,6 +597,33 @@ class Report:
         for a, b in zip(rows, rows[1:]):
             if b[3][0].v > a[3][0].v:
                 self.say(b[0], 'not sorted by overheads')
+
+    # ---- Efficiency -------------------------------------------------------------------------------------------------
+
+    def check_efficiency(self):
+        """What is lost adds up as it is printed: the terms of the budget, in hundredths of a percent, and the additive form."""
+        if len(self.efficiency) > 15:
+            self.say(self.efficiency[0][0], 'the section has %d lines' % len(self.efficiency))
+        parts, whole = 0, None
+        for i, l in self.efficiency:
+            lost, budget = re.fullmatch(r' *[\d.]+ sec +(\d+)\.(\d\d) %  .*', l), re.match(r'Loss budget: .*, (\d+)\.(\d\d) %:$', l)
+            if lost:
+                parts += int(lost[1] + lost[2])
+            if budget:
+                whole = (i, int(budget[1] + budget[2]))
+            if l.startswith('Additive: '):
+                sides = [re.findall(r'(-?\d+\.\d{4})', part) for part in re.sub(r'\(.*?\)', '', l).split('=')]
+                self.exact(i, 'additive form', sum(int(n.replace('.', '')) for n in sides[0]), sum(int(n.replace('.', '')) for n in sides[1]))
+            for m in re.finditer(r'MPI (\S+) \(load balance (\S+), communication (\S+)\)', l):
+                mpi, balance, communication = (int(n.replace('.', '')) for n in m.groups())
+                self.exact(i, 'additive form of MPI', mpi, balance + communication)
+        if whole:
+            self.exact(whole[0], 'loss budget', whole[1], parts)
+
+    def exact(self, i, what, printed, want):
+        self.checked += 1
+        if printed != want:
+            self.say(i, '%s is %d, its parts are %d' % (what, printed, want))
 
 
 def check(name, text):

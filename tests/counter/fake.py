@@ -57,6 +57,43 @@ def check_many(verdict, program, scratch, papi):
     verdict.equal(float(row["OMPP_EVAL%d" % (MANY + 1)]), pages * MANY * (MANY + 1) / 2, "many: their sum")
 
 
+def shown(outcome, *options):
+    return harness.execute([harness.command("ompp-report"), *options, outcome.reports()[0]], outcome.folder)
+
+
+def check_calls(verdict, scratch, how, papi):
+    """Pages by who called the region that touched them: as tree, by callers, flat, in CSV; an expression; a name that is not there."""
+    program = scratch.file("calls-" + how)
+    harness.build(os.path.join(fakepapi.HERE, "calls.c"), program, how, flags=("-O2", "-g"))
+    outcome = run(program, scratch.file(how + "-calls", "x")[:-2], papi, threads=1, OMPP_CTR1="FAKE_1", OMPP_CALLPATH="full")
+    title = how + ", call paths"
+    profile = outcome.profile()
+    verdict.profile(profile, title)
+    wanted = {"small": fakepapi.below(profile, "FAKE_1", "small"), "large": fakepapi.below(profile, "FAKE_1", "large")}
+    verdict.check(400 <= wanted["small"] <= 410 and 1200 <= wanted["large"] <= 1230, title + ": pages in the XML: %s" % wanted)
+    tree, found = shown(outcome, "show", "--full", "--metric=FAKE_1").out, {}
+    for line in tree.splitlines()[2:]:
+        own, share, name = re.match(r" *(\d+) +[\d.]+ +([\d.]+)  +(\S+)", line).groups()
+        if name in wanted:
+            found[name] = (float(share), own)
+    whole = fakepapi.below(profile, "FAKE_1", None)
+    for name, pages in wanted.items():
+        verdict.check(name in found and abs(found[name][0] - 100 * pages / whole) < 0.02, "%s: %s of %d: %s" % (title, name, whole, tree))
+    callers = shown(outcome, "show", "--full", "--by=caller", "--metric=FAKE_1").out
+    pages = {name: int(count) for count, name in re.findall(r"^ *(\d+) +[\d.]+ +(small|large) ", callers, re.M)}
+    verdict.equal(pages, wanted, title + ": by callers: " + callers)
+    flat = re.findall(r"^ *(\d+) +[\d.]+ +\S", shown(outcome, "show", "--full", "--by=flat", "--metric=FAKE_1").out, re.M)
+    verdict.equal(sum(int(n) for n in flat), whole, title + ": flat")
+    double = shown(outcome, "show", "--full", "--metric=2*FAKE_1/EXECC").out
+    verdict.check(re.search(r"^ +\S+ +%g  +small " % (2 * wanted["small"]), double, re.M), title + ": expression: " + double)
+    table = shown(outcome, "csv").out.split("##BEG ompp counters")[1].split("##END")[0].splitlines()
+    verdict.equal(table[1], "Path,FAKE_1", title + ": CSV title")
+    sums = {name: max(int(row.rsplit(",", 1)[1]) for row in table[2:] if "> %s " % name in row) for name in wanted}
+    verdict.equal(sums, wanted, title + ": CSV: %s" % table)
+    wrong = shown(outcome, "show", "--metric=FAKE_2")
+    verdict.check(wrong.status == 1 and "--metric=FAKE_2: " in wrong.err and "nearest: FAKE_1" in wrong.err, title + ": unknown: " + wrong.err)
+
+
 def check_cost(verdict, program, scratch, papi):
     """The same three numbers in text, CSV and XML."""
     outcome = run(program, scratch.file("cost"), papi, OMPP_CTR1="PAPI_LD_INS", OMPP_OUTFORMAT="text,csv")
@@ -172,6 +209,7 @@ def main():
         harness.skip("the fake counts page faults, which are refused here: %s" % probe.messages()[0])
     check_many(verdict, program, scratch, papi)
     check_cost(verdict, program, scratch, papi)
+    check_calls(verdict, scratch, how, papi)
     check_turns(verdict, scratch, papi, how)
     check_no_turns(verdict, program, scratch, papi)
     check_refusals(verdict, program, scratch, papi)

@@ -47,6 +47,18 @@ def counted(profile, name, kind=None, tid=None):
                if s == metric["set"] and tid in (None, t))
 
 
+def below(profile, name, function):
+    """The same below the nodes of a function; of all regions when function is None."""
+    metric = next(m for m in profile.metric_rows if m["name"] == name and m.get("use") == "column")
+
+    def callers(node):
+        while node is not None:
+            yield node.region.name if node.region is not None and node.region.type == "FUNCTION" else None
+            node = node.caller
+    return sum(values[metric["index"]] for n in profile.tree if n.region is not None and (function is None or function in callers(n))
+               for (_, s), values in n.values.items() if s == metric["set"])
+
+
 def at_root(profile, name, use):
     """Sum over threads of a metric that stands at the root."""
     metric = next(m for m in profile.metric_rows if m["name"] == name and m.get("use") == use)

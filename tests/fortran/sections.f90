@@ -32,5 +32,13 @@ program parts
   n(7) = 1
   ! @end combined
   !$omp end parallel sections
+  ! @first
+  !$omp parallel sections
+  ! the first one has no directive
+  n(5) = 1
+  !$omp section
+  n(6) = 1
+  ! @end first
+  !$omp end parallel sections
   print '(i0)', sum(n)
 end program parts

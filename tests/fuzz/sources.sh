@@ -9,7 +9,7 @@ fuzz_flags() {
 # fuzz_sources SRC TARGET
 fuzz_sources() {
     case $2 in
-    document) echo "$1"/src/reader/*.c "$1"/src/report/ompp_text_layout.c "$1"/src/report/ompp_utf8.c "$1"/src/model/ompp_tables.c \
+    document) echo "$1"/src/reader/*.c "$1"/src/report/ompp_text_layout.c "$1"/src/base/ompp_utf8.c "$1"/src/model/ompp_tables.c \
         "$1"/src/base/ompp_error.c "$1"/src/base/ompp_table.c ;;
     xml) echo "$1"/src/report/*.c "$1"/src/analysis/*.c $(ls "$1"/src/structure/*.c | grep -v flow_table) "$1"/src/model/*.c \
         "$1"/src/image/*.c "$1"/src/base/*.c ;; # as built without Zydis

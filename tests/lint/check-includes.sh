@@ -18,12 +18,13 @@ analysis:       $plain structure
 report:         $plain structure analysis
 reader:         $plain structure analysis report
 unwind:         $ground
+cache:          $ground
 runtime:        $plain unwind
 data:           $plain unwind runtime
 preload:        $plain unwind runtime data
 process:        $plain unwind runtime data preload
 perf:           $core
-hooks:          $core
+hooks:          $core cache
 ompt:           $meters
 opari-bridge:   $meters
 gomp:           $meters

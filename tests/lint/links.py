@@ -19,7 +19,7 @@ def headings(text):
 
 def files(*endings):
     for folder, folders, names in os.walk(SOURCE):
-        folders[:] = [n for n in folders if not n.startswith(".") and not os.path.exists(os.path.join(folder, n, "config.status"))]
+        folders[:] = [n for n in folders if not n.startswith(".") and n != "node_modules" and not os.path.exists(os.path.join(folder, n, "config.status"))]
         yield from (os.path.join(folder, n) for n in sorted(names) if n.endswith(endings))
 
 

@@ -85,7 +85,7 @@ def complaints(page, forbidden):
 
 def pages():
     for folder, folders, names in os.walk(SOURCE):
-        folders[:] = [n for n in folders if not n.startswith(".") and not os.path.exists(os.path.join(folder, n, "config.status"))]
+        folders[:] = [n for n in folders if not n.startswith(".") and n != "node_modules" and not os.path.exists(os.path.join(folder, n, "config.status"))]
         yield from (os.path.relpath(os.path.join(folder, n), SOURCE) for n in sorted(names) if n.endswith(".md"))
 
 

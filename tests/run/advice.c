@@ -1,6 +1,6 @@
 /*
- * Programs with one fault each, and controls without: advice.c NAME. What works does so for a known time, by the clock of the
- * processor, so that a busy machine changes little.
+ * Programs with one fault each, and controls without: advice.c NAME. A thread that works for a known time sleeps, so that
+ * a busy machine changes little.
  */
 #include <omp.h>
 #include <stdio.h>
@@ -8,19 +8,11 @@
 #include <string.h>
 #include <time.h>
 
-static double cpu_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 static void work(double ms)
 {
-    const double end = cpu_now() + ms;
+    const struct timespec t = {0, (long)(ms * 1e6)};
 
-    while (cpu_now() < end) continue;
+    nanosleep(&t, NULL);
 }
 
 #define N (1 << 16)
@@ -31,7 +23,7 @@ static omp_lock_t lock;
 static void do_loop(void)
 {
 #pragma omp parallel for schedule(dynamic)
-    for (int i = 0; i < 200; i++) work(2);
+    for (int i = 0; i < 200; i++) work(5);
 }
 
 /* ---- Teams of one ------------------------------------------------------------------------------------------------ */
@@ -163,7 +155,7 @@ static void do_tasks(void)
 #pragma omp single
     for (int i = 0; i < 200; i++) {
 #pragma omp task
-        work(2);
+        work(5);
     }
 }
 
@@ -234,6 +226,35 @@ static void do_lock_brief(void)
     }
 }
 
+/* The same with a critical section. */
+static void do_critical_brief(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < 300000; i++) {
+#pragma omp critical(all)
+        sum += i;
+    }
+}
+
+static void do_atomic(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < 3000000; i++) {
+#pragma omp atomic
+        sum++;
+    }
+}
+
+/* All of an iteration is ordered. */
+static void do_ordered(void)
+{
+#pragma omp parallel for ordered schedule(static, 1)
+    for (int i = 0; i < 40; i++) {
+#pragma omp ordered
+        work(5);
+    }
+}
+
 static void do_barrier(void)
 {
 #pragma omp parallel
@@ -269,6 +290,26 @@ static void do_sections(void)
     }
 }
 
+static void do_sections_few(void)
+{
+#pragma omp parallel sections
+    {
+        work(100);
+    }
+}
+
+static void do_sections_uneven(void)
+{
+#pragma omp parallel sections
+    {
+        work(60);
+#pragma omp section
+        work(60);
+#pragma omp section
+        work(60);
+    }
+}
+
 static void do_tiny_regions(void)
 {
     for (int r = 0; r < 20000; r++) {
@@ -277,12 +318,91 @@ static void do_tiny_regions(void)
     }
 }
 
+/* ---- Controls ---------------------------------------------------------------------------------------------------- */
+
+static void do_loop_static(void)
+{
+    for (int r = 0; r < 3; r++) {
+#pragma omp parallel for schedule(static)
+        for (int i = 0; i < 100; i++) work(4);
+    }
+}
+
+static void do_barrier_even(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < 3; i++) {
+        work(200);
+#pragma omp barrier
+    }
+}
+
+static void do_sections_even(void)
+{
+#pragma omp parallel sections
+    {
+        work(500);
+#pragma omp section
+        work(500);
+    }
+}
+
+static void do_lock_seldom(void)
+{
+    omp_init_lock(&lock);
+#pragma omp parallel
+    for (int i = 0; i < 20; i++) {
+        work(25);
+        omp_set_lock(&lock);
+        sum++;
+        omp_unset_lock(&lock);
+    }
+}
+
+static void do_atomic_seldom(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < 200; i++) {
+        work(2.5);
+#pragma omp atomic
+        sum++;
+    }
+}
+
+static void do_single_nowait(void)
+{
+#pragma omp parallel
+    {
+#pragma omp single nowait
+        sum++;
+#pragma omp for schedule(dynamic)
+        for (int i = 0; i < 200; i++) work(5);
+    }
+}
+
+/* A little of each iteration is ordered. */
+static void do_ordered_seldom(void)
+{
+#pragma omp parallel for ordered schedule(static, 1)
+    for (int i = 0; i < 200; i++) {
+        work(5);
+#pragma omp ordered
+        sum++;
+    }
+}
+
+static void do_chunks(void)
+{
+#pragma omp parallel for schedule(dynamic, 64)
+    for (int i = 0; i < 6400; i++) work(0.1);
+}
+
 /* Nobody waits for the critical section. */
 static void do_critical_seldom(void)
 {
 #pragma omp parallel
     for (int i = 0; i < 20; i++) {
-        work(10);
+        work(25);
 #pragma omp critical(all)
         sum++;
     }
@@ -294,9 +414,11 @@ static const struct {
 } programs[] = {
 #define ROW(name) {#name, do_##name},
     ROW(loop) ROW(one_loop) ROW(one_all) ROW(one_inner) ROW(tasks_fine) ROW(tasks_fine_loop) ROW(tasks_large)
-        ROW(tasks_large_wait) ROW(chunks_small) ROW(chunks_small_for) ROW(tasks) ROW(imbalance) ROW(imbalance_region)
-            ROW(critical) ROW(lock) ROW(lock_brief) ROW(barrier) ROW(single) ROW(serial) ROW(sections) ROW(tiny_regions)
-                ROW(critical_seldom)};
+        ROW(tasks_large_wait) ROW(tasks) ROW(chunks_small) ROW(chunks_small_for) ROW(imbalance) ROW(imbalance_region)
+            ROW(critical) ROW(lock) ROW(lock_brief) ROW(critical_brief) ROW(atomic) ROW(ordered) ROW(barrier)
+                ROW(single) ROW(serial) ROW(sections) ROW(sections_few) ROW(sections_uneven) ROW(tiny_regions)
+                    ROW(loop_static) ROW(barrier_even) ROW(sections_even) ROW(lock_seldom) ROW(atomic_seldom)
+                        ROW(single_nowait) ROW(ordered_seldom) ROW(chunks) ROW(critical_seldom)};
 
 int main(int argc, char **argv)
 {

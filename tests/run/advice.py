@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
 Advice: programs with one fault each, whose first property names it and whose advice says what to do; and controls, in which no
-property weighs 1 % or more. usage: advice.py [NAME...]; docs/advice.md has the rules.
+property weighs 1 % or more. usage: advice.py [--all] [NAME...], without --all what the suite has time for; docs/advice.md has the rules.
 """
 
 import re
@@ -14,10 +14,11 @@ LEAST = 1.0  # percent: what is less is no fault
 
 class Case:
     """first: name of the first property (one of several: A|B), None for a control; says: pattern of its advice; never: what no advice of it may say;
-    report: pattern of a line of the report."""
+    report: pattern of a line of the report; only: the source with which the suite runs it, None = all; seen: sources that see the construct."""
 
-    def __init__(self, name, first=None, says="", never=None, report="", threads=2, **settings):
+    def __init__(self, name, first=None, says="", never=None, report="", threads=2, only=None, seen=None, **settings):
         self.name, self.first, self.says, self.never, self.report, self.threads, self.settings = name, first, says, never, report, threads, settings
+        self.only, self.seen = only, seen
 
     def objection(self, found):
         """What is wrong with the properties found: (name, percent, advice), most severe first."""
@@ -33,8 +34,16 @@ class Case:
 
 CASES = [
     Case("loop"),
+    Case("loop_static", only="fortran"),
     Case("tasks"),
+    Case("chunks", only="opari"),
+    Case("barrier_even", only="ompt"),
+    Case("sections_even", only="ompt"),
     Case("critical_seldom"),
+    Case("lock_seldom", only="opari"),
+    Case("atomic_seldom", only="opari", seen=("opari", "fortran")),
+    Case("single_nowait", only="fortran"),
+    Case("ordered_seldom", only="opari"),
     Case("one_loop"),
     Case("one_all"),
     Case("one_inner"),
@@ -49,25 +58,39 @@ CASES = [
     Case("imbalance", "ImbalanceInParallelLoop", "schedule"),
     Case("imbalance_region", "ImbalanceInParallelRegion"),
     Case("critical", "CriticalSectionContention"),
+    Case("critical_brief", "CriticalSectionContention", "less often", never="more sections", only="fortran"),
     Case("lock", "LockContention"),
     Case("lock_brief", "LockContention", "less often", never="more locks"),
+    Case("atomic", "FrequentAtomic", "private variable", only="opari", seen=("opari", "fortran")),
+    Case("ordered", "WaitAtOrdered", "do less inside", only="ompt"),
     Case("barrier", "WaitAtBarrier"),
     Case("single", "UnparallelizedInSingleRegion"),
     Case("serial", "UnparallelizedOutsideParallelRegions"),
     Case("sections", "ImbalanceInParallelSections"),
+    Case("sections_few", "ImbalanceDueToNotEnoughSections", only="ompt"),
+    Case("sections_uneven", "ImbalanceDueToUnevenSectionDistribution", only="ompt"),
     Case("tiny_regions", "ThreadManagement|ImbalanceInParallelLoop", "fewer, larger parallel regions|merge it"),
 ]
 
 
 RANKS = [
     Case("even"),
+    Case("early"),
+    Case("exchange", only="mpi"),
     Case("in_turn", "MPIWaitForRanksInTurn", "in turn", never="Data is moved"),
     Case("in_turn_other", "MPIWaitForRanksInTurn", "in turn", never="Nothing is moved"),
     Case("in_turn_many", "MPIWaitForRanksInTurn", "in turn", never="Data is moved"),
     Case("late", "MPIWaitForLateRank", "rank 1.*longer than the others"),
-    Case("small", "MPISmallCollectives|MPIWaitForRanksInTurn", "one call of several|in turn", never="Data is moved"),
+    Case("small", "MPISmallCollectives|MPIWaitForRanksInTurn", "one call of several|in turn", never="Data is moved", only="mpi"),
+    Case("late_sender", "MPIWaitForLateSender", "send earlier"),
+    Case("late_sender_any", "MPIWaitForLateSender", "send earlier"),
+    Case("late_sender_wait", "MPIWaitForLateSender", "send earlier"),
+    Case("late_sender_many", "MPIWaitForLateSender", "send earlier"),
+    Case("late_unknown", "MPICall", "waits for what was begun before", never="compared"),
+    Case("late_receiver", "MPIWaitForLateReceiver", "by .* in .* calls that were compared"),
+    Case("late_receiver_grid", "MPIWaitForLateReceiver", "by .* in .* calls that were compared"),
+    Case("transfer", "MPICommunication|MPIReceive", "Data is moved", never="late", only="mpi"),
 ]
-FORTRAN = Case("in_turn_f", "MPIWaitForRanksInTurn", "in turn", never="Data is moved")
 
 
 def properties(report):
@@ -81,13 +104,13 @@ def read(outcome):
         return file.read()
 
 
-def test(verdict, scratch, case, program, how, ranks=0):
+def test(verdict, scratch, case, words, how, ranks):
     title = "%s %s %d" % (case.name, how, ranks or case.threads)
     counter = iter(range(100))
 
     def attempt():
         folder = scratch.file("%s-%d" % (title.replace(" ", "-"), next(counter)), "x")[:-2]
-        outcome = harness.run(program, folder, 1 if ranks else case.threads, ranks, args=[case.name], **case.settings)
+        outcome = harness.run(words[0], folder, 1 if ranks else case.threads, ranks, args=[*words[1:], case.name], **case.settings)
         if outcome.status != 0:
             raise harness.Failure("%s: status %d: %s" % (title, outcome.status, outcome.err[-500:]))
         verdict.profile(outcome.profile(), title)
@@ -98,42 +121,63 @@ def test(verdict, scratch, case, program, how, ranks=0):
     verdict.timed(attempt)
 
 
-def with_ranks(verdict, scratch):
-    """The same with two ranks."""
-    names, mpi = sys.argv[1:], harness.os.environ.get("MPICC", "mpicc")
-    if not harness.shutil.which(mpi) or (names and not any(c.name in names for c in RANKS + [FORTRAN])):
-        return
-    program = scratch.file("bin-mpi", "advice_mpi")
-    harness.build(harness.os.path.join(harness.HERE, "advice_mpi.c"), program, "opari", mpi=True, flags=("-O2", "-g"))
-    cases = [(case, program) for case in RANKS]
-    fortran = harness.os.environ.get("MPIFORT", "mpifort")
-    if harness.shutil.which(fortran):
-        program = scratch.file("bin-mpi", "advice_mpi_f")
-        source = harness.os.path.join(harness.HERE, "advice_mpi.f90")
-        done = harness.execute([harness.command("kinst-ompp"), fortran, "-O2", "-g", source, "-o", program], scratch.path)
-        verdict.equal(done.status, 0, "mpifort: " + done.err[-500:])
-        cases.append((FORTRAN, program))
-    for case, program in cases:
-        if not names or case.name in names:
-            test(verdict, scratch, case, program, "mpi", ranks=2)
+class Programs:
+    """Sources of programs, by how they are built and measured: "opari", "ompt", "gomp" (not built for it), "mpi", and Fortran: "fortran", "mpi fortran"."""
+
+    def __init__(self, verdict, scratch):
+        self.verdict, self.scratch, self.built = verdict, scratch, {}
+
+    def source(self, how):
+        name = ("advice_mpi" if "mpi" in how else "advice") + (".f90" if "fortran" in how else ".c")
+        return harness.os.path.join(harness.HERE, name)
+
+    def sources(self, ranks):
+        """Of programs with ranks, or threads."""
+        compilers = ([("mpi", "MPICC", "mpicc"), ("mpi fortran", "MPIFORT", "mpifort")] if ranks else [("fortran", "TEST_GFORTRAN", "gfortran")])
+        there = [] if ranks else harness.sources() + (harness.plain_sources() if ALL else [])
+        return there + [how for how, variable, usual in compilers if harness.shutil.which(harness.os.environ.get(variable, usual))]
+
+    def words(self, how):
+        """The program, and what stands before it."""
+        if how not in self.built:
+            program = self.scratch.file("bin-" + how.replace(" ", "-"), "advice")
+            if "fortran" in how:
+                compiler = harness.os.environ.get(*(("MPIFORT", "mpifort") if "mpi" in how else ("TEST_GFORTRAN", "gfortran")))
+                words = [harness.command("kinst-ompp"), compiler, "-O2", "-g", *([] if "mpi" in how else ["-fopenmp"]), self.source(how), "-o", program]
+                done = harness.execute(words, harness.os.path.dirname(program))
+                self.verdict.equal(done.status, 0, "%s: %s" % (words, done.err[-500:]))
+            else:
+                source = "opari" if how in ("mpi", "gomp") else how
+                harness.build(self.source(how), program, source, mpi=how == "mpi", flags=("-O2", "-g"), instrument=how != "gomp")
+            with open(self.source(how)) as file:
+                text = file.read()
+            names = re.findall(r"case \('(\w+)'\)|void do_(\w+)\(void\)", text)
+            self.built[how] = ([harness.command("ompp"), "--", program] if how == "gomp" else [program]), {a or b for a, b in names}
+        return self.built[how]
+
+
+def is_chosen(case, how, names):
+    """--all: everywhere; else in the suite with its sources, in Fortran those that Fortran has."""
+    return (not names or case.name in names) and (ALL or case.only in (None, how)) and (not case.seen or how in case.seen)
+
+
+ALL = "--all" in sys.argv[1:]
 
 
 def main():
     verdict, scratch = harness.Verdict("advice"), harness.Scratch("advice")
-    try:
-        with_ranks(verdict, scratch)
-    except (harness.Failure, harness.subprocess.TimeoutExpired) as failure:
-        verdict.check(False, "ranks: %s" % failure)
-    for how in harness.sources():
-        program = scratch.file("bin-" + how, "advice")
-        harness.build(harness.os.path.join(harness.HERE, "advice.c"), program, how, flags=("-O2", "-g"))
-        for case in CASES:
-            if len(sys.argv) > 1 and case.name not in sys.argv[1:]:
-                continue
-            try:
-                test(verdict, scratch, case, program, how)
-            except (harness.Failure, harness.subprocess.TimeoutExpired) as failure:
-                verdict.check(False, "%s %s: %s" % (case.name, how, failure))
+    names, programs = [a for a in sys.argv[1:] if a != "--all"], Programs(verdict, scratch)
+    for ranks, cases in ((2, RANKS), (0, CASES)):
+        for how in programs.sources(ranks):
+            for case in cases:
+                if not is_chosen(case, how, names):
+                    continue
+                try:
+                    words, there = programs.words(how)
+                    if case.name in there:
+                        test(verdict, scratch, case, words, how, ranks)
+                except (harness.Failure, harness.subprocess.TimeoutExpired) as failure:
+                    verdict.check(False, "%s %s: %s" % (case.name, how, failure))
     verdict.finish(scratch)
 
 

@@ -65,23 +65,165 @@ static void do_small(void)
     for (int i = 0; i < 200000; i++) sum_up(MPI_COMM_WORLD);
 }
 
+enum { MANY = 1 << 20 }; /* doubles: more than a message that goes before its receiver is there */
+static double here[MANY], there[MANY];
+
+/* ---- Messages: rank 0 sends, or the other way round -------------------------------------------------------------- */
+
+/* The receiver is there first. */
+static void do_late_sender(void)
+{
+    for (int i = 0; i < 40; i++) {
+        if (rank == 0) {
+            rest(10);
+            MPI_Send(here, 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
+        }
+        if (rank == 1) MPI_Recv(there, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+/* The same, from whoever comes. */
+static void do_late_sender_any(void)
+{
+    MPI_Status status;
+
+    for (int i = 0; i < 40; i++) {
+        if (rank == 0) {
+            rest(10);
+            MPI_Send(here, 1, MPI_DOUBLE, 1, i, MPI_COMM_WORLD);
+        }
+        if (rank == 1) MPI_Recv(there, 1, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+    }
+}
+
+/* The same with receives that are begun before. */
+static void do_late_sender_wait(void)
+{
+    MPI_Request requests[2];
+
+    for (int i = 0; i < 40; i++) {
+        if (rank == 0) {
+            rest(10);
+            MPI_Isend(here, 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, &requests[0]);
+            MPI_Isend(here, 1, MPI_DOUBLE, 1, 2, MPI_COMM_WORLD, &requests[1]);
+        }
+        if (rank == 1) {
+            MPI_Irecv(there, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, &requests[0]);
+            MPI_Irecv(there + 1, 1, MPI_DOUBLE, 0, 2, MPI_COMM_WORLD, &requests[1]);
+        }
+        if (rank < 2) MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+}
+
+/* More messages than are kept. */
+static void do_late_sender_many(void)
+{
+    for (int i = 0; i < 20000; i++) {
+        if (rank == 0) {
+            if (i % 40 == 7) rest(1);
+            MPI_Send(here, 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
+        }
+        if (rank == 1) MPI_Recv(there, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+/* Which message it was is known too late: nothing is said of who is late. */
+static void do_late_unknown(void)
+{
+    MPI_Request request;
+
+    for (int i = 0; i < 40; i++) {
+        if (rank == 0) {
+            rest(10);
+            MPI_Send(here, 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
+        }
+        if (rank == 1) {
+            MPI_Irecv(there, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
+static void do_late_receiver(void)
+{
+    for (int i = 0; i < 20; i++) {
+        if (rank == 0) MPI_Send(here, MANY, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
+        if (rank == 1) {
+            rest(20);
+            MPI_Recv(there, MANY, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+    }
+}
+
+/* A communicator with names of its own, and sends that say that they wait. */
+static void do_late_receiver_grid(void)
+{
+    const int sizes[1] = {size}, periods[1] = {1};
+    MPI_Comm grid;
+
+    MPI_Cart_create(MPI_COMM_WORLD, 1, sizes, periods, 0, &grid);
+    for (int i = 0; i < 40; i++) {
+        if (rank == 0) MPI_Ssend(here, 1, MPI_DOUBLE, 1, 1, grid);
+        if (rank == 1) {
+            rest(10);
+            MPI_Recv(there, 1, MPI_DOUBLE, 0, 1, grid, MPI_STATUS_IGNORE);
+        }
+    }
+    MPI_Comm_free(&grid);
+}
+
+/* Nobody is late: it is the bytes that take the time. */
+static void do_transfer(void)
+{
+    for (int i = 0; i < 60; i++) {
+        if (rank == 0) MPI_Send(here, MANY, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
+        if (rank == 1) MPI_Recv(there, MANY, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* ---- Controls ---------------------------------------------------------------------------------------------------- */
+
 static void do_even(void)
 {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 10; i++) {
         rest(100);
         sum_up(MPI_COMM_WORLD);
+    }
+}
+
+/* What is received was sent long before. */
+static void do_early(void)
+{
+    for (int i = 0; i < 10; i++) {
+        if (rank == 0) MPI_Send(here, 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
+        rest(100);
+        if (rank == 1) MPI_Recv(there, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+/* Work goes on while messages do. */
+static void do_exchange(void)
+{
+    const int other = rank ^ 1;
+    MPI_Request requests[2];
+
+    for (int i = 0; i < 10 && other < size; i++) {
+        MPI_Irecv(there, 100, MPI_DOUBLE, other, 1, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(here, 100, MPI_DOUBLE, other, 1, MPI_COMM_WORLD, &requests[1]);
+        rest(100);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     }
 }
 
 static const struct {
     const char *name;
     void (*run)(void);
-} programs[] = {{"in_turn", do_in_turn},
-                {"in_turn_other", do_in_turn_other},
-                {"in_turn_many", do_in_turn_many},
-                {"late", do_late},
-                {"small", do_small},
-                {"even", do_even}};
+} programs[] = {
+#define ROW(name) {#name, do_##name},
+    ROW(in_turn) ROW(in_turn_other) ROW(in_turn_many) ROW(late) ROW(small) ROW(late_sender) ROW(late_sender_any)
+        ROW(late_sender_wait) ROW(late_sender_many) ROW(late_unknown) ROW(late_receiver) ROW(late_receiver_grid)
+            ROW(transfer) ROW(even) ROW(early) ROW(exchange)};
 
 int main(int argc, char **argv)
 {

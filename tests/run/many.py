@@ -49,6 +49,12 @@ def end_of(words, folder, **changes):
     return seconds - float(found.group(2)) if found.group(1) == "before" else float(found.group(2))
 
 
+def before_end_of(words, folder):
+    """User time of a program before its end, s."""
+    _, out, _ = used(words, folder, subprocess.PIPE, OMPP_MEMORY="512M", OMPP_OVERWRITE=1, OMPP_OUTFORMAT="xml")
+    return float(re.search(r"^before ([0-9.]+)$", out, re.MULTILINE).group(1))
+
+
 def compare(verdict, title, measure):
     """measure(factor) returns user time of 1 and 4 times as many."""
     for _ in range(2):  # as the time of one may be short by chance
@@ -63,6 +69,7 @@ def compare(verdict, title, measure):
 
 
 def check_ends(verdict, scratch, programs):
+    compare(verdict, "many names", lambda factor: before_end_of([programs["serial"], "names", str(factor * 25000)], scratch.file("before", "x")[:-2]))
     for kind, n in (("names", 10000), ("paths", 20000)):
         compare(verdict, "end with many " + kind, lambda factor: end_of([programs["serial"], kind, str(factor * n)], scratch.file(kind, "x")[:-2]))
     if "mpi" in programs:

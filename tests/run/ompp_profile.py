@@ -155,6 +155,28 @@ class Whatif:
                 yield "what-if of region %d: share %r, followed %r" % (region, result.share, result.followed)
 
 
+MPI_LOSSES = ("mpi", "mpi-wait", "mpi-transfer", "ended")
+Loss = collections.namedtuple("Loss", "to ns region node rank rank_ns")
+
+
+class Efficiency:
+    """Of the run (region None), or of a user region."""
+
+    def __init__(self, element):
+        self.region = None if element.get("region") is None else number(element, "region")
+        self.thread_ns, self.useful_ns = number(element, "thread-ns"), number(element, "useful-ns")
+        self.threads, self.ranks = number(element, "threads"), number(element, "ranks")
+        for name in ("parallel", "balance", "communication"):
+            for level in ("", "mpi-", "openmp-"):
+                setattr(self, (level + name).replace("-", "_"), float(element.get(level + name)))
+        self.losses = [Loss(e.get("to"), number(e, "lost-ns"), number(e, "region", -1), number(e, "node", -1), number(e, "rank", -1),
+                            number(e, "rank-ns")) for e in element]
+
+    def lost(self, *to):
+        """Thread time that is lost to these, as part of all."""
+        return sum(loss.ns for loss in self.losses if loss.to in to) / self.thread_ns
+
+
 class Profile:
     def __init__(self, path):
         self.path = path
@@ -169,6 +191,7 @@ class Profile:
         self.regions = [r for r in self._all_regions if r.type not in PATH_TYPES]
         self.metric_rows = [dict(e.attrib, set=number(e, "set"), index=number(e, "index")) for e in root.iter("metric")]
         self.metrics = {e.get("name"): (number(e, "set"), number(e, "index")) for e in root.iter("metric")}
+        self.efficiencies = [Efficiency(e) for e in root.iter("efficiency")]
         whatif = root.find("whatif")
         self.whatif = None if whatif is None else Whatif(whatif, root.find("results"))
         self.tree, self.nodes = [], []
@@ -249,7 +272,7 @@ class Profile:
 
     def defects(self):
         """Broken rules, as text: sums must be exact, parts not larger than the whole."""
-        checks = [self._phases_sane, self._tasks_sane, self._children_exact, self._threads_exact] + ([self.whatif.defects] if self.whatif else [])
+        checks = [self._phases_sane, self._tasks_sane, self._children_exact, self._threads_exact, self._losses_exact] + ([self.whatif.defects] if self.whatif else [])
         return [text for check in checks for text in check()]
 
     def _phases_sane(self):
@@ -311,6 +334,21 @@ class Profile:
                 yield "rank %d thread %d: parts %d ns, whole %d ns" % (place + (own, top))
             if tasks > top + alone:
                 yield "rank %d thread %d: tasks run %d ns of %d ns" % (place + (tasks, top + alone))
+
+    def _losses_exact(self):
+        """What is lost makes up all that is no useful time, and efficiencies follow from these."""
+        for e in self.efficiencies:
+            name = "efficiency of region %s" % e.region
+            if sum(loss.ns for loss in e.losses) != e.thread_ns - e.useful_ns:
+                yield "%s: %d ns lost, of them told %d" % (name, e.thread_ns - e.useful_ns, sum(loss.ns for loss in e.losses))
+            mpi = sum(loss.ns for loss in e.losses if loss.to in MPI_LOSSES)
+            for found, wanted in ((e.parallel, e.useful_ns / e.thread_ns), (e.mpi_parallel, 1 - mpi / e.thread_ns),
+                                  (e.parallel, e.balance * e.communication), (e.mpi_parallel, e.mpi_balance * e.mpi_communication),
+                                  (e.parallel, e.mpi_parallel * e.openmp_parallel), (e.balance, e.mpi_balance * e.openmp_balance)):
+                if abs(found - wanted) > 1e-6:
+                    yield "%s: %r does not follow: %r" % (name, found, wanted)
+            if e.region is None and any(loss.rank_ns > loss.ns for loss in e.losses):
+                yield "%s: a rank loses more than all" % name
 
     def _odd_thread(self, place):
         for node in self.nodes[1:]:

@@ -2,10 +2,12 @@
 """
 Own cost: what the report says that measuring took, against the processor time that the program needs more than without ompp; also with
 a clock that is slower than it was when these figures were tried, so that no constant can be right. And the caution where it is much.
+usage: own_cost.py [--table [KIND...]]; --table: all programs, with one and two threads, as a table for docs/overhead.md (minutes).
 """
 
 import os
 import re
+import sys
 
 import harness
 
@@ -14,6 +16,9 @@ NEAR = 0.35      # of the difference
 LITTLE = 0.05    # of the run: no difference that could be compared
 ROUNDS = 5
 KINDS = ("atomic", "critical", "lock", "task", "function")
+WITH_TWO = ("atomic", "lock_own", "nested")
+MANY = ("atomic", "critical", "lock_own", "task", "tree", "function", "nested", "loops", "chunks", "regions", "messages")
+FUNCTIONS = ("function", "nested")
 
 # clock_gettime that takes longer.
 SLOW = """
@@ -25,7 +30,7 @@ int clock_gettime(clockid_t clock, struct timespec *t) { return (int)syscall(SYS
 """
 
 
-def processor_time(words, folder, **changes):
+def processor_time(words, folder, threads=1, **changes):
     """s of the process, and of nothing else."""
     os.makedirs(folder, exist_ok=True)
     pid = os.fork()
@@ -33,15 +38,11 @@ def processor_time(words, folder, **changes):
         os.chdir(folder)
         out = os.open("out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.dup2(out, 1)
-        os.execvpe(words[0], words, harness.environment(OMP_NUM_THREADS=1, OMPP_SAMPLE_HZ=0, OMPP_CALLPATH="site", OMPP_OVERWRITE=1, OMPP_QUIET=1, **changes))
+        os.execvpe(words[0], words, harness.environment(OMP_NUM_THREADS=threads, OMPP_SAMPLE_HZ=0, OMPP_CALLPATH="site", OMPP_OVERWRITE=1, OMPP_QUIET=1, **changes))
     _, status, used = os.wait4(pid, 0)
     if status:
         raise harness.Failure("%s: status %s" % (words, status))
     return used.ru_utime + used.ru_stime
-
-
-def least(words, folder, **changes):
-    return min(processor_time(words, folder, **changes) for _ in range(ROUNDS))
 
 
 def own(folder):
@@ -50,14 +51,42 @@ def own(folder):
     return sum(map(int, re.findall(r'<times [^>]*own-ns="(\d+)"', xml))) / 1e9, open(os.path.join(folder, "r")).read()
 
 
-def test(verdict, scratch, plain, programs, kind, title, **changes):
-    program = programs[kind == "function"]
+class Programs:
+    """The program, built without ompp and with it; by kind: functions and messages need other flags."""
 
+    def __init__(self, scratch):
+        self.scratch, self.built = scratch, {}
+
+    def build(self, name, **how):
+        if name not in self.built:
+            self.built[name] = self.scratch.file("bin", name)
+            flags = how.pop("flags", ())
+            harness.build(SOURCE, self.built[name], "opari", flags=("-O2", "-g", *flags), **how)
+        return self.built[name]
+
+    def both(self, kind):
+        if kind == "messages":
+            flags = ("-DWITH_MPI",)
+            return self.build("plain_mpi", mpi=True, flags=flags, instrument=False), self.build("measured_mpi", mpi=True, flags=flags)
+        functions = kind in FUNCTIONS
+        measured = self.build("functions", flags=("-finstrument-functions",)) if functions else self.build("measured")
+        return self.build("plain", instrument=False), measured
+
+
+def compared(programs, scratch, kind, title, **changes):
+    """s without ompp, with it, and what the report says; the report. In turn, the least of each."""
+    folder, (plain, measured) = scratch.file(title.replace(" ", "-"), "x")[:-2], programs.both(kind)
+    times, unchanged = [], {k: v for k, v in changes.items() if k != "LD_PRELOAD"}
+    for _ in range(ROUNDS):
+        times.append((processor_time([plain, kind], folder, **unchanged),
+                      processor_time([measured, kind], folder, OMPP_REPORTFILE="r", **changes)))
+    predicted, text = own(folder)
+    return min(t[0] for t in times), min(t[1] for t in times), predicted, text
+
+
+def test(verdict, scratch, programs, kind, title, **changes):
     def attempt():
-        folder = scratch.file(title.replace(" ", "-"), "x")[:-2]
-        without = least([plain, kind], folder, **{k: v for k, v in changes.items() if k != "LD_PRELOAD"})
-        measured = least([program, kind], folder, OMPP_REPORTFILE="r", **changes)
-        predicted, text = own(folder)
+        without, measured, predicted, text = compared(programs, scratch, kind, title, **changes)
         said = "%s: %.3f s without ompp, %.3f s with, %.3f s told" % (title, without, measured, predicted)
         print(said)
         if kind == "work":
@@ -69,24 +98,48 @@ def test(verdict, scratch, plain, programs, kind, title, **changes):
     verdict.timed(attempt)
 
 
+def table(scratch, programs, slow, names):
+    """Markdown; the last lines sum it up."""
+    with open(SOURCE) as file:
+        works = re.findall(r"void do_(work\w*)\(", file.read())
+    near = many = little = few = 0
+    print("| program | threads | without | with | difference | told | told / difference |\n|---|---|---|---|---|---|---|")
+    rows = [(k, t, {}) for k in MANY for t in ((1,) if k == "messages" else (1, 2))] + [(k, 2, {}) for k in works]
+    rows += [(k, t, {"LD_PRELOAD": slow, "OMPP_CLOCK": "gettime"}) for k in ("atomic", "tree") for t in (1, 2)]
+    for kind, threads, changes in rows:
+        if names and kind not in names:
+            continue
+        title = kind + (", slow clock" if changes else "")
+        without, measured, predicted, _ = compared(programs, scratch, kind, "%s %d" % (title, threads), threads=threads, **changes)
+        more = measured - without
+        if kind in works:
+            few, little = few + 1, little + (max(predicted, more) <= 0.05 * without)
+        else:
+            many, near = many + 1, near + (abs(predicted - more) <= 0.2 * more)
+        print("| %s | %d | %.3f | %.3f | %.3f | %.3f | %.2f |" % (title, threads, without, measured, more, predicted, predicted / more), flush=True)
+    print("told within 20 %% of the difference: %d of %d; both below 5 %%: %d of %d" % (near, many, little, few))
+
+
 def main():
     verdict, scratch = harness.Verdict("own_cost"), harness.Scratch("own_cost")
     if "opari" not in harness.sources():
         harness.skip("no gcc with opari2")
-    flags = ("-O2", "-g")
-    plain, measured, functions = (scratch.file("bin", name) for name in ("plain", "measured", "functions"))
-    harness.build(SOURCE, plain, "opari", flags=flags, instrument=False)
-    harness.build(SOURCE, measured, "opari", flags=flags)
-    harness.build(SOURCE, functions, "opari", flags=flags + ("-finstrument-functions",))
+    programs = Programs(scratch)
     slow, code = scratch.file("bin", "slow.so"), scratch.file("bin", "slow.c")
     with open(code, "w") as file:
         file.write(SLOW)
     if harness.execute([harness.COMPILERS["opari"], "-shared", "-fPIC", code, "-o", slow], scratch.path).status:
         raise harness.Failure("cannot build slow.so")
+    if "--table" in sys.argv[1:]:
+        table(scratch, programs, slow, [a for a in sys.argv[1:] if a != "--table"])
+        scratch.done(True)
+        return
     for kind in KINDS + ("work",):
-        test(verdict, scratch, plain, (measured, functions), kind, kind)
+        test(verdict, scratch, programs, kind, kind)
+    for kind in WITH_TWO:
+        test(verdict, scratch, programs, kind, kind + " 2", threads=2)
     for kind in ("atomic", "task"):
-        test(verdict, scratch, plain, (measured, functions), kind, kind + " slow", LD_PRELOAD=slow, OMPP_CLOCK="gettime")
+        test(verdict, scratch, programs, kind, kind + " slow", LD_PRELOAD=slow, OMPP_CLOCK="gettime")
     verdict.finish(scratch)
 
 

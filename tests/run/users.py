@@ -17,6 +17,9 @@ import time
 
 import harness
 
+sys.path.insert(0, os.path.join(harness.SOURCE, "tests", "html"))
+import page  # noqa: E402
+
 NOBODY, GROUP = 65534, 54321
 HERE = os.path.dirname(os.path.abspath(__file__))
 BOUND = 20  # seconds: much more than anything here takes
@@ -46,6 +49,12 @@ def is_whole(path):
 
 
 # ---- Reading
+
+
+def check_quiet(verdict, done, title):
+    """Nothing that a terminal obeys, and no death."""
+    bad = [c for c in done.out + done.err if not c.isprintable() and c not in "\n\t"]
+    verdict.check(done.status in (0, 1, 2) and not bad, "%s: status %d, %r, %r" % (title, done.status, bad, done.err[-200:]))
 
 
 def build_hostile(scratch):
@@ -238,6 +247,59 @@ def opened_by(pid):
         return []
 
 
+def test_secrets(verdict, scratch):
+    """A profile of another user names a program: its lines are in root's report when he may read the program himself."""
+    folder, hidden = shared(scratch, "secrets"), shared(scratch, "secrets/hidden", 0o755)
+    copy = os.path.join(hidden, "users")
+    harness.build(os.path.join(HERE, "users.c"), copy, harness.sources()[0], instrument=False)
+    execute([harness.command("ompp"), "--", copy, "kill"], folder, NOBODY, OMPP_JOB_DIR=folder)
+    left = glob.glob(folder + "/ompp-*")
+    for title, mode, of_file, read in (("all may read", 0o755, 0o755, True), ("hidden directory", 0o700, 0o755, False), ("hidden file", 0o755, 0o711, False)):
+        os.chmod(hidden, mode)
+        os.chmod(copy, of_file)
+        for words in (["convert", *left], ["merge", "--to=" + folder, *left]):
+            done = report(*words, folder=folder)
+            text = "".join(open(os.path.join(folder, path)).read() for path in done.out.split() if path.endswith(".txt"))
+            verdict.check(done.status == 0 and "Coverage" in text, "secrets: %s, %s: %s" % (title, words[0], done.err))
+            verdict.equal("users.c (" in text, read, "secrets: %s, %s: lines" % (title, words[0]))
+
+
+def test_debug(verdict, scratch):
+    """The debug file that a program names: of this user, of root or of the program's owner; nothing is waited for, and no hole is read."""
+    folder = shared(scratch, "debug", 0o755)
+    program, debug, out = os.path.join(folder, "users"), os.path.join(folder, "users.debug"), shared(scratch, "debug/out")
+    harness.build(os.path.join(HERE, "users.c"), program, harness.sources()[0], instrument=False, flags=("-g", "-Wl,--build-id=none"))
+    for words in (["--only-keep-debug", program, debug], ["--strip-debug", program], ["--add-gnu-debuglink=" + debug, program]):
+        verdict.equal(execute(["objcopy", *words], folder).status, 0, "objcopy " + words[0])
+    with open(debug, "rb") as file:
+        data = file.read()
+    mine, maker, other = NOBODY, 1234, 1235
+
+    def fill(size):
+        with open(debug, "wb") as file:
+            file.write(data)
+        os.truncate(debug, size or len(data))
+
+    for title, make, owner, read in (
+            ("own", lambda: fill(0), mine, True), ("root's", lambda: fill(0), 0, True), ("its maker's", lambda: fill(0), maker, True),
+            ("another user's", lambda: fill(0), other, False), ("another user's hole", lambda: fill(1 << 42), other, False),
+            ("own hole", lambda: fill(1 << 42), mine, False), ("a pipe", lambda: os.mkfifo(debug), mine, False),
+            ("a device", lambda: os.symlink("/dev/zero", debug), mine, False)):
+        if os.path.lexists(debug):
+            os.remove(debug)
+        make()
+        for path, who in ((debug, owner), (program, maker)):
+            os.chown(path, who, who, follow_symlinks=False)
+        for path in glob.glob(out + "/*"):
+            os.remove(path)
+        done = execute([harness.command("ompp"), "--", program], out, mine)
+        text = "".join(open(path).read() for path in glob.glob(out + "/*.txt"))
+        title = "debug file, %s: " % title
+        verdict.check(done.status == 0 and "ompp Coverage" in text, title + done.err)
+        verdict.equal("users.c (" in text, read, title + "lines")
+        verdict.equal("its debug file is another user's, and was not read" in text, owner == other, title + "what Coverage says")
+
+
 def test_shown(verdict, scratch):
     """Names that others have chosen do nothing to the terminal."""
     folder = shared(scratch, "shown")
@@ -248,6 +310,21 @@ def test_shown(verdict, scratch):
         done = report(*([command + name] if "-" in command else [command, name]), folder=folder)
         verdict.check(done.status in (1, 2) and done.err.count("\n") == 1 and done.err[:-1].isprintable() and done.out == "",
                       "names with control characters: %s: %r %r" % (command, done.err, done.out))
+    for kind, words in (("mpi", ["annotate", "--full", "h.xml", "solve.c"]), ("whatif", ["coz", "h.xml"]), ("mpi", ["show", "h.xml"])):
+        with open(os.path.join(harness.SOURCE, "tests", "golden", kind + ".xml")) as file, open(os.path.join(folder, "h.xml"), "w") as to:
+            to.write(re.sub(r' (file|name)="((?!solve)[^"]*)"', r' \1="\2\\x1b]0;b\\x07\\x9b"', file.read()))
+        with open(os.path.join(folder, "solve.c"), "w") as file:
+            file.write("x\n" * 99)
+        check_quiet(verdict, report(*words, folder=folder), "names in a profile: " + words[0])
+    source = os.path.join(folder, "a\x1b]0;b\x07.c")
+    with open(source, "w") as file:
+        file.write("int there(int n) { while (n > 9) n /= 3; return n; }\nint main(int n, char **v) { return there(n); }\n")
+    for options in (["-g"], []):
+        done = execute([harness.COMPILERS["opari"], "-O0", *options, source, "-o", name], folder)
+        execute(["objcopy", "--redefine-sym", "there=a\x1b]0;b\x07", name], folder)
+        verdict.equal(done.status, 0, "ompp-struct: built: " + done.err)
+        for words in ([name], ["--function=a\x1bb", name], ["--address=1\x1b", name], ["--address=1", name], [name + "x"], ["--\x1b"]):
+            check_quiet(verdict, execute([harness.command("ompp-struct"), *words], folder), "ompp-struct %s" % words[0])
 
 
 def test_expire(verdict, scratch, program):
@@ -342,15 +419,20 @@ def test_elsewhere(verdict, scratch, program):
     verdict.equal({stat.S_IMODE(os.stat(path).st_mode) for path in found}, {0o600}, "elsewhere: modes")
 
 
+def text_of(path):
+    """Of a report; of a page what is packed in it."""
+    return page.unpacked(path) if path.endswith(".html") else open(path).read()
+
+
 def test_redacted(verdict, scratch, program):
     """A report for others: no directory, no host, no value of a variable that is no number."""
     folder = shared(scratch, "redacted")
     host = os.uname().nodename
     for redact in (0, 1):
-        done = execute([program], folder, OMPP_REDACT=redact, OMPP_JOB_DIR=folder, OMPP_OUTDIR=folder, OMP_PLACES="sockets", OMPP_OUTFORMAT="text,csv")
+        done = execute([program], folder, OMPP_REDACT=redact, OMPP_JOB_DIR=folder, OMPP_OUTDIR=folder, OMP_PLACES="sockets", OMPP_OUTFORMAT="text,csv,html")
         verdict.equal(done.status, 0, "OMPP_REDACT=%d: status" % redact)
-        texts = [open(path).read() for path in glob.glob(folder + "/users.2-%d.ompp.*" % redact)]
-        verdict.equal(len(texts), 3, "OMPP_REDACT=%d: reports" % redact)
+        texts = [text_of(path) for path in glob.glob(folder + "/users.2-%d.ompp.*" % redact)]
+        verdict.equal(len(texts), 4, "OMPP_REDACT=%d: reports" % redact)
         found = [what for what in (scratch.path, harness.SOURCE, 'host="%s"' % host, "sockets") if any(what in text for text in texts)]
         verdict.equal(found, [] if redact else [scratch.path, harness.SOURCE, 'host="%s"' % host, "sockets"], "OMPP_REDACT=%d: what it holds" % redact)
         verdict.check(any("users.c" in text for text in texts), "OMPP_REDACT=%d: names of files" % redact)
@@ -374,10 +456,10 @@ def test_redacted_blanks(verdict, scratch):
     harness.build(source, program, harness.sources()[0])
     for number, settings in enumerate(({"OMPP_JOB_DIR": os.path.join(secret, "no place", "for jobs")}, {"OMPP_JOB_DIR": "secret of hers/no where/at all"},
                                        {"OMPP_CLOCK": "/a secret/and more/of it"})):
-        done = execute([program], secret, OMPP_REDACT=1, OMPP_OUTDIR=folder, OMPP_OUTFORMAT="text,csv", **settings)
+        done = execute([program], secret, OMPP_REDACT=1, OMPP_OUTDIR=folder, OMPP_OUTFORMAT="text,csv,html", **settings)
         verdict.equal(done.status, 0, "redacted blanks: status")
-        texts = [open(path).read() for path in glob.glob(glob.escape(folder) + "/users.2-%d.ompp.*" % number)]
-        verdict.equal(len(texts), 3, "redacted blanks: reports: " + done.err)
+        texts = [text_of(path) for path in glob.glob(glob.escape(folder) + "/users.2-%d.ompp.*" % number)]
+        verdict.equal(len(texts), 4, "redacted blanks: reports: " + done.err)
         for text in texts:
             bad = [line for line in text.splitlines() if re.search("secret|alice|home|her own|no place|no where|and more", line)]
             verdict.equal(bad, [], "redacted blanks: %s: what it holds" % settings)
@@ -447,6 +529,8 @@ def main():
         test_own_links(verdict, scratch, program)
         test_collect(verdict, scratch, program)
         test_moved(verdict, scratch, program)
+        test_secrets(verdict, scratch)
+        test_debug(verdict, scratch)
         test_shown(verdict, scratch)
         test_expire(verdict, scratch, program)
         test_pipes(verdict, scratch, program)

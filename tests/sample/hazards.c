@@ -142,6 +142,21 @@ static void blocked(void)
     }
 }
 
+/* Threads that begin with all signals blocked, as those of xz. */
+static void masked(void)
+{
+    double seconds = 0.5;
+    pthread_t threads[2];
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, spin_thread, &seconds);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    spin(0.2);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+}
+
 /* ---- The program's own handler, timer, action -------------------------------------------------------------------- */
 
 static void handler(void)
@@ -573,12 +588,11 @@ static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {
-    {"blocked", blocked},     {"handler", handler},   {"timer", timer},
-    {"query", query},         {"killed", killed},     {"closes", closes},
-    {"processes", processes}, {"executes", executes}, {"threads", threads},
-    {"stacks", stacks},       {"jumps", jumps},       {"code", code},
-    {"modules", modules},     {"library", library},   {"interrupted", interrupted},
-    {"nothing", nothing},     {"status", status},     {"serial", serial},
+    {"blocked", blocked},   {"masked", masked},   {"handler", handler}, {"timer", timer},
+    {"query", query},       {"killed", killed},   {"closes", closes},   {"processes", processes},
+    {"executes", executes}, {"threads", threads}, {"stacks", stacks},   {"jumps", jumps},
+    {"code", code},         {"modules", modules}, {"library", library}, {"interrupted", interrupted},
+    {"nothing", nothing},   {"status", status},   {"serial", serial},
 };
 
 int main(int argc, char **argv)

@@ -22,7 +22,8 @@ RATES = {"timers": 100, "perf events": 3000}
 USES = "not available: samples to the end"
 # Case: ms of sampled processor time at least, and what Coverage says.
 CASES = {
-    "blocked": (500, "threads without samples at the end: 1: they block SIGPROF"), "handler": (200, USES + " (the program has a handler for SIGPROF)"),
+    "blocked": (500, "threads without samples at the end: 1 (they block SIGPROF)"), "masked": (100, "threads without samples: 2 (they block SIGPROF)"),
+    "handler": (200, USES + " (the program has a handler for SIGPROF)"),
     "timer": (50, USES + " (the program has a handler for SIGPROF)"), "query": (250, None), "killed": (None, None), "closes": (100, None),
     "processes": (300, None), "executes": (None, None), "threads": (150, None), "stacks": (500, None), "jumps": (200, None), "code": (20, None),
     "modules": (20, None), "library": (50, USES + " (the program has a handler for SIGPROF)"), "interrupted": (10, None), "serial": (400, None)}
@@ -127,6 +128,20 @@ def off(verdict, scratch, program):
     verdict.check(10 <= number <= 60 and 400 <= ms <= 600, "0.5 s at 100 Hz: %d samples, %d ms" % (number, ms))
 
 
+def valgrind(verdict, scratch):
+    """Callgrind ends programs that get signals in threads: there are no samples, and no lines of valgrind's about what ompp does."""
+    if not shutil.which("valgrind"):
+        return print("note: valgrind is not installed")
+    for how in harness.sources():
+        program, folder = scratch.file(how, "valgrind"), scratch.file(how, "valgrind-run", "x")[:-2]
+        harness.build(os.path.join(harness.SOURCE, "tests", "bench", "bench_constructs.c"), program, how)
+        words = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, "parallel", "300"]
+        outcome = execute(words, folder, OMP_NUM_THREADS=2, OMP_WAIT_POLICY="passive")
+        verdict.equal(outcome.status, 0, how + ", callgrind: " + outcome.err[-300:])
+        verdict.check("unknown 'how'" not in outcome.err, how + ", callgrind: says: " + outcome.err[-300:])
+        verdict.check("not available: samples (valgrind runs the program" in text_of(outcome), how + ", callgrind: Coverage")
+
+
 def main():
     verdict, scratch = harness.Verdict("hazards"), harness.Scratch("hazards")
     program, module = build(scratch, "hazards"), scratch.file("libevent-module.so")
@@ -141,12 +156,18 @@ def main():
             least, coverage = CASES[case]
             if way == "perf events":  # which are off while the signal is blocked, and in the kernel
                 least = {"blocked": 200, "closes": 50}.get(case, least and least * 0.6)
-                coverage = {"closes": "threads without samples at the end: 2: the program has closed the descriptors"}.get(case, coverage)
-            compare(verdict, scratch, "%s, %s" % (case, way), [program, case, *([module] if case in ("modules", "library") else [])], rate, None, least, coverage)
+                coverage = {"closes": "threads without samples at the end: 2 (the program has closed the descriptors"}.get(case, coverage)
+            measured = compare(verdict, scratch, "%s, %s" % (case, way), [program, case, *([module] if case in ("modules", "library") else [])], rate, None, least, coverage)
+            if case == "masked":
+                text = text_of(measured)
+                seconds = [float(s) for s in re.findall("processor time of threads that block SIGPROF, which no sample stands for: ([0-9.]+) sec", text)]
+                verdict.check(seconds and 0.8 <= seconds[0] <= 1.2, "masked, %s: processor time of two threads, 0.5 s each: %s" % (way, seconds))
+                verdict.check(re.search(r"Samples : [^:]*; threads without: 2 ", text), "masked, %s: header" % way)
     if sys.argv[1:] in ([], ["rest"]):
         own_timers(verdict, scratch, program, max(found.values()))
         limits(verdict, scratch, program, found)
         off(verdict, scratch, program)
+        valgrind(verdict, scratch)
     verdict.finish(scratch)
 
 

@@ -44,6 +44,49 @@ def sums(profile):
     return below, pairs
 
 
+def rows_of(text):
+    """[own %, all %, depth, name] of the rows of a tree, --by=callee or caller."""
+    table = text[text.index(" own sec"):].splitlines()[1:]
+    cells = [(line[:25], line[25:]) for line in table if line.strip()]
+    return [([float(part) for part in left.split()[1:]], (len(name) - len(name.lstrip())) // 2, name.strip()) for left, name in cells]
+
+
+def agree(verdict, title, outcome):
+    """In each view the percentages of what is below a row, and the row's own, are those of the row; all are 100 %; views agree with each other."""
+    shown = {view: harness.execute([harness.command("ompp-report"), "show", "--full", "--by=" + view, outcome.reports()[0]], outcome.folder).out
+             for view in ("callee", "caller", "flat")}
+    own_of, function = {}, {}
+    rows = rows_of(shown["callee"])
+    top = sum(values[1] for values, depth, _ in rows if depth == 0)
+    verdict.check(abs(top - 100) < 0.01 * len(rows) + 0.02, "%s: callee: the outermost rows are %.2f %%" % (title, top))
+    for i, (values, depth, name) in enumerate(rows):
+        below = []
+        for inner in rows[i + 1:]:
+            if inner[1] <= depth:
+                break
+            below += [inner[0][1]] if inner[1] == depth + 1 else []
+        verdict.check(abs(values[0] + sum(below) - values[1]) <= 0.006 * (len(below) + 2), "%s: callee: %s: own and %s" % (title, (values, name), below))
+        is_part = name.startswith("[loop ") or ", inlined at " in name
+        function[depth] = function[depth - 1] if is_part and depth else name
+        own_of[function[depth]] = own_of.get(function[depth], 0) + values[0]
+    rows = rows_of(shown["caller"])
+    for i, (values, depth, name) in enumerate(rows):
+        above = []
+        for outer in rows[i + 1:]:
+            if outer[1] <= depth:
+                break
+            above += [outer[0][0]] if outer[1] == depth + 1 else []
+        verdict.check(sum(above) <= values[0] + 0.006 * (len(above) + 2), "%s: caller: %s: callers have %s" % (title, (values, name), above))
+        if depth == 0:
+            verdict.check(abs(own_of.get(name, 0) - values[0]) <= 0.1, "%s: %s has %s by caller, %s by callee" % (title, name, values, own_of.get(name)))
+    own = sum(values[0] for values, depth, _ in rows if depth == 0)
+    verdict.check(abs(own - 100) < 0.01 * len(rows) + 0.02, "%s: caller: own time is %.2f %%" % (title, own))
+    functions = shown["flat"][shown["flat"].index("all %  function"):]
+    functions = functions[:functions.index("\n\n")].splitlines()[1:]
+    own = sum(float(line.split()[1]) for line in functions)
+    verdict.check(abs(own - 100) < 0.01 * len(functions) + 0.02, "%s: flat: functions' own time is %.2f %%" % (title, own))
+
+
 def check(verdict, title, outcome, threads):
     if not verdict.equal((outcome.status, outcome.out), (0, "done\n"), title + ": result; stderr: " + outcome.err[-300:]):
         return
@@ -77,7 +120,9 @@ def check(verdict, title, outcome, threads):
     verdict.equal([text for _, _, text in beside], source, title + ": source text")
     near = sum(float(cells.split()[1]) for cells, line, _ in beside if cells[:16].strip() and abs(int(line) - hot) <= 1)
     verdict.check(near > 90, "%s: annotate: line %d has %.2f %%" % (title, hot, near))
-    for view, wanted in (("callee", r"heavy shares\.c:\d+\n +\d[^\n]*spin"), ("caller", r"spin shares\.c:\d+\n +\d[^\n]*heavy"), ("flat", r"spin shares\.c")):
+    agree(verdict, title, outcome)
+    loop = r"work shares\.c:\d+\n +\d[^\n]*\[loop shares\.c:\d+-\d+\]\n +\d[^\n]*(first|second)" if os.path.exists(os.path.join(harness.BUILD, ".libs", "libompp-unwind.so")) else "work"
+    for view, wanted in (("callee", loop), ("callee", r"heavy shares\.c:\d+\n +\d[^\n]*spin"), ("caller", r"spin shares\.c:\d+\n +\d[^\n]*heavy"), ("flat", r"spin shares\.c")):
         shown = harness.execute([harness.command("ompp-report"), "show", "--by=" + view, outcome.reports()[0]], outcome.folder).out
         verdict.check(re.search(wanted, shown), "%s: --by=%s: %s" % (title, view, shown[:600]))
 

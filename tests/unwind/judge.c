@@ -3,8 +3,8 @@
  *
  * OMPP_JUDGE=step     the program is run by single steps; calls are seen as they are made, so that the true path is known at each
  *                     instruction. Every OMPP_JUDGE_EVERY-th (17) is judged, until OMPP_JUDGE_STEPS (3,000,000) were made.
- * OMPP_JUDGE=sample   SIGPROF at OMPP_JUDGE_HZ (5000), compared with libunwind on the same context; the program ends after
- *                     OMPP_JUDGE_SAMPLES (no limit) or OMPP_JUDGE_SECONDS (3600).
+ * OMPP_JUDGE=sample   SIGPROF at OMPP_JUDGE_HZ (5000), compared with libunwind on the same context and, by a thread that gets copies
+ *                     of the stack, with libdw; the program ends after OMPP_JUDGE_SAMPLES (no limit) or OMPP_JUDGE_SECONDS (3600).
  *
  * At the end one line of figures goes to the file OMPP_JUDGE_OUT, and a line for each of the first wrong paths.
  */
@@ -29,6 +29,10 @@
 #ifdef HAVE_LIBUNWIND
 #include <libunwind.h>
 #endif
+#ifdef HAVE_LIBDW
+#include <elfutils/libdwfl.h>
+#include <link.h>
+#endif
 
 #define FRAMES 1024
 #define TRAP_FLAG 0x100
@@ -37,6 +41,7 @@
 typedef struct {
     uint64_t samples, root, wrong_paths, frames, right_frames, other_root, both, both_wrong, ns, other_ns, other_frames;
     uint64_t invalid, truncated;
+    uint64_t dw_samples, dw_both, dw_differ, dw_frames; /* complete with libdw, of those it was given */
 } figures_t;
 
 static figures_t figures;
@@ -71,7 +76,7 @@ static void note_wrong(const char *what, uintptr_t pc, unsigned frame, uintptr_t
 {
     for (unsigned i = 0; i < nwrong; i++)
         if (wrong[i].pc == pc) return;
-    if (nwrong == WRONG) return;
+    if (nwrong == WRONG || (nwrong >= WRONG / 2 && strncmp(what, "failed", 6) != 0)) return;
     wrong[nwrong].what = what;
     wrong[nwrong].pc = pc;
     wrong[nwrong].frame = frame;
@@ -170,6 +175,143 @@ static size_t by_libunwind(ucontext_t *context, uintptr_t *addresses, bool *is_r
 
 #define COUNT(field, n) __atomic_fetch_add(&figures.field, (n), __ATOMIC_RELAXED)
 
+/* libdw allocates: the handler hands it registers, path and a copy of the stack; what finds no room is not compared. */
+#ifdef HAVE_LIBDW
+#define JOBS 64
+#define COPIED ((size_t)256 << 10)
+
+typedef struct {
+    _Atomic int state; /* 0 = free, 1 = being filled, 2 = to be judged */
+    Dwarf_Word registers[17];
+    uintptr_t low;
+    size_t size, n, m;
+    uintptr_t path[FRAMES], other[FRAMES];
+    char stack[COPIED];
+} dw_job_t;
+
+static dw_job_t *jobs;
+static Dwfl *dwfl;
+
+static void give_to_libdw(const ucontext_t *context, const ompp_unwind_frame_t *frames, size_t n)
+{
+    static const int order[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+                                REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+    const uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+
+    if (!jobs || sp < own->stack_low || sp >= own->stack_high) return;
+    for (unsigned j = 0; j < JOBS; j++) {
+        int expected = 0;
+        dw_job_t *job = &jobs[j];
+        if (!atomic_compare_exchange_strong(&job->state, &expected, 1)) continue;
+        for (unsigned r = 0; r < 17; r++) job->registers[r] = (Dwarf_Word)context->uc_mcontext.gregs[order[r]];
+        job->low = sp - 128;
+        job->size = own->stack_high - job->low < COPIED ? own->stack_high - job->low : COPIED;
+        memcpy(job->stack, (void *)job->low, job->size);
+        for (size_t i = 0; i < n; i++) job->path[i] = frames[i].address;
+        job->n = n;
+        atomic_store(&job->state, 2);
+        return;
+    }
+}
+
+static dw_job_t *current;
+
+static pid_t dw_next(Dwfl *d, void *argument, void **thread_argument)
+{
+    (void)d, (void)argument;
+    if (*thread_argument) return 0;
+    *thread_argument = current;
+    return 1;
+}
+
+static bool dw_thread(Dwfl *d, pid_t tid, void *argument, void **thread_argument)
+{
+    (void)d, (void)tid, (void)argument;
+    *thread_argument = current;
+    return true;
+}
+
+static bool dw_read(Dwfl *d, Dwarf_Addr at, Dwarf_Word *word, void *argument)
+{
+    (void)d, (void)argument;
+    if (at - current->low > current->size - 8) return false;
+    memcpy(word, current->stack + (at - current->low), 8);
+    return true;
+}
+
+static bool dw_registers(Dwfl_Thread *t, void *argument)
+{
+    return dwfl_thread_state_registers(t, 0, 17, ((dw_job_t *)argument)->registers);
+}
+
+static int dw_frame(Dwfl_Frame *frame, void *argument)
+{
+    dw_job_t *job = argument;
+    Dwarf_Addr pc;
+
+    if (!dwfl_frame_pc(frame, &pc, NULL)) return -1;
+    if (pc && job->m < FRAMES) job->other[job->m++] = pc;
+    return DWARF_CB_OK;
+}
+
+static int count_adds(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    (void)size;
+    *(unsigned long long *)argument = info->dlpi_adds + info->dlpi_subs;
+    return 1;
+}
+
+static void report_modules(void)
+{
+    static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_linux_proc_find_elf,
+                                             .find_debuginfo = dwfl_standard_find_debuginfo};
+    static const Dwfl_Thread_Callbacks threads = {
+        .next_thread = dw_next, .get_thread = dw_thread, .memory_read = dw_read, .set_initial_registers = dw_registers};
+    static unsigned long long last;
+    unsigned long long adds = 0;
+
+    dl_iterate_phdr(count_adds, &adds);
+    if (dwfl && adds == last) return;
+    last = adds;
+    if (dwfl) dwfl_end(dwfl);
+    dwfl = dwfl_begin(&callbacks);
+    dwfl_linux_proc_report(dwfl, getpid());
+    dwfl_report_end(dwfl, NULL, NULL);
+    dwfl_attach_state(dwfl, NULL, getpid(), &threads, NULL);
+}
+
+static void judge_by_libdw(void)
+{
+    for (unsigned j = 0; jobs && j < JOBS; j++) {
+        if (atomic_load(&jobs[j].state) != 2) continue;
+        current = &jobs[j];
+        current->m = 0;
+        report_modules();
+        dwfl_getthread_frames(dwfl, 1, dw_frame, current);
+        COUNT(dw_samples, 1);
+        /* It ends without an error, too, where it finds nothing more. */
+        if (current->m && current->other[current->m - 1] == current->path[current->n - 1]) {
+            COUNT(dw_both, 1);
+            COUNT(dw_frames, current->n);
+            for (size_t i = 0; i < current->n || i < current->m; i++) {
+                if (i < current->n && i < current->m && current->path[i] == current->other[i]) continue;
+                COUNT(dw_differ, 1);
+                note_wrong("differs-libdw", current->path[0], (unsigned)i, i < current->n ? current->path[i] : 0,
+                           i < current->m ? current->other[i] : 0, 0);
+                break;
+            }
+        }
+        atomic_store(&current->state, 0);
+    }
+}
+#else
+static void give_to_libdw(const ucontext_t *context, const ompp_unwind_frame_t *frames, size_t n)
+{
+    (void)context, (void)frames, (void)n;
+}
+static void judge_by_libdw(void) {}
+#endif
+
 static void on_sample(int signal, siginfo_t *info, void *argument)
 {
     ompp_unwind_frame_t frames[FRAMES];
@@ -202,6 +344,7 @@ static void on_sample(int signal, siginfo_t *info, void *argument)
         if (!root && own->end != OMPP_UNWIND_TRUNCATED)
             note_wrong("failed", frames[n - 1].address, (unsigned)n - 1, frames[0].address,
                        n > 1 ? frames[n - 2].address : 0, own->end);
+        if (root) give_to_libdw(argument, frames, n);
         if (root && other_root) {
             COUNT(both, 1);
             for (size_t i = 0; i < n || i < m; i++)
@@ -295,11 +438,12 @@ static void finish(void)
     finished = true;
     fprintf(out,
             "mode=%s samples=%lu root=%lu truncated=%lu frames=%lu wrong=%lu right_frames=%lu invalid=%lu "
-            "other_root=%lu both=%lu differ=%lu "
+            "other_root=%lu both=%lu differ=%lu dw_samples=%lu dw_both=%lu dw_frames=%lu dw_differ=%lu "
             "ns_frame=%.1f other_ns_frame=%.1f recipes=%lu inferred=%lu\n",
             steps ? "step" : "sample", figures.samples, figures.root, figures.truncated, figures.frames,
             figures.wrong_paths, figures.right_frames, figures.invalid, figures.other_root, figures.both,
-            figures.both_wrong, figures.frames ? (double)figures.ns / figures.frames : 0,
+            figures.both_wrong, figures.dw_samples, figures.dw_both, figures.dw_frames, figures.dw_differ,
+            figures.frames ? (double)figures.ns / figures.frames : 0,
             figures.other_frames ? (double)figures.other_ns / figures.other_frames : 0, thread.recipes,
             thread.inferred);
     for (unsigned i = 0; i < nwrong; i++) {
@@ -322,8 +466,10 @@ static void *watch(void *unused)
 
     (void)unused;
     for (uint64_t end = now() + 1000000000u * number("OMPP_JUDGE_SECONDS", 3600);
-         __atomic_load_n(&figures.samples, __ATOMIC_RELAXED) < most && now() < end;)
-        usleep(20000);
+         __atomic_load_n(&figures.samples, __ATOMIC_RELAXED) < most && now() < end;) {
+        judge_by_libdw();
+        usleep(2000);
+    }
     finish();
     _exit(0);
 }
@@ -339,6 +485,9 @@ static int judged_main(int argc, char **argv, char **environment)
     limit = number("OMPP_JUDGE_STEPS", limit);
     every = number("OMPP_JUDGE_EVERY", every);
     unsetenv("LD_PRELOAD");
+#ifdef HAVE_LIBDW
+    jobs = calloc(JOBS, sizeof *jobs);
+#endif
     const int started = getenv("OMPP_JUDGE_SIMPLE") ? 0 : ompp_unwind_start();
     if (started) fprintf(stderr, "judge: ompp_unwind_start: %d %s\n", started, ompp_unwind_why_simple());
     atexit(finish);

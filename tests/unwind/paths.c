@@ -51,6 +51,29 @@ static __attribute__((noinline)) double realign_al(int n)
     for (int i = 0; i < 32; i++) s += p[i];
     return s;
 }
+/* Assembly without unwind information keeps its frame in r14 while a helper, which changes rbp, works on the aligned stack. */
+int by_register(int n);
+int by_memory(int n); /* keeps it in memory */
+__asm__(".text\n"
+        ".globl by_register\n"
+        ".type by_register, @function\n"
+        "by_register:\n\t"
+        "push %rbx\n\tpush %rbp\n\tpush %r14\n\t"
+        "mov %rsp, %r14\n\tand $-64, %rsp\n\tsub $128, %rsp\n\t"
+        "mov %edi, %eax\n\tmov $3, %ecx\n"
+        "1:\tcall 2f\n\tdec %ecx\n\tjne 1b\n\t"
+        "mov %r14, %rsp\n\tpop %r14\n\tpop %rbp\n\tpop %rbx\n\tret\n"
+        "2:\tlea 1(%rax), %rbp\n\tadd %ebp, %eax\n\tret\n"
+        ".size by_register, . - by_register\n"
+        ".globl by_memory\n"
+        ".type by_memory, @function\n"
+        "by_memory:\n\t"
+        "push %rbx\n\tpush %rbp\n\tmov %rsp, %rax\n\t"
+        "and $-64, %rsp\n\tsub $128, %rsp\n\tmov %rax, 64(%rsp)\n\t"
+        "lea 5(%rdi), %rbp\n\tmov $20, %ecx\n"
+        "3:\tadd $3, %rbp\n\tdec %ecx\n\tjne 3b\n\t"
+        "mov %ebp, %eax\n\tmov 64(%rsp), %rsp\n\tpop %rbp\n\tpop %rbx\n\tret\n"
+        ".size by_memory, . - by_memory\n");
 static int cmp(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 static __attribute__((noinline)) int sw(int k, int n)
 {
@@ -60,7 +83,7 @@ static __attribute__((noinline)) int sw(int k, int n)
     case 2: return n * 3;
     case 3: return (int)realign_al(n);
     case 4: return (int)walk(NULL) + n;
-    case 5: return abs(n);
+    case 5: return by_register(n) + by_memory(n);
     case 6: return puts("");
     default: return 7;
     }

@@ -47,7 +47,7 @@ for words in "--datta=1 --data" "--out-dir=x --outdir" "--ctrl2=x --ctr2" "--hal
 done
 # A wrong value stops the launch, however it is written; that of a variable does not.
 printf '#include <stdio.h>\nint main(void) { return fclose(fopen("ran", "w")); }\n' >run.c; gcc run.c -o run
-for words in "--mpi-report=foo merged|ranks|both" "--clock=sundial auto|tsc|gettime" "--outformat=text,cube text|plain|csv|xml" \
+for words in "--mpi-report=foo merged|ranks|both" "--clock=sundial auto|tsc|gettime" "--outformat=text,cube text|plain|csv|html|xml" \
     "--time-digits=12 digits.0-9" "--memory=1k bytes.256k-4G" "--memory=lots bytes" "--dump-interval=often seconds" "--overwrite=no 0.or.1" \
     "--ctr0=X numbers.from.1.to.9999" "--eval12345=1 numbers.from.1.to.9999"; do
     option=${words% *}

@@ -125,7 +125,7 @@ static const struct {
 } often_used[] = {
     {"Where reports go, and in which form", "--outdir=DIR", "directory (default: where the program starts)"},
     {"", "--appname=NAME", "name of the program in reports and their file names"},
-    {"", "--outformat=LIST", "text (default), csv, or csv,text; XML is always there"},
+    {"", "--outformat=LIST", "text (default), csv, html, or several; XML is always there"},
     {"How detailed they are", "--time-digits=N", "digits after the point of times, 0-9 (default 2)"},
     {"What is measured", "--ctr1=COUNTER", "a counter of PAPI, as PAPI_TOT_CYC; a second: --ctr2="},
     {"", "--omp-runtime=gomp", "OpenMP that comes after the start, as Python loads it"},

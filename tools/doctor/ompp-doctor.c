@@ -85,7 +85,6 @@ static void print_ompp(const ompp_doctor_t *d, const ompp_part_t *p)
 static void print_command(const ompp_doctor_t *d)
 {
     use_own_launcher(d);
-    printf("\n%s:\n  ", d->bad ? "When that is mended" : "Measure with");
     for (size_t i = 0; i < d->line.n; i++) {
         const ompp_part_t *p = &d->part[i];
         const ompp_launch_t *line = p->line;
@@ -94,7 +93,6 @@ static void print_command(const ompp_doctor_t *d)
         if (!p->instrumented) print_ompp(d, p);
         ompp_doctor_print_words(line->argv, line->program, ompp_doctor_count(line->argv));
     }
-    printf("\n");
 }
 
 /* ---- The command ------------------------------------------------------------------------------------------------- */
@@ -140,19 +138,31 @@ int ompp_doctor(char **argv)
     static ompp_doctor_t d;
     bool any = false;
 
+    bool json = false;
+    ompp_color_t color = OMPP_COLOR_AUTO;
+
     if (argv[0] && strcmp(argv[0], "--probe") == 0) ompp_doctor_probe(argv + 1);
+    for (; argv[0]; argv++) {
+        if (strcmp(argv[0], "--json") == 0) json = true;
+        else if (!ompp_color_read(argv[0], &color)) break;
+    }
     if (!argv[0] || argv[0][0] == '-' || !ompp_doctor_parse(argv, &d.line))
         return ompp_doctor_usage(argv[0]) ? 0 : WRONG_USAGE;
+    ompp_doctor_begin(json, color);
     for (size_t i = 0; i < d.line.n; i++) {
         d.part[i] = (ompp_part_t){.line = &d.line.part[i], .family = ""};
         ompp_doctor_check_program(&d, &d.part[i]);
         any = any || d.part[i].fits;
     }
-    if (!any) return 1;
+    if (!any) {
+        d.bad = true;
+        ompp_doctor_end(&d, NULL);
+        return 1;
+    }
     fflush(stdout);
     start_both(&d);
     ompp_doctor_check_line(&d);
-    print_command(&d);
+    ompp_doctor_end(&d, print_command);
     free(d.plain.rank);
     free(d.measured.rank);
     return d.bad;

@@ -7,6 +7,7 @@
 #define OMPP_TOOLS_DOCTOR_H
 
 #include "image/ompp_bind.h"
+#include "tools/common/ompp-color.h"
 #include "tools/common/ompp-program.h"
 
 #include <limits.h>
@@ -146,6 +147,12 @@ typedef enum { OMPP_FINE, OMPP_NOTE, OMPP_BAD } ompp_verdict_t;
 /** \brief Prints a line. \param[in] topic  what it is about; OMPP_BAD is kept in d->bad. */
 __attribute__((format(printf, 4, 5))) void ompp_doctor_say(ompp_doctor_t *d, ompp_verdict_t verdict, const char *topic,
                                                            const char *format, ...);
+
+/** \brief Before the first line. \param[in] as_json  all of it as one object. */
+void ompp_doctor_begin(bool as_json, ompp_color_t color);
+
+/** \brief After the last line. \param[in] print_command  prints the words to measure with to stdout; NULL = none. */
+void ompp_doctor_end(const ompp_doctor_t *d, void (*print_command)(const ompp_doctor_t *d));
 
 /** \brief Prints what to do about the line before. */
 __attribute__((format(printf, 1, 2))) void ompp_doctor_advise(const char *format, ...);

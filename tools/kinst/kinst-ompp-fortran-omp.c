@@ -25,6 +25,7 @@ typedef enum {
     ORDERED,      /* HIDDEN_NOTED with depend, else for OPARI2 */
     LOOP,         /* for OPARI2, with an end directive */
     PARALLEL_DO,  /* HIDDEN_NOTED with clauses that OPARI2 leaves with the team, else LOOP */
+    SECTIONS,     /* for OPARI2, with a directive for the first section */
     CANCEL,
 } action_t;
 
@@ -65,6 +66,8 @@ static const row_t rows[] = {
     {"master taskloop", HIDDEN_NOTED, NULL},
     {"masked taskloop", HIDDEN_NOTED, NULL},
     {"masked", INSIDE, "masked"},
+    {"parallel sections", SECTIONS, NULL},
+    {"sections", SECTIONS, NULL},
     {"scope", AROUND, "scope"},
     {"loop", AROUND_LOOP, "loop"},
     {"taskgroup", AROUND, "taskgroup"},
@@ -367,6 +370,23 @@ static size_t loop(work_t *w, size_t i, const row_t *row)
     return end;
 }
 
+/* The first section needs no directive, and OPARI2 does not see one without. */
+static size_t sections(work_t *w, size_t i)
+{
+    const size_t head = directive_end(w, i);
+    size_t next = head + 1;
+    const char *p = "";
+    kinst_line_kind_t kind = KINST_LINE_COMMENT;
+
+    copy(w, i, head, false);
+    for (; next < w->in.n && kind == KINST_LINE_COMMENT; next++)
+        kind = kinst_line_kind(w->f->form, w->in.v[next].text, &p);
+    const bool has = kind == KINST_LINE_DIRECTIVE && (kinst_words(&p, "section") || strncasecmp(p, "end", 3) == 0);
+    if (!has && (kind == KINST_LINE_CODE || kind == KINST_LINE_DIRECTIVE))
+        put(w, kinst_text("!$omp section"), w->in.v[i].line);
+    return head;
+}
+
 static bool has_clause(const work_t *w, size_t i, const char *clause)
 {
     for (size_t last = directive_end(w, i); i <= last; i++)
@@ -432,6 +452,7 @@ static size_t transform(work_t *w, size_t i)
             return hide(w, i, row->name, "parallel do linear");
         return loop(w, i, row);
     case LOOP: return loop(w, i, row);
+    case SECTIONS: return sections(w, i);
     case CANCEL: w->why = "it has cancel, which leaves out calls"; break;
     case HIDDEN: copy(w, i, head, true); return head;
     case HIDDEN_NOTED: return hide(w, i, row->name, row->name);

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "tools/report/ompp-report-left.h"
+#include "tools/report/ompp-report.h"
 
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
@@ -144,10 +145,19 @@ static int add_open_file(ompp_left_list_t *list, const char *path, int fd, const
     return rc;
 }
 
+int ompp_left_open(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat st;
+
+    if (fd >= 0 && fstat(fd, &st) == 0 && !is_own(&st, path)) ompp_report_note_maker(&st);
+    return fd;
+}
+
 /* A file that is named. It may be of anybody, and hold anything. */
 static int add_file(ompp_left_list_t *list, const char *path)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    const int fd = ompp_left_open(path);
     struct stat st;
 
     if (fd < 0) return -OMPP_E_OPEN;

@@ -59,6 +59,12 @@ bool ompp_left_remove(const ompp_left_file_t *file);
 /** \brief Why a file is not read, and what to do. \param[in] rc  the error; errno says more. */
 void ompp_left_why(const char *path, int rc, char *why, size_t n);
 
+/**
+ * \brief Opens a file that is named. When it is another user's, ompp_report_note_maker() is told.
+ * \return descriptor, -1 with errno.
+ */
+int ompp_left_open(const char *path);
+
 /** \brief Directories in which a run leaves things: borrowed. \return their number. */
 size_t ompp_left_places(const char *dirs[3]);
 

@@ -4,6 +4,7 @@
  */
 #include "base/ompp_clock.h"
 #include "base/ompp_error.h"
+#include "base/ompp_utf8.h"
 #include "config.h"
 #include "structure/ompp_scope.h"
 
@@ -32,12 +33,22 @@ typedef struct {
     size_t not_reached;
 } counts_t;
 
+/* Names of the command line and of files, which others may have made. \return valid until the next call. */
+static const char *shown(const char *name)
+{
+    static char *text;
+
+    free(text);
+    text = strdup(name);
+    return text ? ompp_utf8_make_printable(text) : "?";
+}
+
 /* ---- One procedure ----------------------------------------------------------------------------------------------- */
 
 static void print_place(const char *file, uint32_t line, uint32_t line_end)
 {
     if (!file || !line) return;
-    printf("  %s:%" PRIu32, file, line);
+    printf("  %s:%" PRIu32, shown(file), line);
     if (line_end > line) printf("-%" PRIu32, line_end);
 }
 
@@ -45,7 +56,9 @@ static void print_scope(const ompp_scope_t *scope, unsigned depth)
 {
     printf("%*s", (int)(2 * depth), "");
     if (scope->kind == OMPP_SCOPE_LOOP) printf("loop");
-    else printf("%s%s", scope->kind == OMPP_SCOPE_INLINED ? "inlined " : "", scope->function ? scope->function : "?");
+    else
+        printf("%s%s", scope->kind == OMPP_SCOPE_INLINED ? "inlined " : "",
+               scope->function ? shown(scope->function) : "?");
     print_place(scope->file, scope->line, scope->line_end);
     if (!scope->line && scope->low != UINT64_MAX) printf("  0x%" PRIx64, scope->low);
     printf("  %" PRIu64 " bytes", scope->bytes);
@@ -128,7 +141,7 @@ static void count_procedure(const ompp_procedure_t *p, counts_t *counts)
 
 static int wrong(const char *what, const char *word)
 {
-    fprintf(stderr, "ompp-struct: %s%s%s; try ompp-struct --help\n", what, word ? ": " : "", word ? word : "");
+    fprintf(stderr, "ompp-struct: %s%s%s; try ompp-struct --help\n", what, word ? ": " : "", word ? shown(word) : "");
     return EXIT_USAGE;
 }
 
@@ -138,7 +151,7 @@ static int complain(const char *file, int rc)
                        : rc == -OMPP_E_NOMEM ? "needs more memory than there is; ask for one --function"
                                              : "is no program or library of this machine, or is damaged";
 
-    fprintf(stderr, "ompp-struct: %s %s\n", file, what);
+    fprintf(stderr, "ompp-struct: %s %s\n", shown(file), what);
     return EXIT_BAD;
 }
 
@@ -205,8 +218,8 @@ static int show_all(ompp_structure_t *structure, const request_t *request)
     print_summary(&counts, ompp_clock_seconds() - begin);
     if (late) printf("not reached: some debug information; raise --seconds\n");
     if (request->function && counts.procedures == 0 && counts.not_reached == 0) {
-        fprintf(stderr, "ompp-struct: %s has no procedure %s; names are those of the source\n", request->file,
-                request->function);
+        fprintf(stderr, "ompp-struct: %s has no", shown(request->file));
+        fprintf(stderr, " procedure %s; names are those of the source\n", shown(request->function));
         return EXIT_BAD;
     }
     return EXIT_OK;
@@ -224,8 +237,8 @@ static int show_address(ompp_structure_t *structure, const request_t *request)
     const int rc = ompp_scope_at(structure, address, DBL_MAX, &spot);
     if (rc == -OMPP_E_NOMEM) return complain(request->file, rc);
     if (rc != 0) {
-        fprintf(stderr, "ompp-struct: %s has no procedure at %s; addresses are those of the file\n", request->file,
-                request->address);
+        fprintf(stderr, "ompp-struct: %s has no procedure at %s; addresses are those of the file\n",
+                shown(request->file), request->address);
         return EXIT_BAD;
     }
     for (const ompp_scope_t *s = spot.scope; s && n < 512; s = s->outer) chain[n++] = s;
@@ -299,7 +312,7 @@ int main(int argc, char **argv)
     if (rc != 0) return complain(request.file, rc);
     if (!ompp_structure_has_lines(structure))
         fprintf(stderr, "ompp-struct: %s has no debug information: loops have no lines; compile it with -g\n",
-                request.file);
+                shown(request.file));
     const int status = request.address ? show_address(structure, &request) : show_all(structure, &request);
     ompp_structure_close(structure);
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -172,21 +172,34 @@ static inline void ompp_causal_pass(ompp_causal_thread_t *self, ompp_time_t t)
 
 /* ---- Other processes (ompp_causal_remote.c) ---------------------------------------------------------------------- */
 
+/* The subscriber's functions (runtime/ompp_sync.h), without delays; with them, where they do something else. */
 size_t ompp_causal_clock_vector_size(void);
 size_t ompp_causal_clock_vector(void *vector, ompp_time_t t);
 bool ompp_causal_contribute(void *vector);
 bool ompp_causal_revise(void *mine, const void *all);
-bool ompp_causal_suspension(void);
 void ompp_causal_combine(void *into, const void *other);
 ompp_time_t ompp_causal_join_clock(const void *vector, const ompp_sync_wait_t *wait);
+size_t ompp_causal_delay_vector_size(void);
+size_t ompp_causal_delay_vector(void *vector, ompp_time_t t);
+void ompp_causal_delay_combine(void *into, const void *other);
+ompp_time_t ompp_causal_delay_join(const void *vector, const ompp_sync_wait_t *wait);
 void ompp_causal_clock(const ompp_sync_clock_t *clock);
+bool ompp_causal_suspension(void);
+/** \return common time less the own at t, 1/100 ns. */
+static inline ompp_fine_t ompp_causal_shift(ompp_fine_t t)
+{
+    const double shift = (double)ompp_causal.clock.offset_ns * OMPP_FINE + t * ompp_causal.clock.drift;
+
+    return (ompp_fine_t)(int64_t)shift;
+}
+
 /** \return t in the time common to all ranks, ns. */
 int64_t ompp_causal_common(ompp_time_t t);
 
-/** \brief The thread goes on at t after it has met other processes, with nothing left to pay. */
+/** \brief With delays: the thread goes on at t after it has met other processes, with nothing left to pay. */
 void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t);
 
-/* ---- Waits with a limit that are not followed (ompp_causal_remote.c) --------------------------------------------- */
+/* ---- Waits with a limit that are not followed (ompp_causal_state.c) ---------------------------------------------- */
 
 /**
  * \brief How many there were until t, and by how much they were longer than their limits, ns, of all threads: gains may
@@ -194,6 +207,9 @@ void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t);
  * \return whether that is too much of what was observed to trust gains.
  */
 bool ompp_causal_stalled(ompp_time_t t, uint64_t *times, uint64_t *ns);
+
+/** \brief One that was longer by the time from begin to end. */
+void ompp_causal_stall(ompp_time_t begin, ompp_time_t end);
 
 /** \return whether it was when it was looked at last, and not just once: other ranks are told. */
 bool ompp_causal_stalled_much(void);

@@ -54,7 +54,6 @@ void ompp_causal_farm_prefault(void)
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)&own + page - 1) & ~(page - 1);
     const int saved = errno;
 
-    if (ompp_causal.rule.delays) return;
     madvise((void *)begin, ((uintptr_t)(&own + 1) - begin) & ~(page - 1), MADV_NOHUGEPAGE);
     ompp_prefault(&own, (uintptr_t)&own.farm.seat_of[FIRST_SEATS] - (uintptr_t)&own);
     ompp_prefault(own.farm.seats, FIRST_SEATS * sizeof own.farm.seats[0]);
@@ -85,7 +84,7 @@ static bool may_note(ompp_causal_thread_t *self)
 
 bool ompp_causal_farm_puts_by(ompp_causal_thread_t *self, unsigned slots)
 {
-    if (ompp_causal.rule.delays || !is_manager(self) || !may_note(self)) return false;
+    if (!is_manager(self) || !may_note(self)) return false;
     atomic_fetch_add_explicit(&own.open.overtaken[OMPP_CLOCKS_SLOTS], 1, memory_order_relaxed);
     for (; slots; slots &= slots - 1)
         atomic_fetch_add_explicit(&own.open.overtaken[__builtin_ctz(slots)], 1, memory_order_relaxed);
@@ -150,7 +149,7 @@ static void tell_peer(ompp_causal_thread_t *self)
 
 void ompp_causal_note_sent(unsigned to)
 {
-    ompp_causal_thread_t *self = ompp_causal.rule.delays ? NULL : ompp_causal_enter();
+    ompp_causal_thread_t *self = ompp_causal_enter();
 
     if (!self) return;
     talk(self);
@@ -204,7 +203,7 @@ void ompp_causal_farm_wait(ompp_causal_thread_t *self, uint64_t from, uint64_t r
 {
     const bool any = wait->flags & OMPP_WHATIF_F_WILDCARD;
 
-    if (ompp_causal.rule.delays || wait->kind == OMPP_SYNC_ALL) return;
+    if (wait->kind == OMPP_SYNC_ALL) return;
     if (role) {
         self->serves.depends = true;
         atomic_store_explicit(&own.depends, true, memory_order_relaxed);
@@ -242,7 +241,6 @@ static void meet(ompp_causal_thread_t *self, bool astray, ompp_time_t t)
 
 void ompp_causal_farm_go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait, bool astray)
 {
-    if (ompp_causal.rule.delays) return;
     if (wait->kind == OMPP_SYNC_ALL) {
         meet(self, astray, wait->end);
         return;

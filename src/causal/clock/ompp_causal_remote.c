@@ -14,11 +14,7 @@
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 #define MANY UINT64_MAX
-#define FARMS 4u          /* that can at one meeting */
-#define STALLED_PART 100u /* one part in so many of the time is too much */
-#define STALLED_OFTEN 3u  /* so many times, before others are told, ... */
-/* and so much: what others have heard stays, and the first calls of a run take longer than others */
-#define STALLED_NS 2000000u
+#define FARMS 4u /* that can at one meeting */
 #define OPEN 16u /* bits of flags from there on: they hold if what was told of farms does not */
 
 _Static_assert(OMPP_WHATIF_FLAG_NUM <= OPEN, "flags have room twice");
@@ -63,37 +59,16 @@ typedef struct {
 } remote_t;
 
 /* Of another size in the other mode: so ranks notice that they have not the same. */
-size_t ompp_causal_clock_vector_size(void)
-{
-    return sizeof(remote_t) + (ompp_causal.rule.delays ? sizeof(uint64_t) : 0);
-}
+size_t ompp_causal_clock_vector_size(void) { return sizeof(remote_t); }
+size_t ompp_causal_delay_vector_size(void) { return sizeof(remote_t) + sizeof(uint64_t); }
 
-/* The first word of other ranks: messages are about to come. */
 void ompp_causal_clock(const ompp_sync_clock_t *clock)
 {
-    ompp_causal_farm_prefault();
     ompp_causal.clock = *clock;
     if (clock->error_ns) atomic_fetch_or(&ompp_causal.flags, OMPP_WHATIF_F_CLOCK);
 }
 
-/* Common time less the process's own at t, 1/100 ns. */
-static ompp_fine_t shift_at(ompp_fine_t t)
-{
-    const double shift = (double)ompp_causal.clock.offset_ns * OMPP_FINE + t * ompp_causal.clock.drift;
-
-    return (ompp_fine_t)(int64_t)shift;
-}
-
-int64_t ompp_causal_common(ompp_time_t t)
-{
-    return (int64_t)t + (int64_t)(shift_at((ompp_fine_t)t * OMPP_FINE) / OMPP_FINE);
-}
-
-static uint64_t present_set(void)
-{
-    return ompp_causal.rule.delays ? ompp_causal_origin()
-                                   : atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
-}
+static uint64_t present_set(void) { return atomic_load_explicit(&ompp_causal.set, memory_order_relaxed); }
 
 static void put_experiment(remote_t *remote)
 {
@@ -126,19 +101,12 @@ static void put_clocks(remote_t *remote, const ompp_clock_vector_t *own, ompp_fi
     for (unsigned i = 0; i < own->used; i++) remote->v[i] = own->v[i] + shift;
 }
 
-bool ompp_causal_suspension(void)
-{
-    const uint64_t suspension = atomic_load_explicit(&ompp_causal.suspension, memory_order_relaxed);
-
-    return suspension && suspension == atomic_load_explicit(&ompp_causal.set, memory_order_relaxed);
-}
-
 /* While clocks are suspended: the number of the set says that they do, and that others may begin again. */
 static size_t put_rest(remote_t *remote, ompp_time_t t)
 {
     const ompp_fine_t now = (ompp_fine_t)t * OMPP_FINE;
 
-    remote->t = now + shift_at(now);
+    remote->t = now + ompp_causal_shift(now);
     remote->set = present_set();
     return offsetof(remote_t, keys); /* turns are for meetings, which get all of it */
 }
@@ -149,43 +117,69 @@ static void put_flags(remote_t *remote)
         remote->flags[s] = remote->keys[s] ? ompp_causal_result_flags(s) : 0;
 }
 
-size_t ompp_causal_clock_vector(void *vector, ompp_time_t t)
+/* What the calling thread says. \return NULL = nothing. */
+static ompp_causal_thread_t *begin_vector(remote_t *remote, size_t size)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
-    remote_t *remote = vector;
 
-    memset(remote, 0, ompp_causal_clock_vector_size());
-    if (!self) return 0;
+    memset(remote, 0, size);
+    if (!self) return NULL;
     ompp_causal_settle(self);
     self->syncs++;
-    if (!ompp_causal.rule.delays) ompp_causal_propose_turn(self, &remote->turn.number, remote->turn.keys, t);
-    if (ompp_causal_is_suspended(self)) {
-        const size_t bytes = put_rest(remote, t);
-        ompp_causal_leave(self);
-        return bytes;
-    }
-    if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
-    if (ompp_causal.rule.delays) ompp_causal_note_message();
+    return self;
+}
+
+/* \return the common time less that of the thread's clock vector, self->own, at t. */
+static ompp_fine_t put_vector(ompp_causal_thread_t *self, remote_t *remote, uint64_t set, ompp_time_t t)
+{
     ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
-    const ompp_fine_t shift = shift_at(self->own.t);
+    const ompp_fine_t shift = ompp_causal_shift(self->own.t);
     remote->t = self->own.t + shift;
     remote->debt = self->own.debt;
-    remote->set = present_set();
+    remote->set = set;
     remote->from = (uint64_t)(ompp_whatif_rank() + 1);
-    remote->role = ompp_causal.rule.delays ? 0 : ompp_causal_farm_role(self);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) remote->keys[s] = ompp_causal_key(s);
     put_flags(remote);
-    if (ompp_causal.rule.delays) put_delays(remote, &self->own, shift, t);
-    else put_clocks(remote, &self->own, shift);
+    return shift;
+}
+
+size_t ompp_causal_clock_vector(void *vector, ompp_time_t t)
+{
+    remote_t *remote = vector;
+    ompp_causal_thread_t *self = begin_vector(remote, ompp_causal_clock_vector_size());
+    size_t bytes;
+
+    if (!self) return 0;
+    ompp_causal_propose_turn(self, &remote->turn.number, remote->turn.keys, t);
+    if (ompp_causal_is_suspended(self)) {
+        bytes = put_rest(remote, t);
+    } else {
+        const ompp_fine_t shift = put_vector(self, remote, present_set(), t);
+        remote->role = ompp_causal_farm_role(self);
+        put_clocks(remote, &self->own, shift);
+        bytes = offsetof(remote_t, v) + remote->used * sizeof remote->v[0];
+    }
     ompp_causal_leave(self);
-    return ompp_causal.rule.delays ? ompp_causal_clock_vector_size()
-                                   : offsetof(remote_t, v) + remote->used * sizeof remote->v[0];
+    return bytes;
+}
+
+size_t ompp_causal_delay_vector(void *vector, ompp_time_t t)
+{
+    ompp_causal_thread_t *self = begin_vector(vector, ompp_causal_delay_vector_size());
+
+    if (!self) return 0;
+    if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
+    ompp_causal_note_message();
+    const ompp_fine_t shift = put_vector(self, vector, ompp_causal_origin(), t);
+    put_delays(vector, &self->own, shift, t);
+    ompp_causal_leave(self);
+    return ompp_causal_delay_vector_size();
 }
 
 /* Before an exchange among all ranks. */
 bool ompp_causal_contribute(void *vector)
 {
-    ompp_causal_thread_t *self = ompp_causal.rule.delays ? NULL : ompp_causal_enter();
+    ompp_causal_thread_t *self = ompp_causal_enter();
     remote_t *remote = vector;
 
     if (!self) return false;
@@ -198,7 +192,7 @@ bool ompp_causal_contribute(void *vector)
 
 static void put_reported(remote_t *remote, const ompp_clock_vector_t *reported)
 {
-    const ompp_fine_t shift = shift_at(reported->t);
+    const ompp_fine_t shift = ompp_causal_shift(reported->t);
 
     put_clocks(remote, reported, shift);
     remote->reported = reported->t + shift;
@@ -253,7 +247,7 @@ static void revise_late(ompp_causal_thread_t *self, remote_t *mine, const remote
     then.t = all->reported; /* where clocks are that nobody tells of */
     then.served = 0;
     translate(self, &then, other);
-    const ompp_fine_t shift = shift_at(self->own.t), earlier = other->t - self->served.t;
+    const ompp_fine_t shift = ompp_causal_shift(self->own.t), earlier = other->t - self->served.t;
     ompp_clock_vector_widen(&self->own, other->used);
     for (unsigned i = 0; i < self->own.used; i++)
         self->own.v[i] = sooner(
@@ -406,39 +400,36 @@ static void combine_farms(const uint64_t *a, const uint64_t *b, uint64_t *into)
     }
 }
 
-static void combine(remote_t *into, const remote_t *other)
+static void combine_all(remote_t *into, const remote_t *other)
 {
-    if (other->t == 0) return;
-    if (into->t == 0) {
-        *into = *other;
-    } else if (ompp_causal.rule.delays) {
-        combine_delays(into, other);
-    } else {
-        const next_set_t turn = other->turn.number > into->turn.number ? other->turn : into->turn;
-        const uint64_t from = into->from == other->from ? into->from : MANY;
-        uint64_t farms[FARMS];
-        const uint64_t astray = into->astray | other->astray, role = into->role | other->role;
-        const ompp_fine_t reported = later(into->reported, other->reported),
-                          served = later(into->served, other->served);
-        combine_farms(into->farms, other->farms, farms);
-        combine_clocks(into, other);
-        into->turn = turn;
-        into->from = from;
-        memcpy(into->farms, farms, sizeof farms);
-        into->astray = astray;
-        into->role = role;
-        into->reported = reported;
-        into->served = served;
-    }
+    const next_set_t turn = other->turn.number > into->turn.number ? other->turn : into->turn;
+    const uint64_t from = into->from == other->from ? into->from : MANY;
+    uint64_t farms[FARMS];
+    const uint64_t astray = into->astray | other->astray, role = into->role | other->role;
+    const ompp_fine_t reported = later(into->reported, other->reported), served = later(into->served, other->served);
+
+    combine_farms(into->farms, other->farms, farms);
+    combine_clocks(into, other);
+    into->turn = turn;
+    into->from = from;
+    memcpy(into->farms, farms, sizeof farms);
+    into->astray = astray;
+    into->role = role;
+    into->reported = reported;
+    into->served = served;
 }
 
-void ompp_causal_combine(void *into, const void *other)
+static void combine(remote_t *into, const remote_t *other, void (*both)(remote_t *into, const remote_t *other))
 {
     const uint64_t floats = ompp_float_take();
 
-    combine(into, other);
+    if (other->t != 0 && into->t == 0) *into = *other;
+    else if (other->t != 0) both(into, other);
     ompp_float_back(floats);
 }
+
+void ompp_causal_combine(void *into, const void *other) { combine(into, other, combine_all); }
+void ompp_causal_delay_combine(void *into, const void *other) { combine(into, other, combine_delays); }
 
 /* Ranks mostly have the same regions in the same slots. */
 static int slot_of(unsigned there, uint64_t key)
@@ -449,26 +440,27 @@ static int slot_of(unsigned there, uint64_t key)
 /* Later by so much, but not behind t that is not so already. */
 static ompp_fine_t put_back(ompp_fine_t v, ompp_fine_t by, ompp_fine_t t) { return later(v, v + by < t ? v + by : t); }
 
-/* The clock vector in terms of this process: its clock, its slots. */
+/* The clock vector in terms of this process: its clock, its slots. \param[in] set  the present one. */
+static ompp_fine_t translate_time(const ompp_causal_thread_t *self, const remote_t *remote, uint64_t set,
+                                  ompp_clock_vector_t *vector)
+{
+    const ompp_fine_t about = remote->t - (ompp_fine_t)ompp_causal.clock.offset_ns * OMPP_FINE;
+    const ompp_fine_t shift = ompp_causal_shift(about);
+
+    vector->t = later(remote->t, remote->served) - shift;
+    vector->debt = remote->debt;
+    vector->set = remote->set && remote->set == set ? self->clocks.set : 0;
+    vector->used = 0;
+    return shift;
+}
+
 static void translate(const ompp_causal_thread_t *self, const remote_t *remote, ompp_clock_vector_t *vector)
 {
     /* Workers come a little later than their manager, on all clocks. */
     const ompp_fine_t behind =
         remote->reported > 0 && remote->served > remote->reported ? remote->served - remote->reported : 0;
-    const ompp_fine_t about = remote->t - (ompp_fine_t)ompp_causal.clock.offset_ns * OMPP_FINE;
-    const ompp_fine_t shift = shift_at(about);
+    const ompp_fine_t shift = translate_time(self, remote, present_set(), vector);
 
-    vector->t = later(remote->t, remote->served) - shift;
-    vector->debt = remote->debt;
-    vector->set = remote->set && remote->set == present_set() ? self->clocks.set : 0;
-    vector->used = 0;
-    if (ompp_causal.rule.delays) {
-        vector->used = SPEEDUPS;
-        for (unsigned i = 0; i < SPEEDUPS; i++) vector->v[i] = vector->t;
-        vector->v[OMPP_CLOCKS_EXPERIMENT] = remote->delays.v[OMPP_CLOCKS_EXPERIMENT] - shift;
-        vector->v[OMPP_CLOCKS_BASELINE] = remote->delays.v[OMPP_CLOCKS_BASELINE] - shift;
-        return;
-    }
     for (unsigned s = 0; s < remote->used / SPEEDUPS; s++) {
         const int to = remote->keys[s] ? slot_of(s, remote->keys[s]) : -1;
         if (to < 0) continue;
@@ -477,6 +469,15 @@ static void translate(const ompp_causal_thread_t *self, const remote_t *remote, 
             vector->v[(unsigned)to * SPEEDUPS + k] =
                 put_back(remote->v[s * SPEEDUPS + k], behind, vector->t + shift) - shift;
     }
+}
+
+static void translate_delays(const ompp_causal_thread_t *self, const remote_t *remote, ompp_clock_vector_t *vector)
+{
+    const ompp_fine_t shift = translate_time(self, remote, ompp_causal_origin(), vector);
+
+    ompp_clock_vector_widen(vector, SPEEDUPS);
+    vector->v[OMPP_CLOCKS_EXPERIMENT] = remote->delays.v[OMPP_CLOCKS_EXPERIMENT] - shift;
+    vector->v[OMPP_CLOCKS_BASELINE] = remote->delays.v[OMPP_CLOCKS_BASELINE] - shift;
 }
 
 static bool differ(ompp_fine_t a, ompp_fine_t b)
@@ -501,30 +502,41 @@ static void watch_baseline(const ompp_causal_thread_t *self)
                           overtakes(&self->before, &self->other, OMPP_CLOCKS_BASELINE) ? 1u << slot : 0);
 }
 
-/*
- * What happens first is open, and a region matters if it moves the receiver and what it receives against each other, or
- * that and what it received before.
- */
+/* What happens first is open, and a region matters if it moves the receiver and what it receives against each other, or
+ * that and what it received before. */
+static bool moves(const ompp_causal_thread_t *self, unsigned clock)
+{
+    const ompp_clock_vector_t *other = &self->other;
+
+    return differ(other->t - ompp_clock_vector(other, clock),
+                  ompp_clocks_offset(&ompp_causal.rule, &self->clocks, clock)) ||
+           overtakes(&self->before, other, clock);
+}
+
 static void watch_flags(ompp_causal_thread_t *self, unsigned flags, bool may_put_by)
 {
     const ompp_clock_vector_t *other = &self->other;
-    const unsigned clocks = ompp_causal.rule.delays ? 1 : OMPP_CLOCKS;
     unsigned slots = 0;
 
-    for (unsigned i = 0; i < clocks && other->t > 0; i++) {
-        const bool moves =
-            differ(other->t - ompp_clock_vector(other, i), ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i));
-        if (moves || overtakes(&self->before, other, i)) slots |= 1u << i / SPEEDUPS;
-    }
-    if (flags & OMPP_WHATIF_F_WILDCARD && ompp_causal_races()) watch_baseline(self);
-    if (ompp_causal.rule.delays)
-        slots = slots && ompp_causal_experiment.slot >= 0 ? 1u << ompp_causal_experiment.slot : 0;
+    for (unsigned i = 0; i < OMPP_CLOCKS && other->t > 0; i++)
+        if (moves(self, i)) slots |= 1u << i / SPEEDUPS;
     if (other->t > 0) ompp_clock_vector_copy(&self->before, other);
     for (; flags; flags &= flags - 1) {
         const unsigned f = (unsigned)__builtin_ctz(flags);
         if (f != OMPP_WHATIF_BIT_WILDCARD || !may_put_by || !ompp_causal_farm_puts_by(self, slots))
             ompp_causal_watch(f, slots);
     }
+}
+
+static void watch_experiment(ompp_causal_thread_t *self, unsigned flags)
+{
+    const ompp_clock_vector_t *other = &self->other;
+    const int slot = ompp_causal_experiment.slot;
+    const bool matters = slot >= 0 && other->t > 0 && moves(self, OMPP_CLOCKS_EXPERIMENT);
+
+    if (flags & OMPP_WHATIF_F_WILDCARD && ompp_causal_races()) watch_baseline(self);
+    if (other->t > 0) ompp_clock_vector_copy(&self->before, other);
+    for (; flags; flags &= flags - 1) ompp_causal_watch((unsigned)__builtin_ctz(flags), matters ? 1u << slot : 0);
 }
 
 static void hear_flags(const remote_t *remote)
@@ -557,65 +569,26 @@ static void learn(ompp_causal_thread_t *self, const remote_t *remote, ompp_sync_
 
 void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    if (ompp_causal.rule.delays) ompp_causal_follow(self, t);
-    if (ompp_causal.rule.delays && self->met_all) ompp_causal_all_met(self->proposed.visits);
+    ompp_causal_follow(self, t);
+    if (self->met_all) ompp_causal_all_met(self->proposed.visits);
     if (self->met_some && !self->met_all) ompp_progress_candidate(ompp_meter_region(ompp_causal_place(self)), false, t);
     if (self->met_all) ompp_causal_at_join(self, ompp_meter_region(ompp_causal_place(self)), t);
     else if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
     self->met_all = self->met_some = false;
 }
 
-/* Whom it has met, and in what way. */
-static void note_meeting(ompp_causal_thread_t *self, ompp_sync_remote_t kind)
-{
-    self->met_all = kind == OMPP_SYNC_ALL || (kind == OMPP_SYNC_GROUP && !ompp_causal.rule.delays);
-    self->met_some = kind == OMPP_SYNC_GROUP;
-}
-
 /* All ranks go on with another set of regions together. */
 static void begin_turn(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
 {
-    if (wait->kind != OMPP_SYNC_ALL) return;
-    if (remote) ompp_causal_collective(wait->end);
-    if (ompp_causal.rule.delays) return;
-    if (remote && remote->turn.number > present_set())
-        ompp_causal_follow_turn(self, remote->turn.number, remote->turn.keys, wait->end);
-}
-
-static void stay_suspended(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
-{
-    ompp_causal_pass(self, wait->end);
-    ompp_causal_farm_go_on(self, wait, false);
-    begin_turn(self, remote, wait);
-    note_meeting(self, wait->kind);
-    ompp_causal_met(self, wait->end);
-    ompp_causal_leave(self);
-}
-
-static struct {
-    _Atomic uint64_t times, ns;
-    _Atomic bool much;
-} stalled;
-
-bool ompp_causal_stalled(ompp_time_t t, uint64_t *times, uint64_t *ns)
-{
-    *times = atomic_load_explicit(&stalled.times, memory_order_relaxed);
-    *ns = atomic_load_explicit(&stalled.ns, memory_order_relaxed);
-    const bool much = *ns * STALLED_PART > ompp_causal_result_observed(t);
-    atomic_store_explicit(&stalled.much, much && *times >= STALLED_OFTEN && *ns >= STALLED_NS, memory_order_relaxed);
-    return much;
-}
-
-bool ompp_causal_stalled_much(void) { return atomic_load_explicit(&stalled.much, memory_order_relaxed); }
-
-static void hold(ompp_time_t begin, ompp_time_t end)
-{
-    uint64_t times, ns;
-
-    atomic_fetch_add_explicit(&stalled.times, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&stalled.ns, end - begin, memory_order_relaxed);
-    ompp_causal_stalled(end, &times, &ns);
-    if (ompp_causal_stalled_much()) atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
+    if (wait->kind == OMPP_SYNC_ALL && remote) {
+        ompp_causal_collective(wait->end);
+        if (remote->turn.number > present_set())
+            ompp_causal_follow_turn(self, remote->turn.number, remote->turn.keys, wait->end);
+    }
+    self->met_some = wait->kind == OMPP_SYNC_GROUP;
+    self->met_all = wait->kind == OMPP_SYNC_ALL || self->met_some;
+    if (self->met_all) ompp_causal_at_join(self, ompp_meter_region(ompp_causal_place(self)), wait->end);
+    self->met_all = self->met_some = false;
 }
 
 /* What it waited for came at arrived; it may have waited for something else after that, and who gains by what is not
@@ -626,54 +599,86 @@ static void count_rest(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait,
     const bool waited = wait->limit && arrived < (ompp_fine_t)wait->end && wait->end - since > wait->limit;
 
     if (waited) {
-        hold(since + wait->limit, wait->end);
+        ompp_causal_stall(since + wait->limit, wait->end);
     } else if (arrived < (ompp_fine_t)wait->end) {
         self->clocks.since = since;
         ompp_clocks_count(&self->clocks, wait->end);
     }
 }
 
-ompp_time_t ompp_causal_join_clock(const void *bytes, const ompp_sync_wait_t *wait)
+static ompp_causal_thread_t *begin_join(void)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
-    const remote_t *remote = bytes;
-    ompp_time_t pause;
 
-    if (!self) return 0;
+    if (!self) return NULL;
     ompp_causal_settle(self);
     self->syncs++;
     self->other.t = 0;
-    self->proposed.number = self->proposed.visits = 0;
-    if (remote && remote->set > present_set() && !ompp_causal.rule.delays)
-        ompp_causal_follow_turn(self, remote->set, remote->keys, wait->begin);
-    if (ompp_causal_is_suspended(self)) {
-        stay_suspended(self, remote, wait);
-        return 0;
-    }
-    if (remote && remote->t > 0 && ompp_causal.rule.delays) learn(self, remote, wait->kind);
-    if (remote && remote->t > 0) {
-        translate(self, remote, &self->other);
-        hear_flags(remote);
-    } else if (!wait->limit) {
-        self->lost++;
-    } else if (wait->end - wait->begin > wait->limit) {
-        hold(wait->begin + wait->limit, wait->end);
-    }
+    return self;
+}
+
+/* It waited for what remote says, or nobody says. */
+static void wait_for(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
+{
+    if (remote && remote->t > 0) hear_flags(remote);
+    else if (!wait->limit) self->lost++;
+    else if (wait->end - wait->begin > wait->limit) ompp_causal_stall(wait->begin + wait->limit, wait->end);
     ompp_clocks_wait(&self->clocks, wait->begin);
-    if (ompp_causal.rule.delays) self->arrival = ompp_causal_here(self, self->clocks.since);
-    if (wait->flags) watch_flags(self, wait->flags, wait->kind == OMPP_SYNC_MESSAGE);
-    ompp_causal_farm_wait(self, self->other.t > 0 ? remote->from : 0, remote ? remote->role : 0, wait);
-    if (self->serves.yields && wait->kind == OMPP_SYNC_ALL) ompp_clocks_yield(&self->clocks, &self->other);
-    /* It waited until what it waited for was there; the rest of the call is work. */
-    pause = ompp_clocks_join(&ompp_causal.rule, &self->clocks, &self->other, wait->cost, wait->end);
+}
+
+/* It waited until what it waited for was there; the rest of the call is work. \return what is to be paid. */
+static ompp_time_t go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait)
+{
+    const ompp_time_t pause = ompp_clocks_join(&ompp_causal.rule, &self->clocks, &self->other, wait->cost, wait->end);
+
     if (self->other.t > 0) count_rest(self, wait, self->other.t / OMPP_FINE + (ompp_fine_t)wait->cost);
-    ompp_causal_farm_go_on(self, wait, remote && remote->astray);
-    if (ompp_causal.rule.delays) {
-        if (wait->flags & OMPP_WHATIF_F_WILDCARD) ompp_causal_race_begin();
-        ompp_causal_race_tell(self);
+    return pause;
+}
+
+ompp_time_t ompp_causal_join_clock(const void *bytes, const ompp_sync_wait_t *wait)
+{
+    ompp_causal_thread_t *self = begin_join();
+    const remote_t *remote = bytes;
+
+    if (!self) return 0;
+    if (remote && remote->set > present_set()) ompp_causal_follow_turn(self, remote->set, remote->keys, wait->begin);
+    if (ompp_causal_is_suspended(self)) {
+        ompp_causal_pass(self, wait->end);
+        ompp_causal_farm_go_on(self, wait, false);
+    } else {
+        if (remote && remote->t > 0) translate(self, remote, &self->other);
+        wait_for(self, remote, wait);
+        if (wait->flags) watch_flags(self, wait->flags, wait->kind == OMPP_SYNC_MESSAGE);
+        ompp_causal_farm_wait(self, self->other.t > 0 ? remote->from : 0, remote ? remote->role : 0, wait);
+        if (self->serves.yields && wait->kind == OMPP_SYNC_ALL) ompp_clocks_yield(&self->clocks, &self->other);
+        go_on(self, wait);
+        ompp_causal_farm_go_on(self, wait, remote && remote->astray);
     }
     begin_turn(self, remote, wait);
-    note_meeting(self, wait->kind);
+    ompp_causal_leave(self);
+    return 0;
+}
+
+ompp_time_t ompp_causal_delay_join(const void *bytes, const ompp_sync_wait_t *wait)
+{
+    ompp_causal_thread_t *self = begin_join();
+    const remote_t *remote = bytes;
+
+    if (!self) return 0;
+    self->proposed.number = self->proposed.visits = 0;
+    if (remote && remote->t > 0) {
+        learn(self, remote, wait->kind);
+        translate_delays(self, remote, &self->other);
+    }
+    wait_for(self, remote, wait);
+    self->arrival = ompp_causal_here(self, self->clocks.since);
+    if (wait->flags) watch_experiment(self, wait->flags);
+    const ompp_time_t pause = go_on(self, wait);
+    if (wait->flags & OMPP_WHATIF_F_WILDCARD) ompp_causal_race_begin();
+    ompp_causal_race_tell(self);
+    if (wait->kind == OMPP_SYNC_ALL && remote) ompp_causal_collective(wait->end);
+    self->met_all = wait->kind == OMPP_SYNC_ALL;
+    self->met_some = wait->kind == OMPP_SYNC_GROUP;
     if (!pause) ompp_causal_met(self, wait->end);
     ompp_causal_leave(self);
     return pause ? wait->end + pause : 0;

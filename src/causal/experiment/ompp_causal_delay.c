@@ -118,14 +118,6 @@ void ompp_causal_pay(ompp_time_t until)
 #define STEP_NS 150000u
 #define ROUNDS 10000u /* the others go on while one waits; what pauses may take in all ends it, too */
 
-/* At work in the region of the experiment. */
-bool ompp_causal_works_faster(const ompp_causal_thread_t *thread)
-{
-    const ompp_clocks_t *c = &thread->clocks;
-
-    return c->mask & 1 && !c->idle && !c->waiting && !thread->pauses;
-}
-
 /* Offset of a thread on the experiment's clock at t, with the work that it is doing; another thread reads it as it
  * is. */
 static ompp_fine_t offset_at(const ompp_causal_thread_t *thread, ompp_time_t t)
@@ -188,19 +180,6 @@ void ompp_causal_watch_order(const ompp_causal_thread_t *self, const ompp_clock_
     ompp_causal_watch(OMPP_WHATIF_BIT_BASELINE, base ? 1u << slot : 0);
 }
 
-bool ompp_causal_any_reordered(void)
-{
-    static const unsigned racy[] = {OMPP_WHATIF_BIT_LOCK, OMPP_WHATIF_BIT_DYNAMIC, OMPP_WHATIF_BIT_TASK,
-                                    OMPP_WHATIF_BIT_WILDCARD};
-
-    for (unsigned i = 0; i < sizeof racy / sizeof racy[0]; i++)
-        if (atomic_load_explicit(&ompp_causal.watched[racy[i]], memory_order_relaxed)) return true;
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
-        if (atomic_load_explicit(&ompp_causal.overtaken[OMPP_WHATIF_BIT_BASELINE][s], memory_order_relaxed))
-            return true;
-    return false;
-}
-
 /* \return whether it was delayed. */
 static bool chase(ompp_causal_thread_t *self, bool ranks)
 {
@@ -224,7 +203,7 @@ void ompp_causal_chase(ompp_causal_thread_t *self) { chase(self, false); }
 
 bool ompp_causal_throttle(void)
 {
-    ompp_causal_thread_t *self = ompp_causal.rule.delays && ompp_causal_races() ? ompp_causal_enter() : NULL;
+    ompp_causal_thread_t *self = ompp_causal_races() ? ompp_causal_enter() : NULL;
     bool delayed;
 
     if (!self) return false;

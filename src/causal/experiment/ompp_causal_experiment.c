@@ -55,8 +55,6 @@
 #define UNCONTROLLED 4u        /* the first ones do */
 #define BUDGET 0.3             /* part of the run that delays may take */
 
-ompp_causal_experiment_t ompp_causal_experiment = {.slot = -1, .known = -1};
-
 static struct {
     _Atomic uint32_t lock;
     ompp_time_t first; /* begin of all, and of the present one */
@@ -357,7 +355,7 @@ bool ompp_causal_is_overdue(ompp_time_t t)
                                                             : OVERDUE;
 
     if (!run.begin) run.begin = t; /* the first one begins where ranks meet */
-    return ompp_causal.rule.delays && t > run.begin + times * SHORTEST_NS && !meets_soon(t);
+    return t > run.begin + times * SHORTEST_NS && !meets_soon(t);
 }
 
 /*

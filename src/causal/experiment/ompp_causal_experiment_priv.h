@@ -154,6 +154,9 @@ void ompp_causal_forget(unsigned slot);
  */
 void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t);
 
+/** \brief The same with progress points visited. \param[in] teams  as ompp_causal_may_turn() has it. */
+void ompp_causal_moment(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t);
+
 /** \brief The initial thread has left a barrier of its team, or of other threads: at t. */
 void ompp_causal_left_barrier(ompp_causal_thread_t *self, ompp_time_t t);
 

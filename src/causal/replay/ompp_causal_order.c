@@ -91,8 +91,7 @@ void ompp_causal_flag(unsigned flags, bool happened)
 
 void ompp_causal_charge(ompp_time_t ns)
 {
-    /* with delays, they are most of it */
-    if (ompp_causal_self && !ompp_causal.rule.delays) ompp_causal_self->charged += ns;
+    if (ompp_causal_self) ompp_causal_self->charged += ns;
 }
 
 double ompp_causal_afford(ompp_fine_t now)

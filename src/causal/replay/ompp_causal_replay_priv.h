@@ -129,5 +129,6 @@ void ompp_causal_thread_group_turn(void);
 /* ---- Tasks (ompp_causal_tasks.c) --------------------------------------------------------------------------------- */
 
 void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t);
+void ompp_causal_delay_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t);
 
 #endif

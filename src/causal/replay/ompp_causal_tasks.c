@@ -191,17 +191,6 @@ static void begin(ompp_causal_thread_t *self, uint64_t created, uint64_t running
     push(self, index);
 }
 
-/* \return slots for which the thread would come for a task before one that has come already. */
-static uint16_t come_for_task(ompp_causal_thread_t *self, uint64_t created, ompp_causal_flow_t *flow)
-{
-    const uint32_t index = find(created);
-
-    *flow = index ? pool.tasks[index].flow : (ompp_causal_flow_t){0, 0, 0};
-    return ompp_causal.rule.delays
-               ? 0
-               : ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &pool.begun, OMPP_CAUSAL_TOLERANCE);
-}
-
 static void note_begun(ompp_causal_thread_t *self) { ompp_clocks_combine(&pool.begun, &self->own); }
 
 static void end(uint64_t running, const ompp_clock_vector_t *now)
@@ -246,16 +235,29 @@ static void lock_pool(void) { ompp_causal_lock(&pool.lock); }
 
 static void unlock_pool(void) { ompp_causal_unlock(&pool.lock); }
 
-static void do_create(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+/* \return 0 = it is not followed. */
+static uint32_t make(ompp_causal_thread_t *self, uint64_t task, ompp_time_t t)
 {
-    (void)other;
     ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
     lock_pool();
     const uint32_t index = create(self, task);
     unlock_pool();
-    if (ompp_causal.rule.delays) return;
+    return index;
+}
+
+static void do_create(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    const uint32_t index = make(self, task, t);
+
+    (void)other;
     if (!index) ompp_causal_spoil_order(self);
     else pool.tasks[index].flow = ompp_causal_note_create(self); /* nobody can begin it before we return */
+}
+
+static void delay_create(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    (void)other;
+    make(self, task, t);
 }
 
 static void do_depend(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
@@ -284,17 +286,26 @@ static void run_at_once(ompp_causal_thread_t *self)
     const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
 
     ompp_causal_spoil_order(self);
-    if (!ompp_causal.rule.delays && team && has_others(self, team))
-        ompp_causal_watch(OMPP_WHATIF_BIT_TASK, OMPP_CAUSAL_ALL_SLOTS);
+    if (team && has_others(self, team)) ompp_causal_watch(OMPP_WHATIF_BIT_TASK, OMPP_CAUSAL_ALL_SLOTS);
+}
+
+static void begin_task(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    lock_pool();
+    begin(self, task, other);
+    unlock_pool();
+    ompp_causal_go_on(self, &self->other, 0, t);
 }
 
 static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
 {
     const bool waits = self->clocks.waiting != 0, at_barrier = waits && self->wait.kind == OMPP_SYNC_BARRIER;
-    ompp_causal_flow_t flow;
 
     lock_pool();
-    const uint16_t slots = come_for_task(self, task, &flow);
+    const uint32_t index = find(task);
+    const ompp_causal_flow_t flow = index ? pool.tasks[index].flow : (ompp_causal_flow_t){0, 0, 0};
+    /* of regions for which the thread would come for a task before one that has come already */
+    const uint16_t slots = ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &pool.begun, OMPP_CAUSAL_TOLERANCE);
     unlock_pool();
     if (at_barrier && flow.team) {
         ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.waiting);
@@ -302,29 +313,39 @@ static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, 
     }
     const int waiting = at_barrier ? -1 : ompp_causal_flow_of(self);
     if (!waits && !self->waits && !ompp_causal_is_suspended(self)) run_at_once(self);
-    lock_pool();
-    begin(self, task, other);
-    unlock_pool();
-    ompp_causal_go_on(self, &self->other, 0, t);
-    if (ompp_causal.rule.delays) ompp_causal_chase(self);
+    begin_task(self, task, other, t);
     ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
-    if (!ompp_causal.rule.delays) ompp_causal_note_begin(self, waiting, slots);
+    ompp_causal_note_begin(self, waiting, slots);
     lock_pool();
-    if (ompp_causal.rule.delays) ompp_causal_watch_order(self, &pool.begun, OMPP_WHATIF_BIT_TASK);
     note_begun(self);
     unlock_pool();
 }
 
+static void delay_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    begin_task(self, task, other, t);
+    ompp_causal_chase(self);
+    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
+    lock_pool();
+    ompp_causal_watch_order(self, &pool.begun, OMPP_WHATIF_BIT_TASK);
+    note_begun(self);
+    unlock_pool();
+}
+
+/* Not one that lies on another thread, which is told later. */
+static bool is_here(const ompp_causal_thread_t *self, uint64_t task)
+{
+    lock_pool();
+    const bool here = find(task) == self->task;
+    unlock_pool();
+    return here;
+}
+
 static void do_end(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
 {
+    const bool here = is_here(self, task);
+
     (void)other;
-    lock_pool();
-    const bool here = find(task) == self->task; /* not one that lies on another thread, which is told later */
-    unlock_pool();
-    if (here && ompp_causal.rule.delays) {
-        ompp_causal_chase(self); /* before it takes another one, and before anybody goes on who waits for this one */
-        t = ompp_event_now();
-    }
     ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
     lock_pool();
     end(task, &self->own);
@@ -332,6 +353,16 @@ static void do_end(ompp_causal_thread_t *self, uint64_t task, uint64_t other, om
     if (here) ompp_causal_note_end(self);
     else ompp_causal_spoil_order(self);
     if (here) turn_back(self, t);
+}
+
+/* It keeps up before it takes another one, and before anybody goes on who waits for this one. */
+static void delay_end(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    if (is_here(self, task)) {
+        ompp_causal_chase(self);
+        t = ompp_event_now();
+    }
+    do_end(self, task, other, t);
 }
 
 static void do_suspend(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
@@ -358,24 +389,33 @@ static void do_continue(ompp_causal_thread_t *self, uint64_t task, uint64_t othe
     ompp_causal_go_on(self, &self->other, 0, t);
 }
 
-static void do_wait(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+static void delay_wait(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
 {
     (void)task, (void)other;
     ompp_clocks_wait(&self->clocks, t);
     self->wait = (ompp_causal_wait_t){OMPP_SYNC_NUM, 0, 0};
-    if (ompp_causal.rule.delays) return;
+}
+
+static void do_wait(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    delay_wait(self, task, other, t);
     ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
     ompp_causal_note_wait(self);
 }
 
-static void do_waited(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+static void delay_waited(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
 {
     (void)task, (void)other;
     lock_pool();
     take_complete(self, self->task ? self->task : self->implicit);
     unlock_pool();
     ompp_causal_go_on(self, &self->other, 0, t);
-    if (!ompp_causal.rule.delays) ompp_causal_note_waited(self);
+}
+
+static void do_waited(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    delay_waited(self, task, other, t);
+    ompp_causal_note_waited(self);
 }
 
 static void do_group(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
@@ -408,7 +448,9 @@ static void do_group_end(ompp_causal_thread_t *self, uint64_t task, uint64_t oth
     ompp_causal_go_on(self, &self->other, 0, t);
 }
 
-static void (*const actions[])(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t) = {
+typedef void action_t(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t);
+
+static action_t *const actions[] = {
     [OMPP_SYNC_TASK_CREATE] = do_create,       [OMPP_SYNC_TASK_DEPEND] = do_depend,
     [OMPP_SYNC_TASK_BEGIN] = do_begin,         [OMPP_SYNC_TASK_END] = do_end,
     [OMPP_SYNC_TASK_SUSPEND] = do_suspend,     [OMPP_SYNC_TASK_CONTINUE] = do_continue,
@@ -417,7 +459,16 @@ static void (*const actions[])(ompp_causal_thread_t *self, uint64_t task, uint64
     [OMPP_SYNC_TASK_GROUP_END] = do_group_end,
 };
 
-void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t)
+static action_t *const delay_actions[] = {
+    [OMPP_SYNC_TASK_CREATE] = delay_create,    [OMPP_SYNC_TASK_DEPEND] = do_depend,
+    [OMPP_SYNC_TASK_BEGIN] = delay_begin,      [OMPP_SYNC_TASK_END] = delay_end,
+    [OMPP_SYNC_TASK_SUSPEND] = do_suspend,     [OMPP_SYNC_TASK_CONTINUE] = do_continue,
+    [OMPP_SYNC_TASK_WAIT] = delay_wait,        [OMPP_SYNC_TASK_WAITED] = delay_waited,
+    [OMPP_SYNC_TASK_GROUP] = do_group,         [OMPP_SYNC_TASK_GROUP_WAIT] = delay_wait,
+    [OMPP_SYNC_TASK_GROUP_END] = do_group_end,
+};
+
+static void take_action(action_t *act, uint64_t task, uint64_t other, ompp_time_t t)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
 
@@ -425,8 +476,18 @@ void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp
     const ompp_time_t begin = ompp_causal_time_event(self);
     ompp_causal_settle(self);
     self->syncs++;
-    actions[what](self, task, other, t);
+    act(self, task, other, t);
     ompp_causal_measure(self, t);
     ompp_causal_timed(self, begin);
     ompp_causal_leave(self);
+}
+
+void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    take_action(actions[what], task, other, t);
+}
+
+void ompp_causal_delay_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t)
+{
+    take_action(delay_actions[what], task, other, t);
 }

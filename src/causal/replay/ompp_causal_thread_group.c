@@ -168,13 +168,9 @@ void ompp_causal_thread(ompp_sync_thread_t what)
     ompp_causal_thread_t *const self = ompp_causal_enter();
 
     if (!self) return;
-    if (!ompp_causal.rule.delays) {
-        ompp_causal_lock(&thread_group.lock);
-        events[what](self);
-        ompp_causal_unlock(&thread_group.lock);
-    } else if (what == OMPP_SYNC_THREAD_BEGIN) {
-        ompp_causal_was_made(self);
-    }
+    ompp_causal_lock(&thread_group.lock);
+    events[what](self);
+    ompp_causal_unlock(&thread_group.lock);
     ompp_causal_leave(self);
 }
 

@@ -56,7 +56,6 @@ static struct {
     uint64_t overtaken[OMPP_CAUSAL_KNOWN][OMPP_WHATIF_FLAG_NUM]; /* with delays: before the region lost its slot */
     uint32_t heard_before[OMPP_CAUSAL_KNOWN];
     _Atomic uint32_t heard[OMPP_CLOCKS_SLOTS]; /* flags that other ranks have seen in the present set */
-    ompp_time_t begin, suspended;              /* rested: while clocks are suspended that are over */
     _Atomic ompp_time_t next;                  /* not before, it is written again */
     struct {
         ompp_time_t time, worked[OMPP_CLOCKS_WHERE_NUM];
@@ -72,16 +71,16 @@ static struct {
 bool ompp_causal_result_open(void)
 {
     result.whatif = ompp_whatif_record(ompp_causal.mode);
-    result.begin = ompp_event_now();
+    ompp_causal.begin = ompp_event_now();
     result.nprocessors = (int)sysconf(_SC_NPROCESSORS_ONLN);
     return result.whatif != NULL;
 }
 
 void ompp_causal_result_begin(void)
 {
-    result.begin = ompp_meter_since();
-    atomic_store(&result.next, result.begin + WRITE_NS);
-    if (!ompp_causal.rule.delays) atomic_store(&ompp_causal.set_begin, result.begin);
+    ompp_causal.begin = ompp_meter_since();
+    atomic_store(&result.next, ompp_causal.begin + WRITE_NS);
+    if (!ompp_causal.rule.delays) atomic_store(&ompp_causal.set_begin, ompp_causal.begin);
 }
 
 void ompp_causal_result_new(unsigned known, ompp_region_ref_t region)
@@ -114,24 +113,6 @@ void ompp_causal_result_slot(unsigned slot, int known)
 }
 
 ompp_time_t ompp_causal_result_followed(unsigned known) { return result.past[known].all.time_ns; }
-
-/* The part of the run that the present set is about: from the begin of the run for the first one. */
-static ompp_time_t set_begin(void)
-{
-    return atomic_load(&ompp_causal.set) == 1 ? result.begin : atomic_load(&ompp_causal.set_begin);
-}
-
-ompp_time_t ompp_causal_result_passed(ompp_time_t t) { return t > result.begin ? t - result.begin : 0; }
-
-static bool suspensions(void) { return atomic_load(&ompp_causal.set) == atomic_load(&ompp_causal.suspension); }
-
-ompp_time_t ompp_causal_result_observed(ompp_time_t t)
-{
-    const ompp_time_t passed = ompp_causal_result_passed(t),
-                      suspension = suspensions() && t > set_begin() ? t - set_begin() : 0;
-
-    return passed > result.suspended + suspension ? passed - result.suspended - suspension : 0;
-}
 
 static uint64_t counted_work(ompp_clocks_where_t where)
 {
@@ -302,7 +283,7 @@ static followed_t follow(const ompp_causal_thread_t *self, unsigned slot, const 
     ompp_causal_seen_t seen;
 
     *spans = past->spans + sum_threads(slot, &seen, over ? t : 0);
-    f.time_ns += t - set_begin();
+    f.time_ns += t - ompp_causal_set_begin();
     f.work_ns += seen.work;
     f.visits += seen.visits;
     for (unsigned k = 0; k < SPEEDUPS; k++) {
@@ -323,7 +304,7 @@ static void put_region(const past_t *past, followed_t f, uint32_t flags, uint64_
     record->result.visits = f.visits;
     record->result.followed_ns = f.time_ns;
     record->result.flags = flags;
-    if ((double)f.time_ns < OMPP_WHATIF_NEARLY_ALL * (double)(t - result.begin))
+    if ((double)f.time_ns < OMPP_WHATIF_NEARLY_ALL * (double)(t - ompp_causal.begin))
         record->result.flags |= OMPP_WHATIF_F_PARTLY;
     for (unsigned k = 0; k < SPEEDUPS; k++) {
         ompp_whatif_clock_t *clock = &record->result.clocks[k];
@@ -398,7 +379,8 @@ static void flag_regions(bool final, ompp_time_t t)
     for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
         ompp_a_whatif_region_t *record = result.past[i].record;
         if (!record) continue;
-        const bool partly = (double)record->result.followed_ns < OMPP_WHATIF_NEARLY_ALL * (double)(t - result.begin);
+        const bool partly =
+            (double)record->result.followed_ns < OMPP_WHATIF_NEARLY_ALL * (double)(t - ompp_causal.begin);
         const uint32_t flags =
             (partly ? OMPP_WHATIF_F_PARTLY : 0) | (final && result.much_lost ? OMPP_WHATIF_F_LOST : 0);
         if (!(flags & ~record->result.flags)) continue;
@@ -444,7 +426,7 @@ static void end_turn(ompp_causal_thread_t *self, bool suspension, ompp_time_t t)
     ompp_causal_farm_watch();
     result.oversubscribed = result.oversubscribed || is_oversubscribed();
     write_totals(suspension, t);
-    if (suspensions()) result.suspended += t - set_begin();
+    if (ompp_causal_suspension()) ompp_causal.suspended += t - ompp_causal_set_begin();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         write_region(self, s, true, true, t);
         atomic_store(&result.heard[s], 0);
@@ -630,7 +612,7 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
         ompp_causal_unlock(&result.lock);
         return;
     }
-    if (first) b->begin = result.begin; /* the first block begins with the run, if the regions do */
+    if (first) b->begin = ompp_causal.begin; /* the first block begins with the run, if the regions do */
     if (same_set || first) add_block(self, visits, t);
     b->set = self->clocks.set;
     b->visits = visits;
@@ -680,7 +662,7 @@ void ompp_causal_result_until(ompp_time_t t)
 /* What clocks say by t; over: the threads go on. Under the lock. */
 static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
 {
-    result.much_lost = write_totals(suspensions(), t);
+    result.much_lost = write_totals(ompp_causal_suspension(), t);
     result.oversubscribed = result.oversubscribed || is_oversubscribed();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
         if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, over, false, t);

@@ -18,6 +18,8 @@ void ompp_causal_result_begin(void);
 /** \return ns of the run until t; of these, those that clocks were kept. */
 ompp_time_t ompp_causal_result_passed(ompp_time_t t);
 ompp_time_t ompp_causal_result_observed(ompp_time_t t);
+/** \return when the part of the run began that the present set is about: the first one, with the run. */
+ompp_time_t ompp_causal_set_begin(void);
 
 /** \return work of all threads until t, ns; where clocks rested, as between the rests. */
 uint64_t ompp_causal_result_work(ompp_clocks_where_t where, ompp_time_t t);

@@ -266,52 +266,81 @@ static void join_clock(const ompp_mpi_piggyback_t *s)
     else if (limit && ompp_event_now() - s->begin > limit) ompp_mpi_join_clock_within(NULL, s->begin, kind, limit);
 }
 
-void ompp_mpi_collective_before(ompp_mpi_piggyback_t *piggyback)
+/* What all collective calls begin with. \return false = the call has no exchange. */
+static bool begins(ompp_mpi_piggyback_t *s, exchange_t *x)
+{
+    if (!s->shadow || !plan(s, x)) return false;
+    if (!passes(s->shadow, s->begin)) return true;
+    s->passes = x->joins;
+    return false;
+}
+
+/* Ranks of the run say more than others. */
+static bool settle(ompp_mpi_piggyback_t *s, exchange_t *x)
+{
+    if (ompp_mpi_collective_kind(s->shadow, s->order) != OMPP_SYNC_ALL) return exchange(x);
+    ompp_mpi_behind(x->mine)->passes = choose_passes(s->shadow, s->begin);
+    if (!ompp_mpi_collective_settle(x->mine, x->others, exchange, x)) return false;
+    set_passes(s->shadow, ompp_mpi_behind(x->others)->passes);
+    return true;
+}
+
+void ompp_mpi_collective_before(ompp_mpi_piggyback_t *s)
 {
     exchange_t x;
-    ompp_mpi_request_t *r;
 
-    if (piggyback->op == OMPP_MPI_PIGGYBACK_COLL) ompp_mpi_progress_before(piggyback->begin);
-    else ompp_mpi_nonblocking_progress(piggyback->begin); /* those before it go on */
-    if (!piggyback->shadow || !plan(piggyback, &x)) return;
-    if (passes(piggyback->shadow, piggyback->begin)) {
-        piggyback->passes = x.joins;
-        /* it may end after the rest */
-        if (piggyback->op == OMPP_MPI_PIGGYBACK_ICOLL && x.joins) piggyback->started = new_request(piggyback, &x);
+    s->longest = ompp_mpi_piggyback_state.exchange;
+    ompp_mpi_progress_before(s->begin);
+    if (!begins(s, &x)) return;
+    if (ompp_mpi_neighbors(s)) {
+        ompp_mpi_neighbors_before(s);
         return;
     }
-    if (ompp_mpi_neighbors(piggyback)) {
-        ompp_mpi_neighbors_before(piggyback);
-        return;
+    if (!make_room(&x, s->begin)) return;
+    if (settle(s, &x)) {
+        s->vector = ompp_mpi_piggyback_new();
+        if (s->vector) memcpy(ompp_mpi_piggyback_of(s->vector), x.others, ompp_mpi_piggyback_state.bytes);
     }
-    if (ompp_mpi_nonblocking(piggyback)) {
-        piggyback->started = new_request(piggyback, &x);
-        if (piggyback->started) ompp_mpi_nonblocking_before(piggyback, piggyback->started);
-        return;
+    free(x.mine);
+}
+
+void ompp_mpi_collective_after(ompp_mpi_piggyback_t *s, bool ok)
+{
+    ompp_mpi_piggyback_reclaim();
+    if (s->shadow && ompp_mpi_neighbors(s)) ompp_mpi_neighbors_after(s, ok);
+    if (ok && s->shadow) join_clock(s);
+    ompp_mpi_piggyback_free(s->vector);
+}
+
+static bool start_exchange(ompp_mpi_request_t *r, exchange_t *x)
+{
+    if (!make_room(x, r->begin)) return false;
+    if (start(x, &r->exchange) != MPI_SUCCESS) {
+        free(x->mine);
+        return false;
     }
-    if (!make_room(&x, piggyback->begin)) return;
-    if (piggyback->op == OMPP_MPI_PIGGYBACK_COLL) {
-        const bool all = ompp_mpi_collective_kind(piggyback->shadow, piggyback->order) == OMPP_SYNC_ALL;
-        if (all) ompp_mpi_behind(x.mine)->passes = choose_passes(piggyback->shadow, piggyback->begin);
-        if (all ? ompp_mpi_collective_settle(x.mine, x.others, exchange, &x) : exchange(&x)) {
-            if (all) set_passes(piggyback->shadow, ompp_mpi_behind(x.others)->passes);
-            piggyback->vector = ompp_mpi_piggyback_new();
-            if (piggyback->vector)
-                memcpy(ompp_mpi_piggyback_of(piggyback->vector), x.others, ompp_mpi_piggyback_state.bytes);
-        }
-        free(x.mine);
-        return;
-    }
-    r = new_request(piggyback, &x);
-    if (!r || start(&x, &r->exchange) != MPI_SUCCESS) {
+    r->sent = x->mine;
+    r->vector = x->others;
+    r->vectors = x->vectors;
+    return true;
+}
+
+void ompp_mpi_icollective_before(ompp_mpi_piggyback_t *s)
+{
+    exchange_t x;
+
+    ompp_mpi_nonblocking_progress(s->begin); /* those before it go on */
+    const bool exchanges = begins(s, &x);
+    /* without an exchange: it may end after the rest */
+    ompp_mpi_request_t *r = exchanges || s->passes ? new_request(s, &x) : NULL;
+    s->started = r;
+    if (!r || !exchanges) return;
+    if (ompp_mpi_nonblocking(s)) {
+        ompp_mpi_nonblocking_before(s, r);
+    } else if (!start_exchange(r, &x)) {
+        s->started = NULL;
         ompp_mpi_request_delete(r);
-        free(x.mine);
-        return;
     }
-    r->sent = x.mine;
-    r->vector = x.others;
-    r->vectors = x.vectors;
-    piggyback->started = r;
 }
 
 /* The user's call did not begin, or is over before the exchange is, which goes on by itself. */
@@ -322,24 +351,16 @@ static void leave(ompp_mpi_request_t *r)
     r->sent = r->vector = NULL;
 }
 
-void ompp_mpi_collective_after(ompp_mpi_piggyback_t *piggyback, bool ok)
+void ompp_mpi_icollective_after(ompp_mpi_piggyback_t *s, bool ok)
 {
-    ompp_mpi_request_t *r = piggyback->started;
+    ompp_mpi_request_t *r = s->started;
 
-    if (piggyback->op == OMPP_MPI_PIGGYBACK_COLL) {
-        ompp_mpi_piggyback_reclaim();
-        if (piggyback->shadow && ompp_mpi_neighbors(piggyback)) ompp_mpi_neighbors_after(piggyback, ok);
-        if (ok && piggyback->shadow) join_clock(piggyback);
-        ompp_mpi_piggyback_free(piggyback->vector);
-        return;
-    }
     /* Groups of an inter-communicator wait for each other, and not for their own ranks as in our exchange. */
-    if (ok && piggyback->shadow && (piggyback->shadow->inter || is_empty(piggyback)))
-        ompp_sync_flag(OMPP_WHATIF_F_LOST, true);
+    if (ok && s->shadow && (s->shadow->inter || is_empty(s))) ompp_sync_flag(OMPP_WHATIF_F_LOST, true);
     if (!r) return;
-    if (ok && ompp_mpi_handle(piggyback, 0) != MPI_REQUEST_NULL) {
-        if (r->call) ompp_mpi_nonblocking_begun(piggyback, r);
-        ompp_mpi_request_put(r, ompp_mpi_handle(piggyback, 0));
+    if (ok && ompp_mpi_handle(s, 0) != MPI_REQUEST_NULL) {
+        if (r->call) ompp_mpi_nonblocking_begun(s, r);
+        ompp_mpi_request_put(r, ompp_mpi_handle(s, 0));
         return;
     }
     if (r->call) ompp_mpi_nonblocking_refused(r);
@@ -352,11 +373,11 @@ void ompp_mpi_collective_after(ompp_mpi_piggyback_t *piggyback, bool ok)
 typedef struct {
     unsigned char *mine, *all;
     MPI_Comm own;
-} gathering_t;
+} gather_t;
 
 static bool combine_gathered(void *gathering)
 {
-    const gathering_t *g = gathering;
+    const gather_t *g = gathering;
 
     return PMPI_Allreduce(g->mine, g->all, 1, ompp_mpi_piggyback_state.type, ompp_mpi_piggyback_state.op, g->own) ==
            MPI_SUCCESS;
@@ -371,12 +392,12 @@ static bool has_all(MPI_Comm own)
     return size >= ompp_mpi_piggyback_state.ranks;
 }
 
-void ompp_mpi_gathering_before(ompp_mpi_piggyback_t *s, MPI_Comm own)
+void ompp_mpi_gather_before(ompp_mpi_piggyback_t *s, MPI_Comm own)
 {
     unsigned char *mine = ompp_mpi_piggyback_new(), *all = ompp_mpi_piggyback_new();
 
     if (mine && all) {
-        gathering_t g = {ompp_mpi_piggyback_of(mine), ompp_mpi_piggyback_of(all), own};
+        gather_t g = {ompp_mpi_piggyback_of(mine), ompp_mpi_piggyback_of(all), own};
         ompp_mpi_collective_vector(g.mine, s->begin);
         if (has_all(own) ? ompp_mpi_collective_settle(g.mine, g.all, combine_gathered, &g) : combine_gathered(&g)) {
             s->vector = all;
@@ -387,7 +408,7 @@ void ompp_mpi_gathering_before(ompp_mpi_piggyback_t *s, MPI_Comm own)
     ompp_mpi_piggyback_free(all);
 }
 
-void ompp_mpi_gathering_after(ompp_mpi_piggyback_t *s, MPI_Comm own, bool ok)
+void ompp_mpi_gather_after(ompp_mpi_piggyback_t *s, MPI_Comm own, bool ok)
 {
     if (!s->vector) return;
     if (ok)
@@ -395,6 +416,16 @@ void ompp_mpi_gathering_after(ompp_mpi_piggyback_t *s, MPI_Comm own, bool ok)
                             0);
     ompp_mpi_piggyback_free(s->vector);
     s->vector = NULL;
+}
+
+void ompp_mpi_gathering_before(ompp_mpi_piggyback_t *s)
+{
+    if (s->shadow && !s->shadow->inter) ompp_mpi_gather_before(s, s->shadow->duplicate);
+}
+
+void ompp_mpi_gathering_after(ompp_mpi_piggyback_t *s, bool ok)
+{
+    if (s->shadow) ompp_mpi_gather_after(s, s->shadow->duplicate, ok);
 }
 
 /* Ours may need more calls of MPI than the user's, which is complete: there is a moment for it, and no more after some

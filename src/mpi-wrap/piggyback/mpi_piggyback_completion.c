@@ -60,23 +60,10 @@ const MPI_Status *ompp_mpi_status(const ompp_mpi_piggyback_t *piggyback, int i, 
 
 /* ---- Completion -------------------------------------------------------------------------------------------------- */
 
-static bool is_polling(ompp_mpi_piggyback_op_t op)
-{
-    return op == OMPP_MPI_PIGGYBACK_TEST || op == OMPP_MPI_PIGGYBACK_TESTALL || op == OMPP_MPI_PIGGYBACK_TESTANY ||
-           op == OMPP_MPI_PIGGYBACK_TESTSOME;
-}
+static bool takes_any(const ompp_mpi_piggyback_t *s) { return s->index || s->outcount; }
 
-static bool takes_any(ompp_mpi_piggyback_op_t op)
-{
-    return op == OMPP_MPI_PIGGYBACK_WAITANY || op == OMPP_MPI_PIGGYBACK_WAITSOME || op == OMPP_MPI_PIGGYBACK_TESTANY ||
-           op == OMPP_MPI_PIGGYBACK_TESTSOME;
-}
-
-static bool has_statuses(ompp_mpi_piggyback_op_t op)
-{
-    return op == OMPP_MPI_PIGGYBACK_WAITALL || op == OMPP_MPI_PIGGYBACK_WAITSOME || op == OMPP_MPI_PIGGYBACK_TESTALL ||
-           op == OMPP_MPI_PIGGYBACK_TESTSOME;
-}
+/* Where it completes one request, the one status is that of the first. */
+static bool has_statuses(const ompp_mpi_piggyback_t *s) { return !s->index; }
 
 static bool is_wild(const ompp_mpi_request_t *r)
 {
@@ -107,7 +94,7 @@ void ompp_mpi_wait_before(ompp_mpi_piggyback_t *piggyback)
         needs_status |= r && (is_wild(r) || r->cancelled);
     }
     if (!any) piggyback->pending = NULL;
-    if (needs_status) ompp_mpi_substitute(piggyback, has_statuses(piggyback->op) ? piggyback->number : 1);
+    if (needs_status) ompp_mpi_substitute(piggyback, has_statuses(piggyback) ? piggyback->number : 1);
 }
 
 /* What the requests taken by one call have waited for. */
@@ -215,7 +202,7 @@ static void take_after_error(ompp_mpi_piggyback_t *piggyback, done_t *done)
     for (int i = 0; i < piggyback->number; i++) {
         ompp_mpi_request_t *r = piggyback->pending[i];
         if (r && !r->persistent && ompp_mpi_handle(piggyback, i) == MPI_REQUEST_NULL)
-            take(piggyback, i, has_statuses(piggyback->op) ? (takes_any(piggyback->op) ? 0 : i) : 0, false, done);
+            take(piggyback, i, has_statuses(piggyback) ? (takes_any(piggyback) ? 0 : i) : 0, false, done);
     }
 }
 
@@ -251,11 +238,11 @@ void ompp_mpi_wait_after(ompp_mpi_piggyback_t *piggyback, bool ok)
                    .unknown_kind = OMPP_SYNC_MESSAGE};
     int left = 0;
 
-    done.waits = is_polling(piggyback->op) ? ompp_mpi_polls_since() : done.begin;
+    done.waits = piggyback->polls ? ompp_mpi_polls_since() : done.begin;
     ompp_mpi_piggyback_reclaim();
     if (!piggyback->pending) return;
     take_in_order(piggyback, ok, &done);
-    const bool chooses = takes_any(piggyback->op) && (done.any || done.unknown);
+    const bool chooses = takes_any(piggyback) && (done.any || done.unknown);
     for (int i = 0; i < piggyback->number; i++) {
         ompp_mpi_request_t *r = piggyback->pending[i];
         if (!r) continue;
@@ -263,7 +250,7 @@ void ompp_mpi_wait_after(ompp_mpi_piggyback_t *piggyback, bool ok)
         r->open |= chooses && r->active;
         ompp_mpi_request_put(r, r->handle);
     }
-    if (is_polling(piggyback->op)) {
+    if (piggyback->polls) {
         done.begin = ompp_mpi_polled(done.begin, done.any);
         done.flags |= OMPP_WHATIF_F_POLLING;
     }

@@ -50,7 +50,7 @@ bool ompp_mpi_nonblocking(const ompp_mpi_piggyback_t *s)
 {
     const ompp_mpi_shadow_t *c = s->shadow;
 
-    if (s->op != OMPP_MPI_PIGGYBACK_ICOLL || c->inter) return false;
+    if (c->inter) return false;
     return s->order == OMPP_MPI_ORDER_NEIGHBOR ? c->topology : c->size <= MOST;
 }
 

@@ -1,6 +1,7 @@
 /**
  * \file
- * How the clock vectors of clocks travel (runtime/ompp_sync.h), among mpi_stamp*.c.
+ * How the clock vectors of clocks travel (runtime/ompp_sync.h), among the files of this folder. What is done before and
+ * after a call of each class is in mpi_wrap_priv.h, by the rows of mpi_rules.def.
  *
  * A clock vector goes through MPI itself, with a message of its own on a communicator of ours with the same ranks
  * ("channel"), before the user's message and with its destination and tag. Messages with equal source, tag and
@@ -554,12 +555,6 @@ void ompp_mpi_progress_before(ompp_time_t begin);
 
 /* ---- Calls on requests (mpi_piggyback_completion.c) -------------------------------------------------------------- */
 
-void ompp_mpi_wait_before(ompp_mpi_piggyback_t *piggyback);
-void ompp_mpi_wait_after(ompp_mpi_piggyback_t *piggyback, bool ok);
-void ompp_mpi_ask_before(ompp_mpi_piggyback_t *piggyback);
-void ompp_mpi_ask_after(ompp_mpi_piggyback_t *piggyback, bool ok);
-void ompp_mpi_start_before(ompp_mpi_piggyback_t *piggyback);
-
 /**
  * \return the status number i of the call in C's form; MPI_STATUS_IGNORE when there is none.
  * \param[out] room for one.
@@ -605,9 +600,6 @@ ompp_sync_remote_t ompp_mpi_collective_kind(const ompp_mpi_shadow_t *shadow, omp
 /** \brief A blocking call of all for all, entered just now. \return whether it is one without an exchange. */
 bool ompp_mpi_collective_passes(ompp_mpi_shadow_t *shadow);
 
-void ompp_mpi_collective_before(ompp_mpi_piggyback_t *piggyback);
-void ompp_mpi_collective_after(ompp_mpi_piggyback_t *piggyback, bool ok);
-
 /**
  * \brief All ranks of the run combine their clock vectors, until nobody can say more.
  * \param[in,out] mine  this rank's, of ompp_mpi_collective_vector(). \param[out] all what combine() makes of all of
@@ -621,9 +613,9 @@ bool ompp_mpi_collective_settle(unsigned char *mine, const unsigned char *all, b
  *        in.
  * \param[in] own  ours with these ranks.
  */
-void ompp_mpi_gathering_before(ompp_mpi_piggyback_t *piggyback, MPI_Comm own);
+void ompp_mpi_gather_before(ompp_mpi_piggyback_t *piggyback, MPI_Comm own);
 /** \brief After it, when it was successful. */
-void ompp_mpi_gathering_after(ompp_mpi_piggyback_t *piggyback, MPI_Comm own, bool ok);
+void ompp_mpi_gather_after(ompp_mpi_piggyback_t *piggyback, MPI_Comm own, bool ok);
 
 /**
  * \brief What MPI combines clock vectors with: into becomes both.
@@ -643,11 +635,10 @@ bool ompp_mpi_collective_done(ompp_mpi_request_t *request, ompp_time_t begin, om
 
 /* ---- Collective calls whose clock vectors go as messages (mpi_piggyback_neighbor.c) ------------------------------ */
 
-/** \return whether the clock vectors of a call do. */
+/** \return whether the clock vectors of a blocking call do. */
 static inline bool ompp_mpi_neighbors(const ompp_mpi_piggyback_t *s)
 {
-    return s->op == OMPP_MPI_PIGGYBACK_COLL &&
-           (s->order == OMPP_MPI_ORDER_NEIGHBOR || (s->order == OMPP_MPI_ORDER_CHAIN && OMPP_MPI_SCAN_IS_CHAIN));
+    return s->order == OMPP_MPI_ORDER_NEIGHBOR || (s->order == OMPP_MPI_ORDER_CHAIN && OMPP_MPI_SCAN_IS_CHAIN);
 }
 
 void ompp_mpi_neighbors_before(ompp_mpi_piggyback_t *piggyback);
@@ -659,7 +650,7 @@ void ompp_mpi_neighbors_after(ompp_mpi_piggyback_t *piggyback, bool ok);
 
 /* ---- Non-blocking collective calls whose clock vectors go as messages (mpi_piggyback_nonblocking.c) -------------- */
 
-/** \return whether the clock vectors of a call do; the same on all ranks. */
+/** \return whether those of a non-blocking call do; the same on all ranks. */
 bool ompp_mpi_nonblocking(const ompp_mpi_piggyback_t *s);
 
 /** \brief Before the call. \param[in,out] request  of it. */
@@ -685,10 +676,5 @@ bool ompp_mpi_nonblocking_any(void);
 void ompp_mpi_nonblocking_left(ompp_time_t t);
 /** \brief The request goes, complete or not. */
 void ompp_mpi_nonblocking_forget(ompp_mpi_request_t *request);
-
-/* ---- Windows (mpi_piggyback_window.c) ---------------------------------------------------------------------------- */
-
-void ompp_mpi_window_before(ompp_mpi_piggyback_t *piggyback);
-void ompp_mpi_window_after(ompp_mpi_piggyback_t *piggyback, bool ok);
 
 #endif

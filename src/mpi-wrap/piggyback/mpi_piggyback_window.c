@@ -130,59 +130,82 @@ static void hear(const window_t *w, group_t *from, int tag, ompp_time_t begin, u
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
-void ompp_mpi_window_before(ompp_mpi_piggyback_t *s)
+void ompp_mpi_epoch_before(ompp_mpi_piggyback_t *s)
 {
-    if (s->op == OMPP_MPI_PIGGYBACK_WIN_FREED && s->made) s->window = find(made_of(s), true);
-    if (s->op == OMPP_MPI_PIGGYBACK_WIN_FREED && s->window && s->window->own != MPI_COMM_NULL)
-        ompp_mpi_gathering_before(s, s->window->own);
-    if (s->op == OMPP_MPI_PIGGYBACK_WIN_CREATED && s->shadow && !s->shadow->inter)
-        ompp_mpi_gathering_before(s, s->shadow->duplicate);
-    if (s->op < OMPP_MPI_PIGGYBACK_FENCE || s->op > OMPP_MPI_PIGGYBACK_PASSIVE) return;
     s->window = find(s->win, false);
-    if (!s->window || s->window->own == MPI_COMM_NULL) s->window = NULL;
-    if (!s->window) return;
-    if (s->op == OMPP_MPI_PIGGYBACK_FENCE) ompp_mpi_gathering_before(s, s->window->own);
-    if (s->op == OMPP_MPI_PIGGYBACK_COMPLETE) tell(s->window, &s->window->targets, TAG_COMPLETE, s->begin);
+    if (s->window && s->window->own == MPI_COMM_NULL) s->window = NULL;
 }
 
-void ompp_mpi_window_after(ompp_mpi_piggyback_t *s, bool ok)
+void ompp_mpi_fence_before(ompp_mpi_piggyback_t *s)
 {
-    window_t *w = s->window;
+    ompp_mpi_epoch_before(s);
+    if (s->window) ompp_mpi_gather_before(s, s->window->own);
+}
 
-    switch (s->op) {
-    case OMPP_MPI_PIGGYBACK_WIN_CREATED:
-        if (ok) make(made_of(s), s->shadow);
-        if (s->shadow) ompp_mpi_gathering_after(s, s->shadow->duplicate, ok);
-        return;
-    case OMPP_MPI_PIGGYBACK_WIN_FREED:
-        if (w) ompp_mpi_gathering_after(s, w->own, ok);
-        if (w && !ok) add(w); /* it stays */
-        else delete (w);
-        return;
-    case OMPP_MPI_PIGGYBACK_PASSIVE:
-        if (ok) ompp_mpi_join_clock(NULL, s->begin, OMPP_SYNC_ONE_SIDED, OMPP_WHATIF_F_ONE_SIDED);
-        return;
-    default: break;
-    }
-    if (w && s->op == OMPP_MPI_PIGGYBACK_FENCE) ompp_mpi_gathering_after(s, w->own, ok);
-    if (!w || !ok) return;
-    switch (s->op) {
-    case OMPP_MPI_PIGGYBACK_POST:
-        learn(w, s->group, &w->origins);
-        tell(w, &w->origins, TAG_POST, s->begin);
-        break;
-    case OMPP_MPI_PIGGYBACK_WIN_START: /* MPI may wait for the posts here, or only at the end */
-        ompp_mpi_lose(s);
-        learn(w, s->group, &w->targets);
-        break;
-    case OMPP_MPI_PIGGYBACK_COMPLETE: hear(w, &w->targets, TAG_POST, s->begin, 0); break;
-    case OMPP_MPI_PIGGYBACK_WIN_WAIT: hear(w, &w->origins, TAG_COMPLETE, s->begin, 0); break;
-    case OMPP_MPI_PIGGYBACK_WIN_TEST: {
-        const bool done = *s->flag;
-        const ompp_time_t begin = ompp_mpi_polled(s->begin, done);
-        if (done) hear(w, &w->origins, TAG_COMPLETE, begin, OMPP_WHATIF_F_POLLING);
-        break;
-    }
-    default: break;
-    }
+void ompp_mpi_complete_before(ompp_mpi_piggyback_t *s)
+{
+    ompp_mpi_epoch_before(s);
+    if (s->window) tell(s->window, &s->window->targets, TAG_COMPLETE, s->begin);
+}
+
+void ompp_mpi_win_freed_before(ompp_mpi_piggyback_t *s)
+{
+    if (s->made) s->window = find(made_of(s), true);
+    if (s->window && s->window->own != MPI_COMM_NULL) ompp_mpi_gather_before(s, s->window->own);
+}
+
+void ompp_mpi_win_created_after(ompp_mpi_piggyback_t *s, bool ok)
+{
+    if (ok) make(made_of(s), s->shadow);
+    ompp_mpi_gathering_after(s, ok);
+}
+
+void ompp_mpi_win_freed_after(ompp_mpi_piggyback_t *s, bool ok)
+{
+    if (s->window) ompp_mpi_gather_after(s, s->window->own, ok);
+    if (s->window && !ok) add(s->window); /* it stays */
+    else delete (s->window);
+}
+
+void ompp_mpi_fence_after(ompp_mpi_piggyback_t *s, bool ok)
+{
+    if (s->window) ompp_mpi_gather_after(s, s->window->own, ok);
+}
+
+void ompp_mpi_post_after(ompp_mpi_piggyback_t *s, bool ok)
+{
+    if (!s->window || !ok) return;
+    learn(s->window, s->group, &s->window->origins);
+    tell(s->window, &s->window->origins, TAG_POST, s->begin);
+}
+
+/* MPI may wait for the posts here, or only at the end. */
+void ompp_mpi_win_start_after(ompp_mpi_piggyback_t *s, bool ok)
+{
+    if (!s->window || !ok) return;
+    ompp_mpi_lose(s);
+    learn(s->window, s->group, &s->window->targets);
+}
+
+void ompp_mpi_complete_after(ompp_mpi_piggyback_t *s, bool ok)
+{
+    if (s->window && ok) hear(s->window, &s->window->targets, TAG_POST, s->begin, 0);
+}
+
+void ompp_mpi_win_wait_after(ompp_mpi_piggyback_t *s, bool ok)
+{
+    if (s->window && ok) hear(s->window, &s->window->origins, TAG_COMPLETE, s->begin, 0);
+}
+
+void ompp_mpi_win_test_after(ompp_mpi_piggyback_t *s, bool ok)
+{
+    if (!s->window || !ok) return;
+    const bool done = *s->flag;
+    const ompp_time_t begin = ompp_mpi_polled(s->begin, done);
+    if (done) hear(s->window, &s->window->origins, TAG_COMPLETE, begin, OMPP_WHATIF_F_POLLING);
+}
+
+void ompp_mpi_passive_after(ompp_mpi_piggyback_t *s, bool ok)
+{
+    if (ok) ompp_mpi_join_clock(NULL, s->begin, OMPP_SYNC_ONE_SIDED, OMPP_WHATIF_F_ONE_SIDED);
 }

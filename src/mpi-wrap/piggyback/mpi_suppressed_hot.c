@@ -53,9 +53,10 @@ static bool counts_sent(MPI_Comm comm, int dest, int tag)
     return true;
 }
 
-bool ompp_mpi_suppressed_send(MPI_Comm comm, int dest, int tag, bool ok)
+bool ompp_mpi_suppressed_send(ompp_mpi_suppressed_t *s, MPI_Comm comm, int dest, int tag, bool sendable)
 {
-    if (!ok || !is_possible()) return false;
+    (void)s;
+    if (!sendable || !is_possible()) return false;
     const ompp_time_t begin = measured_since();
     const bool counted = counts_sent(comm, dest, tag);
     measured(begin);
@@ -81,6 +82,22 @@ bool ompp_mpi_suppressed_receive(ompp_mpi_suppressed_t *s, MPI_Comm comm, int so
     return d && is_suppressed(d);
 }
 
+bool ompp_mpi_suppressed_irecv(ompp_mpi_suppressed_t *s, MPI_Comm comm, int source, int tag, const void *requests,
+                               bool fortran)
+{
+    s->requests = requests;
+    s->fortran = fortran;
+    return ompp_mpi_suppressed_receive(s, comm, source, tag);
+}
+
+/* What is received is looked at first: what is sent is counted. */
+bool ompp_mpi_suppressed_sendrecv(ompp_mpi_suppressed_t *s, MPI_Comm comm, int source, int recvtag, int dest, int tag,
+                                  bool sendable)
+{
+    return ompp_mpi_suppressed_receive(s, comm, source, recvtag) &&
+           ompp_mpi_suppressed_send(s, comm, dest, tag, sendable);
+}
+
 static bool passes(ompp_mpi_direction_t *d, ompp_time_t t)
 {
     if (!is_suppressed(d) || t - d->looked > OMPP_MPI_LOOK_NS) return false;
@@ -97,7 +114,7 @@ static ompp_time_t end(ompp_mpi_suppressed_t *s, bool ok, ompp_time_t t)
     return i == s->number ? t : ompp_mpi_suppressed_end_slow(s, i, ok);
 }
 
-ompp_time_t ompp_mpi_suppressed_end(ompp_mpi_suppressed_t *s, int result, ompp_time_t t)
+ompp_time_t ompp_mpi_suppressed_receive_end(ompp_mpi_suppressed_t *s, int result, ompp_time_t t)
 {
     if (s->number == 0 || !ompp_mpi_has_received(result)) return t;
     return end(s, result == MPI_SUCCESS, t);
@@ -105,9 +122,9 @@ ompp_time_t ompp_mpi_suppressed_end(ompp_mpi_suppressed_t *s, int result, ompp_t
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
-static MPI_Request handle_of(const void *requests, int i, bool fortran)
+static MPI_Request handle_of(const ompp_mpi_suppressed_t *s, int i)
 {
-    return fortran ? PMPI_Request_f2c(((const MPI_Fint *)requests)[i]) : ((const MPI_Request *)requests)[i];
+    return s->fortran ? PMPI_Request_f2c(((const MPI_Fint *)s->requests)[i]) : ((const MPI_Request *)s->requests)[i];
 }
 
 static void put_started(const ompp_mpi_started_t *one)
@@ -122,22 +139,24 @@ static void put_started(const ompp_mpi_started_t *one)
     ompp_mpi_quick.nstarted++;
 }
 
-void ompp_mpi_suppressed_started(const ompp_mpi_suppressed_t *s, int result, const void *request, bool fortran,
-                                 ompp_time_t t)
+ompp_time_t ompp_mpi_suppressed_irecv_end(ompp_mpi_suppressed_t *s, int result, ompp_time_t t)
 {
-    if (result != MPI_SUCCESS || s->number == 0) return;
-    const ompp_mpi_started_t one = {handle_of(request, 0, fortran), s->receives[0].direction, t};
+    if (result != MPI_SUCCESS || s->number == 0) return t;
+    const ompp_mpi_started_t one = {handle_of(s, 0), s->receives[0].direction, t};
     if (one.handle != MPI_REQUEST_NULL) put_started(&one);
+    return t;
 }
 
 bool ompp_mpi_suppressed_wait(ompp_mpi_suppressed_t *s, int number, const void *requests, bool fortran)
 {
     s->number = 0;
     s->suspension = ompp_sync_suspension();
+    s->requests = requests;
+    s->fortran = fortran;
     if (!is_possible() || ompp_mpi_request_any() || number > OMPP_MPI_SUPPRESSED_MOST) return false;
     const ompp_time_t begin = measured_since();
     for (int i = 0; requests && i < number && ompp_mpi_quick.nstarted > 0; i++) {
-        const MPI_Request handle = handle_of(requests, i, fortran);
+        const MPI_Request handle = handle_of(s, i);
         ompp_mpi_started_t *place = ompp_mpi_started_of(handle);
         if (!place->direction || place->handle != handle) continue;
         s->receives[s->number++] = (ompp_mpi_suppressed_receive_t){place->direction, handle, i, place->begin};
@@ -149,24 +168,24 @@ bool ompp_mpi_suppressed_wait(ompp_mpi_suppressed_t *s, int number, const void *
 }
 
 /* Those whose handles are not gone are still active. */
-static void put_back(ompp_mpi_suppressed_t *s, const void *requests, bool fortran)
+static void put_back(ompp_mpi_suppressed_t *s)
 {
     unsigned complete = 0;
 
     for (unsigned i = 0; i < s->number; i++) {
         const ompp_mpi_suppressed_receive_t r = s->receives[i];
         const ompp_mpi_started_t one = {r.handle, r.direction, r.begin};
-        if (handle_of(requests, r.index, fortran) == MPI_REQUEST_NULL) s->receives[complete++] = r;
+        if (handle_of(s, r.index) == MPI_REQUEST_NULL) s->receives[complete++] = r;
         else put_started(&one);
     }
     s->number = complete;
 }
 
-void ompp_mpi_suppressed_waited(ompp_mpi_suppressed_t *s, int result, const void *requests, bool fortran)
+ompp_time_t ompp_mpi_suppressed_wait_end(ompp_mpi_suppressed_t *s, int result, ompp_time_t t)
 {
-    if (s->number == 0) return;
-    if (result != MPI_SUCCESS) put_back(s, requests, fortran);
-    end(s, result == MPI_SUCCESS, ompp_event_now());
+    if (s->number == 0) return t;
+    if (result != MPI_SUCCESS) put_back(s);
+    return end(s, result == MPI_SUCCESS, t ? t : ompp_event_now());
 }
 
 /* ---- Collective calls -------------------------------------------------------------------------------------------- */
@@ -181,14 +200,14 @@ static ompp_mpi_shadow_t *shadow_of(MPI_Comm comm)
     return ompp_mpi_shadow_slow(i, comm);
 }
 
-bool ompp_mpi_suppressed_collective(ompp_mpi_suppressed_t *s, MPI_Comm comm, bool ok)
+bool ompp_mpi_suppressed_collective(ompp_mpi_suppressed_t *s, MPI_Comm comm, bool accepted)
 {
-    if (!ok || !is_possible()) return false;
+    if (!accepted || !is_possible()) return false;
     s->shadow = shadow_of(comm);
     return s->shadow && !s->shadow->inter && ompp_mpi_collective_passes(s->shadow);
 }
 
-ompp_time_t ompp_mpi_suppressed_met(ompp_mpi_suppressed_t *s, int result, ompp_time_t t)
+ompp_time_t ompp_mpi_suppressed_collective_end(ompp_mpi_suppressed_t *s, int result, ompp_time_t t)
 {
     const int saved = errno;
     const ompp_time_t begin = measured_since();

@@ -11,6 +11,7 @@
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
 #include "base/ompp_float.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
 #include "process/ompp_lifecycle.h"
 
 #include <errno.h>
@@ -193,11 +194,49 @@ static bool reduce_all(const void *mine, void *all, int n, MPI_Datatype type, MP
            complete(&request, self.limit_seconds, false) == 0;
 }
 
-/* Who came last to collective calls; where clocks are followed, these tell more. All ranks or none. */
+static bool all_to_all(const int *to, int *from)
+{
+    MPI_Request request;
+
+    return !self.gave_up && PMPI_Ialltoall(to, 1, MPI_INT, from, 1, MPI_INT, self.own.comm, &request) == MPI_SUCCESS &&
+           complete(&request, self.limit_seconds, false) == 0;
+}
+
+/* Where the bytes of each rank begin. \return all of them. */
+static int places(const int *bytes, int *at)
+{
+    int sum = 0;
+
+    for (int r = 0; r < self.own.size; r++) at[r] = sum, sum += bytes[r];
+    return sum;
+}
+
+/* When a rank does not come, MPI may still use the arrays. */
+static void *exchange(const void *mine, const int *to, int *from)
+{
+    int *at = malloc(2 * (size_t)self.own.size * sizeof *at);
+    MPI_Request request;
+
+    if (!at || !all_to_all(to, from)) return NULL;
+    places(to, at);
+    void *theirs = malloc((size_t)places(from, at + self.own.size) + 1);
+    if (!theirs ||
+        PMPI_Ialltoallv(mine, to, at, MPI_BYTE, theirs, from, at + self.own.size, MPI_BYTE, self.own.comm, &request) !=
+            MPI_SUCCESS ||
+        complete(&request, self.limit_seconds, false) != 0)
+        return NULL;
+    free(at);
+    return theirs;
+}
+
+/* Who waited for whom; where clocks are followed, these tell more. All ranks or none. */
 static void compare(void)
 {
     if (!self.own.all || self.own.size < 2 || self.own.comm == MPI_COMM_NULL) return;
-    if (!(ompp_mpi_unusual & OMPP_MPI_PIGGYBACK)) ompp_mpi_meet_finish(self.own.comm, reduce_all);
+    if (ompp_mpi_unusual & OMPP_MPI_PIGGYBACK) return;
+    ompp_mpi_clock_relate(self.own.comm);
+    ompp_mpi_meet_finish(self.own.comm, reduce_all);
+    ompp_mpi_pair_finish(self.own.size, reduce_all, exchange);
 }
 
 static ompp_reduce_t transport_begin(void)

@@ -120,6 +120,31 @@ static void virtual_clocks(void **state)
     assert_true(!r.gains[1].chance && !(r.flags & OMPP_WHATIF_F_FEW));
 }
 
+/* Work that whoever is free takes next: intervals of virtual clocks reach to share x speed-up. */
+static void taken_next(void **state)
+{
+    static const unsigned flags[] = {OMPP_WHATIF_F_WILDCARD, OMPP_WHATIF_F_DYNAMIC, OMPP_WHATIF_F_TASK,
+                                     OMPP_WHATIF_F_POLLING};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++)
+        for (int mode = OMPP_WHATIF_VIRTUAL; mode <= OMPP_WHATIF_DELAY; mode++) {
+            ompp_profile_t *p = new_run(mode);
+            ompp_whatif_result_t *results;
+            size_t n;
+            add(p, 0, (const seen_t[]){{8, 0.05, 0}, {8, 0.1, 0}, {8, 0.15, 0}, {8, 0.2, 0}});
+            p->whatif.regions[0].flags = flags[i];
+            assert_int_equal(ompp_analysis_whatif(p, &results, &n), 0);
+            const ompp_gain_t *gain = &results[0].gains[1];
+            const bool reaches = i == 0 || (i < 3 && mode == OMPP_WHATIF_VIRTUAL);
+            assert_int_equal(gain->interval, OMPP_INTERVAL_KNOWN);
+            assert_true(results[0].share > 0.3);
+            assert_true(fabs(gain->high - (reaches ? results[0].share / 2 : 0.1)) < 1e-9);
+            free(results);
+            ompp_profile_free(p);
+        }
+}
+
 /* A region that may gain by chance stands behind one that is known to gain less; 24 % at 75 % are 16 % at 50 %. */
 static void order(void **state)
 {
@@ -305,6 +330,7 @@ int main(void)
         cmocka_unit_test(each_by_its_work), cmocka_unit_test(meant),
         cmocka_unit_test(by_address),       cmocka_unit_test(meant_to_work),
         cmocka_unit_test(unused),           cmocka_unit_test(too_short),
+        cmocka_unit_test(taken_next),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

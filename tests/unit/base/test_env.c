@@ -114,7 +114,7 @@ static const struct {
     {"OMPP_TIME_DIGITS=10", digits_9, "(digits 0-9): '10' is out of range; using 9"},
     {"OMPP_OUTFORMAT=Csv,TEXT", csv_and_text, NULL},
     {"OMPP_OUTFORMAT=CVS", text_only,
-     "set OMPP_OUTFORMAT to one or more, with commas, of text|plain|csv|xml: 'CVS' is not understood; using text"},
+     "set OMPP_OUTFORMAT to one or more, with commas, of text|plain|csv|html|xml: 'CVS' is not understood; using text"},
     {"OMPP_OUTFORMAT=csv,", text_only, "'csv,' is not understood"},
     {"OMPP_OUTFORMAT=cube", text_only, "'cube' is not understood"},
     {"OMPP_CLOCK=sundial", clock_auto,

@@ -319,9 +319,11 @@ static void senseless(void **state)
     (void)state;
     getcontext(&context);
     const ucontext_t good = context;
-    context.uc_mcontext.gregs[REG_RSP] = 0x1000;
-    assert_int_equal(ompp_unwind_context(&thread, &context, frames, 256), 1);
-    assert_true(thread.end != OMPP_UNWIND_ROOT);
+    for (long low = 0; low <= 0x1000; low += 8) { /* page 0 is that of NULL, which system calls take for none */
+        context.uc_mcontext.gregs[REG_RSP] = low;
+        assert_int_equal(ompp_unwind_context(&thread, &context, frames, 256), 1);
+        assert_true(thread.end != OMPP_UNWIND_ROOT);
+    }
     context = good;
     context.uc_mcontext.gregs[REG_RIP] = 0x1234;
     assert_int_equal(ompp_unwind_context(&thread, &context, frames, 256), 1);

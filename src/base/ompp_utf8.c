@@ -1,4 +1,4 @@
-#include "report/ompp_utf8.h"
+#include "base/ompp_utf8.h"
 
 #include <stdbool.h>
 

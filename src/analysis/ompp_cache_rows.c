@@ -1,0 +1,171 @@
+#include "analysis/ompp_cache_rows.h"
+
+#include "analysis/ompp_values.h"
+#include "base/ompp_error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One in so many lines tells caches of 64 times so many: the lines of its blocks are no longer alone then. */
+#define LINES_OF_PART 64
+
+typedef struct {
+    const ompp_profile_t *profile;
+    const ompp_paths_t *paths;
+    ompp_cache_rows_t *rows;
+    uint32_t counts, caches; /* sets */
+    size_t room;
+    ompp_cache_row_t *sums; /* [nobjects + 1] */
+} making_t;
+
+static void find_sets(making_t *m)
+{
+    for (size_t i = 0; i < m->profile->nmetrics; i++) {
+        const ompp_metric_t *metric = &m->profile->metrics[i];
+        if (metric->use == OMPP_USE_OBJECTS && metric->quality == OMPP_QUALITY_EXACT && metric->index == 0)
+            m->counts = metric->set;
+        if (metric->use != OMPP_USE_CURVES && metric->use != OMPP_USE_MODEL) continue;
+        m->caches = metric->set;
+        m->rows->is_model = metric->use == OMPP_USE_MODEL;
+    }
+}
+
+static void add_node(making_t *m, const ompp_node_t *node)
+{
+    for (uint32_t b = 0; b < node->nblocks; b++) {
+        const ompp_block_t *block = &node->blocks[b];
+        ompp_cache_row_t *row = &m->sums[block->object];
+        if (block->set == m->counts && block->nvalues >= 2) {
+            row->loads += block->values[0];
+            row->stores += block->values[1];
+        }
+        for (uint32_t i = 0; block->set == m->caches && i < block->nvalues && i < OMPP_CACHED_CURVE_VALUES; i++)
+            row->values[i] += block->values[i];
+        if (block->set == m->caches && !m->rows->is_model && block->object == 0 &&
+            block->values[OMPP_CACHED_ONE_IN] > m->rows->one_in)
+            m->rows->one_in = block->values[OMPP_CACHED_ONE_IN];
+    }
+}
+
+static bool put(making_t *m, const ompp_cache_row_t *row)
+{
+    if (m->rows->n == m->room) {
+        const size_t room = 2 * m->room + 64;
+        ompp_cache_row_t *rows = reallocarray(m->rows->rows, room, sizeof *rows);
+        if (!rows) return false;
+        m->rows->rows = rows;
+        m->room = room;
+    }
+    m->rows->rows[m->rows->n++] = *row;
+    return true;
+}
+
+/* What is left of all data when that of structures is taken away. */
+static ompp_cache_row_t rest_of(const making_t *m)
+{
+    ompp_cache_row_t rest = m->sums[0];
+
+    for (uint32_t object = 1; object <= m->profile->nobjects; object++) {
+        const ompp_cache_row_t *sum = &m->sums[object];
+        rest.loads = ompp_less(rest.loads, sum->loads);
+        rest.stores = ompp_less(rest.stores, sum->stores);
+        for (unsigned i = 0; i < OMPP_CACHED_CURVE_VALUES; i++)
+            rest.values[i] = ompp_less(rest.values[i], sum->values[i]);
+    }
+    return rest;
+}
+
+static bool put_sums(making_t *m, uint32_t region)
+{
+    const uint32_t n = m->profile->nobjects;
+    bool ok = true;
+
+    for (uint32_t object = 1; ok && object <= n + 1; object++) {
+        ompp_cache_row_t row = object <= n ? m->sums[object] : rest_of(m);
+        row.region = region;
+        row.object = object <= n ? object : OMPP_CACHE_ALL;
+        if ((row.loads || row.stores) && (object <= n || n > 0)) ok = put(m, &row);
+    }
+    m->sums[0].region = region;
+    m->sums[0].object = 0;
+    if (ok && (m->sums[0].loads || m->sums[0].stores)) ok = put(m, &m->sums[0]);
+    memset(m->sums, 0, (n + 1ul) * sizeof *m->sums);
+    return ok;
+}
+
+static bool put_all(making_t *m)
+{
+    for (size_t i = 0; i < m->profile->nnodes; i++) add_node(m, &m->profile->nodes[i]);
+    bool ok = put_sums(m, OMPP_CACHE_ALL);
+    add_node(m, &m->profile->nodes[0]);
+    ok = ok && put_sums(m, OMPP_NONE);
+    for (uint32_t region = 0; ok && region < m->profile->nregions; region++) {
+        const uint32_t *node = ompp_paths_begin(m->paths, region), *end = ompp_paths_end(m->paths, region);
+        for (; node < end; node++) add_node(m, &m->profile->nodes[*node]);
+        ok = put_sums(m, region);
+    }
+    return ok;
+}
+
+int ompp_analysis_cache(const ompp_profile_t *profile, const ompp_paths_t *paths, ompp_cache_rows_t *rows)
+{
+    making_t m = {.profile = profile, .paths = paths, .rows = rows, .counts = OMPP_NONE, .caches = OMPP_NONE};
+
+    *rows = (ompp_cache_rows_t){.one_in = 1};
+    find_sets(&m);
+    if (m.caches == OMPP_NONE || m.counts == OMPP_NONE || profile->nnodes == 0) return 0;
+    m.sums = calloc(profile->nobjects + 1ul, sizeof *m.sums);
+    const bool ok = m.sums && put_all(&m);
+    free(m.sums);
+    if (!ok) ompp_cache_rows_free(rows);
+    return ok ? 0 : -OMPP_E_NOMEM;
+}
+
+void ompp_cache_rows_free(ompp_cache_rows_t *rows)
+{
+    free(rows->rows);
+    *rows = (ompp_cache_rows_t){.rows = NULL};
+}
+
+unsigned ompp_cache_least(const ompp_cache_rows_t *rows)
+{
+    unsigned size = 0;
+
+    while (size < OMPP_CACHE_SIZES - 1 && (1ull << (OMPP_CACHED_LEAST_BITS + size)) < rows->one_in * LINES_OF_PART)
+        size++;
+    return size;
+}
+
+static uint64_t sum_from(const uint64_t *histogram, unsigned size)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = size; i < OMPP_CACHED_DISTANCES; i++) sum += histogram[i];
+    return sum;
+}
+
+static bool misses_alone(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row, unsigned size, uint64_t *misses)
+{
+    const uint64_t all = row->loads + row->stores, followed = row->values[OMPP_CACHED_REFERENCES];
+    const bool in_burst = size <= OMPP_CACHED_BURST_ROWS,
+               is_whole = followed + all / 1000 >= all && followed <= all + all / 1000;
+
+    if (in_burst && followed && (size < ompp_cache_least(rows) || is_whole)) {
+        const uint64_t sum = sum_from(&row->values[OMPP_CACHED_BURST], size);
+        *misses = (uint64_t)((unsigned __int128)sum * all / followed);
+    } else if (size < ompp_cache_least(rows)) return false;
+    else *misses = sum_from(&row->values[OMPP_CACHED_SAMPLED], size);
+    if (*misses > all) *misses = all;
+    return true;
+}
+
+/* A larger cache has no more: where the part says so, it is chance. */
+bool ompp_cache_misses(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row, unsigned size, uint64_t *misses)
+{
+    uint64_t smaller;
+
+    if (!misses_alone(rows, row, size, misses)) return false;
+    while (size-- > 0)
+        if (misses_alone(rows, row, size, &smaller) && smaller < *misses) *misses = smaller;
+    return true;
+}

@@ -1,0 +1,51 @@
+/**
+ * \file
+ * Misses of simulated caches, by structure and by region and structure. Called by the writers. Includes base and model
+ * only.
+ */
+#ifndef OMPP_CACHE_ROWS_H
+#define OMPP_CACHE_ROWS_H
+
+#include "analysis/ompp_paths.h"
+#include "model/ompp_cached.h"
+#include "model/ompp_profile.h"
+
+#define OMPP_CACHE_ALL (OMPP_NONE - 1) /* of region: all of the program; of object: other data */
+
+/** One structure in one region, over threads and ranks. */
+typedef struct {
+    uint32_t region; /* index; OMPP_NONE = outside regions, OMPP_CACHE_ALL = all */
+    uint32_t object; /* 0 = all data, OMPP_CACHE_ALL = what belongs to no structure */
+    uint64_t loads, stores;
+    uint64_t values[OMPP_CACHED_CURVE_VALUES]; /* of a curve, or of the model, as ompp_cached.h has them */
+} ompp_cache_row_t;
+
+typedef struct {
+    ompp_cache_row_t *rows; /* owned; those of all come first, then by region */
+    size_t n;
+    bool is_model;
+    uint64_t one_in;
+} ompp_cache_rows_t;
+
+/**
+ * \brief Sums of all that were counted.
+ * \param[out] rows  n = 0: no caches were simulated. Free with ompp_cache_rows_free().
+ * \return 0 or -OMPP_E_NOMEM.
+ */
+int ompp_analysis_cache(const ompp_profile_t *profile, const ompp_paths_t *paths, ompp_cache_rows_t *rows);
+void ompp_cache_rows_free(ompp_cache_rows_t *rows);
+
+/** Sizes of caches of a curve: 1 KiB << n. */
+#define OMPP_CACHE_SIZES (OMPP_CACHED_DISTANCES - 1)
+
+/** \brief The smallest size that the part of lines tells, as its number. */
+unsigned ompp_cache_least(const ompp_cache_rows_t *rows);
+
+/**
+ * \brief Misses of a fully associative cache.
+ * \param[out] misses  of all references of the row, as far as can be told.
+ * \return false: it cannot be told: no burst has met the row.
+ */
+bool ompp_cache_misses(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row, unsigned size, uint64_t *misses);
+
+#endif
