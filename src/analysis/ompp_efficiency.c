@@ -3,6 +3,7 @@
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_meets.h"
 #include "analysis/ompp_node.h"
+#include "analysis/ompp_properties.h"
 #include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
 
@@ -23,7 +24,7 @@ static const unsigned class_of_lost[OMPP_LOST_NUM] = {
     [OMPP_LOST_SERIAL] = OMPP_CLASS_NUM,       [OMPP_LOST_UNUSED] = OMPP_CLASS_NUM,
     [OMPP_LOST_REST] = OMPP_CLASS_NUM,         [OMPP_LOST_MPI_WAIT] = OMPP_CLASS_MPI,
     [OMPP_LOST_MPI_TRANSFER] = OMPP_CLASS_MPI, [OMPP_LOST_MPI] = OMPP_CLASS_MPI,
-    [OMPP_LOST_ENDED] = OMPP_CLASS_NUM,
+    [OMPP_LOST_MPI_START] = OMPP_CLASS_MPI,    [OMPP_LOST_ENDED] = OMPP_CLASS_NUM,
 };
 
 /* ---- Phases ------------------------------------------------------------------------------------------------------ */
@@ -123,15 +124,22 @@ static void add_cell(part_t *part, unsigned lost, unit_t *unit, uint64_t ns)
     if (ompp_lost_rows[lost].level == OMPP_LEVEL_MPI) unit->mpi_ns += ns;
 }
 
+/* Part of a call's time; -1 = not known. */
+static double waiting_of(const part_t *part, uint32_t region)
+{
+    ompp_meet_sum_t meet;
+    ompp_pair_sum_t pair;
+
+    if (ompp_analysis_meets(part->p, part->paths, region, &meet)) return meet.waiting;
+    return ompp_analysis_pairs(part->p, part->paths, region, &pair) ? pair.part[0] + pair.part[1] : -1;
+}
+
 /* What is lost in MPI divides as all calls at that place do, where it is known. */
 static void add_mpi(part_t *part, uint32_t region, unit_t *unit, uint64_t ns)
 {
-    ompp_meet_sum_t meet;
-
-    if (part->waiting[region] < -1)
-        part->waiting[region] = ompp_analysis_meets(part->p, part->paths, region, &meet) ? meet.waiting : -1;
+    if (part->waiting[region] < -1) part->waiting[region] = waiting_of(part, region);
     if (part->waiting[region] < 0) {
-        add_cell(part, OMPP_LOST_MPI, unit, ns);
+        add_cell(part, ompp_analysis_starts_mpi(part->p, region) ? OMPP_LOST_MPI_START : OMPP_LOST_MPI, unit, ns);
         return;
     }
     const uint64_t wait = (uint64_t)(part->waiting[region] * (double)ns);

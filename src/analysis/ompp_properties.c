@@ -306,15 +306,20 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
     return false;
 }
 
-/* MPI's start: in short runs it would stand above all that a program can mend. */
-static bool is_short_start(const find_t *f, uint32_t region)
+bool ompp_analysis_starts_mpi(const ompp_profile_t *p, uint32_t region)
 {
     static const char *const names[] = {"MPI_Init", "MPI_Init_thread", "MPI_Session_init"};
-    const char *name = ompp_profile_text(f->profile, f->profile->regions[region].name);
+    const char *name = ompp_profile_text(p, p->regions[region].name);
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(name, names[i]) == 0) return f->call_ns < STARTED_NS * (double)f->profile->nranks;
+        if (strcmp(name, names[i]) == 0) return true;
     return false;
+}
+
+/* In short runs it would stand above all that a program can mend. */
+static bool is_short_start(const find_t *f, uint32_t region)
+{
+    return ompp_analysis_starts_mpi(f->profile, region) && f->call_ns < STARTED_NS * (double)f->profile->nranks;
 }
 
 /* ---- All regions ------------------------------------------------------------------------------------------------- */

@@ -85,6 +85,20 @@ size_t ompp_text_short_cautions(ompp_text_t *t)
     return lines;
 }
 
+const char *ompp_text_remedy(const ompp_text_t *t)
+{
+    bool waits = false, others = false;
+
+    for (size_t i = 0; i < t->profile->ncoverage; i++) {
+        if (!is_caution(t, i)) continue;
+        if (t->profile->coverage[i].kind == OMPP_COVERAGE_CPU_WAIT) waits = true;
+        else others = true;
+    }
+    if (waits && !others)
+        return "Measure again with a processor for each thread: fewer threads, and no other programs on this machine.";
+    return "Remove what the caution names (see section ompp Coverage), and measure again.";
+}
+
 /* A section of its own: programs that read ompP's reports know each line of the overheads, and leave out sections that
  * they do not. */
 void ompp_text_caution_section(ompp_text_t *t)

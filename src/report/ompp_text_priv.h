@@ -332,6 +332,9 @@ void ompp_text_cautions(ompp_text_t *t);
 /** \brief The same in at most 80 columns each, without consequences. \return lines. */
 size_t ompp_text_short_cautions(ompp_text_t *t);
 
+/** \return what to do about the cautions, a sentence. */
+const char *ompp_text_remedy(const ompp_text_t *t);
+
 /** \brief A section with these lines; none when there are none. */
 void ompp_text_caution_section(ompp_text_t *t);
 

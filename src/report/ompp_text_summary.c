@@ -56,14 +56,16 @@ static size_t put_mpi(const ompp_text_t *t, const ompp_efficiency_t *e)
 {
     const double all = (double)e->thread_ns;
     const uint64_t known = e->lost_ns[OMPP_LOST_MPI_WAIT] + e->lost_ns[OMPP_LOST_MPI_TRANSFER],
-                   sum = known + e->lost_ns[OMPP_LOST_MPI];
+                   start = e->lost_ns[OMPP_LOST_MPI_START], other = e->lost_ns[OMPP_LOST_MPI],
+                   sum = known + start + other;
     char text[120] = "MPI";
 
     if (!sum) return 0;
-    if (known)
-        snprintf(text, sizeof text, "MPI: waiting %.1f, moving data %.1f, either of them %.1f",
+    if (known || start)
+        snprintf(text, sizeof text, "MPI: waiting %.1f, moving %.1f, start %.1f, unknown %.1f",
                  100 * (double)e->lost_ns[OMPP_LOST_MPI_WAIT] / all,
-                 100 * (double)e->lost_ns[OMPP_LOST_MPI_TRANSFER] / all, 100 * (double)e->lost_ns[OMPP_LOST_MPI] / all);
+                 100 * (double)e->lost_ns[OMPP_LOST_MPI_TRANSFER] / all, 100 * (double)start / all,
+                 100 * (double)other / all);
     return put_part(t, sum, e->thread_ns, text);
 }
 
@@ -75,13 +77,22 @@ static uint32_t shared_cores(const ompp_profile_t *p)
     return p->nranks_kept ? p->ranks[0].cores : 0;
 }
 
+/* Threads of a rank; 0 where they differ, or ranks are not kept. */
+static uint32_t threads_each(const ompp_profile_t *p)
+{
+    for (size_t r = 1; r < p->nranks_kept; r++)
+        if (p->ranks[r].nthreads != p->ranks[0].nthreads) return 0;
+    return p->nranks_kept && p->nranks_kept == p->nranks ? p->ranks[0].nthreads : 0;
+}
+
 static void put_run(const ompp_text_t *t, const ompp_efficiency_t *e)
 {
-    const uint32_t cores = shared_cores(t->profile);
+    const uint32_t cores = shared_cores(t->profile), each = threads_each(t->profile);
 
     fprintf(t->out, "%s sec", ompp_text_seconds_digits(t->duration_ns, 2).text);
-    if (t->profile->nranks > 1) fprintf(t->out, ", %" PRIu32 " ranks", t->profile->nranks);
-    fprintf(t->out, ", %" PRIu64 " thread%s", e->nthreads, e->nthreads > 1 ? "s" : "");
+    if (t->profile->nranks > 1) fprintf(t->out, ", %" PRIu32 " ranks%s", t->profile->nranks, each ? " x " : ", ");
+    else fputs(", ", t->out);
+    fprintf(t->out, "%" PRIu64 " thread%s", each ? each : e->nthreads, (each ? each : e->nthreads) > 1 ? "s" : "");
     if (cores) fprintf(t->out, " on %" PRIu32 " core%s", cores, cores > 1 ? "s" : "");
     fprintf(t->out, ": %s sec of thread time\n", ompp_text_seconds_digits(e->thread_ns, 2).text);
 }
@@ -93,8 +104,8 @@ static size_t put_parts(const ompp_text_t *t, const ompp_efficiency_t *e)
     lines += put_mpi(t, e);
     if (e->idle_ns > e->thread_ns / 1000)
         lines += put_part(t, e->idle_ns, e->thread_ns,
-                          t->profile->nranks > 1 ? "idle: others work alone, or the rank has ended"
-                                                 : "idle: others work alone");
+                          t->profile->nranks > 1 ? "idle: one thread of the rank works, or it has ended"
+                                                 : "idle: one thread works alone");
     if (e->nthreads <= 1) return lines;
     fprintf(t->out, "Parallel efficiency %.2f = load balance %.2f x communication efficiency %.2f\n", e->all.parallel,
             e->all.balance, e->all.communication);
@@ -120,20 +131,19 @@ static size_t put_loss(ompp_text_t *t, const ompp_finding_t *f, double basis)
  * The advice on the largest loss, wrapped; what has no room is in the properties report. With a caution, the loss may
  * be the effect of what that says.
  */
-static void put_first(const ompp_text_t *t, const ompp_finding_t *f, bool caution)
+static void put_first(const ompp_text_t *t, const ompp_finding_t *f, bool caution, size_t room)
 {
     enum { ROOM = COLUMNS - FIRST_COLUMN - 4 };
-    char *advice = caution ? strdup("Remove the reason for the caution (see ompp Coverage), and measure again.")
-                           : ompp_text_advice(t, f);
+    char *advice = caution ? strdup(ompp_text_remedy(t)) : ompp_text_advice(t, f);
     const char *rest = advice ? advice : "";
 
-    for (int line = 0; *rest && line < ADVICE_LINES; line++) {
+    for (size_t line = 0; *rest && line < room; line++) {
         size_t n = strlen(rest);
         if (n > ROOM)
             for (n = ROOM; n > 1 && rest[n] != ' ';) n--;
         fprintf(t->out, "%-*s%.*s", FIRST_COLUMN, line ? "" : "First:", (int)n, rest);
         for (rest += n; *rest == ' ';) rest++;
-        fputs(*rest && line + 1 == ADVICE_LINES ? " ...\n" : "\n", t->out);
+        fputs(*rest && line + 1 == room ? " ...\n" : "\n", t->out);
     }
     free(advice);
 }
@@ -147,11 +157,12 @@ static int put_losses(ompp_text_t *t, size_t room, bool caution)
 
     if (ompp_analysis_properties(t->profile, t->paths, &findings, &n) != 0) return -OMPP_E_NOMEM;
     for (size_t k = 0; k < n && k < LARGEST && (double)findings[k].lost_ns >= LEAST_PART * basis; k++) {
-        if (k == 0) fputs("Largest losses:\n", t->out);
+        if (k == 0) fputs("Largest losses, of thread time:\n", t->out);
         else if (lines + 2 > room) break;
         lines += put_loss(t, &findings[k], basis);
     }
-    if (n && (double)findings[0].lost_ns >= LEAST_PART * basis) put_first(t, &findings[0], caution);
+    if (n && (double)findings[0].lost_ns >= LEAST_PART * basis)
+        put_first(t, &findings[0], caution, room - (lines - ADVICE_LINES));
     free(findings);
     return 0;
 }
@@ -195,8 +206,8 @@ static void put_limits(const ompp_text_t *t)
         if (p->coverage[i].kind == OMPP_COVERAGE_OWN) own = p->coverage[i].count;
         else if (p->coverage[i].kind > OMPP_COVERAGE_SOURCE && p->coverage[i].kind < OMPP_COVERAGE_CPU_WAIT) n++;
     }
-    if (own) fprintf(t->out, "Measuring took %.1f %% of thread time.%s", (double)own / 10, n ? " " : "\n");
-    if (n) fprintf(t->out, "Not measured: %zu line%s in ompp Coverage.\n", n, n > 1 ? "s" : "");
+    if (own) fprintf(t->out, "Measuring took %.1f %%, included above.%s", (double)own / 10, n ? " " : "\n");
+    if (n) fputs("Not measured: see section ompp Coverage.\n", t->out);
 }
 
 static bool has_parallel(const ompp_text_t *t)
@@ -219,7 +230,7 @@ static int put_lines(ompp_text_t *t, const ompp_profile_t *profile)
     }
     free(all);
     if (t->profile->mpi && !has_parallel(t)) {
-        fputs("No parallel region: sections on OpenMP are empty. MPI is in the callgraph.\n", t->out);
+        fputs("No parallel region was executed: the sections on OpenMP are empty.\n", t->out);
         lines++;
     }
     int rc = put_losses(t, LINES - LAST_LINES - lines, cautions > 0);

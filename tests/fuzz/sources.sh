@@ -2,7 +2,7 @@
 
 # fuzz_flags SRC
 fuzz_flags() {
-    echo "-I$1/src -I$1/tests/fuzz -I${abs_top_builddir:-.} ${XML2_CFLAGS-$(pkg-config --cflags libxml-2.0)}" \
+    echo "-I$1/src -I$1/tests/fuzz -I${abs_top_builddir:-.} -I${abs_top_builddir:-.}/src ${XML2_CFLAGS-$(pkg-config --cflags libxml-2.0)}" \
         "${DWARF_CFLAGS--I/usr/include/libdwarf}"
 }
 

@@ -155,7 +155,7 @@ class Whatif:
                 yield "what-if of region %d: share %r, followed %r" % (region, result.share, result.followed)
 
 
-MPI_LOSSES = ("mpi", "mpi-wait", "mpi-transfer", "ended")
+MPI_LOSSES = ("mpi", "mpi-wait", "mpi-transfer", "mpi-start", "ended")
 Loss = collections.namedtuple("Loss", "to ns region node rank rank_ns")
 
 
