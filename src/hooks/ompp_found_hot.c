@@ -202,15 +202,18 @@ static size_t run_length(uintptr_t address, size_t size, uint32_t entry, uint32_
 
 void ompp_count_block(ompp_counter_t *counter, uintptr_t address, size_t size, unsigned kind)
 {
-    uint32_t last = UINT32_MAX;
+    uint32_t last = UINT32_MAX, before = 0;
     bool block = size > OMPP_COUNT_SCALAR;
 
     for (size_t n; size > 0; address += n, size -= n) {
         uint32_t entry = touch(counter, address), object = ompp_map_in_page(entry, address);
-        const uint32_t structure = ompp_whose(counter, object, address, (ompp_accessor_t){.code = 0});
+        const uint32_t structure = object == OMPP_WHOSE_STACK && object == before
+                                       ? last /* of a frame, all that its first byte says: where pages end is chance */
+                                       : ompp_whose(counter, object, address, (ompp_accessor_t){.code = 0});
         uint32_t slot = ompp_count_note(counter, structure);
         ompp_count_t *c = ompp_count_at(counter, (uint64_t)slot << OMPP_INLINE_COUNT_BITS);
         n = run_length(address, size, entry, object);
+        before = object;
         c->other_bytes[kind] += n;
         if (counter->feed) tell(counter, entry, address, n, kind, slot);
         if (structure == last) continue;

@@ -18,7 +18,12 @@ typedef struct {
     volatile int n;
 } mesh_t;
 
+typedef struct {
+    double x[200];
+} whole_t;
+
 cell_t grid[1000];
+static volatile whole_t table;
 static volatile int counter;
 static cell_t *pointer;
 static mesh_t *mesh;
@@ -54,6 +59,19 @@ __attribute__((noinline)) static double deep(int level)
 
     fill(at_level, 4);
     return level ? deep(level - 1) + at_level[0] : 0;
+}
+
+__attribute__((noinline)) static double at(const whole_t *whole, int n) { return whole->x[n]; }
+
+/* One store each time, wherever in a page of the map the structure lies. */
+__attribute__((noinline)) static double copy(int n)
+{
+    whole_t whole;
+    volatile char room[16 * n];
+
+    whole = table;
+    room[0] = 0;
+    return at(&whole, n);
 }
 
 static void heap(void)
@@ -104,6 +122,7 @@ int main(void)
     for (int i = 0; i < 8; i++) mine[i] = i;
     heap();
     for (int i = 0; i < 5; i++) sum += stack(60);
+    for (int i = 1; i <= 20; i++) sum += copy(i) > 0;
     sum += deep(9) + grow();
     printf("%g\n", sum + (double)mine[3]);
     free((void *)mesh->density);

@@ -9,7 +9,9 @@ import os
 import sys
 import xml.etree.ElementTree as ElementTree
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "run"))
+for folder in ("run", "cache"):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", folder))
+import caches  # noqa: E402
 import harness  # noqa: E402
 import memory  # noqa: E402
 
@@ -48,6 +50,9 @@ def check(verdict, profile, title, source):
         verdict.check(sum(values) >= count if source == "unasked.cc" else sum(values) == count,
                       "%s: %s has %s stores instead of %d; there are %s" % (title, name, values, count, sorted(found)))
     verdict.equal([sum(v[i] for k, v in sums.items() if k) for i in range(4)], whole[:4], title + ": the sum over structures")
+    names = {o.get("id"): name for name, o in memory.objects(profile).items()}
+    blocks = sum(v[memory.BLOCK_STORES] for k, v in sums.items() if k and "copy" in names[k])
+    verdict.equal(blocks, 20 if source == "unasked.c" else 0, title + ": stores of a structure on the stack")
     lost = [o for o in found if o.startswith(ELSEWHERE) and found[o] > whole[memory.STORES] // 50]
     verdict.equal(lost, [], title + ": structures without a name")
 
@@ -70,6 +75,19 @@ def check_named(verdict, scratch, program):
         verdict.equal(set(found) == {"grid"}, alone, "OMPP_DATA=%s: other structures: %s" % (setting, sorted(found)))
 
 
+def check_caches(verdict, scratch, program):
+    """Simulated caches change no count, and what they miss belongs to some structure, too."""
+    found = [run(scratch, "caches " + mode, program, OMPP_CACHE=mode, OMPP_OUTFORMAT="csv,text") for mode in ("off", "curves", "model")]
+    for outcome, profile in found[1:]:
+        verdict.equal(stores(profile), stores(found[0][1]), outcome.folder + ": stores by structure")
+    rows = caches.rows_of(found[2][0].reports("csv")[0])
+    for level in ("L1-load-misses", "L1-store-misses"):
+        parts = {name: row[level] or 0 for (region, name), row in rows.items() if region == "all"}
+        whole = parts.pop("(all data)")
+        verdict.check((whole > 0 or "load" in level) and len(parts) > 10, "model: %s of %s" % (level, parts))
+        verdict.equal(sum(parts.values()), whole, "model: the sum of %s over structures" % level)
+
+
 def main():
     scratch, verdict = harness.Scratch("unasked"), harness.Verdict("unasked")
     for source, wanted in (("unasked.c", ("gcc", "clang")), ("unasked.cc", ("g++", "clang++")), ("unasked.f90", ("gfortran",))):
@@ -84,6 +102,7 @@ def main():
                 check_text(verdict, outcome, title)
                 if (source, level) == ("unasked.c", "-O2") and kind == "gcc":
                     check_named(verdict, scratch, program)
+                    check_caches(verdict, scratch, program)
     verdict.finish(scratch)
 
 
