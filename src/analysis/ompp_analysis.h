@@ -22,6 +22,14 @@
 int ompp_analysis_resolve(ompp_profile_t *profile, double deadline, const char *who);
 
 /**
+ * \brief Gives structures that the user has not named (ompp_object_is_all()) names of the source, most used ones first,
+ *        and makes one of those that turned out equal. Those that were not used are left out; all are when the user has
+ *        named others and does not ask for all (OMPP_DATA=all).
+ * \param[in] deadline, who  as above: structures left over then are known by their places.
+ */
+int ompp_analysis_names(ompp_profile_t *profile, double deadline, const char *who);
+
+/**
  * \brief Makes one region of regions that turned out equal (same construct, file, lines, name), then one node of nodes
  *        that are the same call path; and folds a LOOP, SECTIONS or WORKSHARE that begins on the line of the PARALLEL
  *        around it into PARALLEL LOOP, PARALLEL SECTIONS or PARALLEL WORKSHARE. All sums are kept exactly.

@@ -213,7 +213,9 @@ static bool find_counters(ompp_values_t *values)
     }
     /* Structure by structure, so that the first ones have all their columns when there is not room for all. */
     for (uint32_t object = 1; object <= p->nobjects && values->ncounters < MOST_FOR_OBJECTS; object++)
-        for (size_t i = 0; i < p->nmetrics && values->ncounters < MOST_FOR_OBJECTS; i++) {
+        for (size_t i = 0;
+             i < p->nmetrics && values->ncounters < MOST_FOR_OBJECTS && !ompp_object_is_all(p, &p->objects[object - 1]);
+             i++) {
             const ompp_metric_t *m = &p->metrics[i];
             if (m->use == OMPP_USE_OBJECTS ||
                 (m->use == OMPP_USE_SELECTED && ompp_table_get(&has, ompp_hash_pair(m->set, object))))

@@ -14,6 +14,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,20 @@
 #define MAX_NOTED 1023 /* structures that are looked at when measurement ends */
 
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread bool holds; /* this thread has the lock: a signal handler of it must not wait */
+
+static void take_lock(void)
+{
+    pthread_mutex_lock(&data_lock);
+    holds = true;
+}
+
+static void give_lock(void)
+{
+    holds = false;
+    pthread_mutex_unlock(&data_lock);
+}
+
 static const ompp_data_backend_t *backends[MAX_BACKENDS];
 static unsigned nbackends;
 static const ompp_data_backend_t *offers[MAX_BACKENDS]; /* that could count */
@@ -62,12 +77,12 @@ bool ompp_data_subscribe(const ompp_data_backend_t *backend)
     const ompp_data_entry_t *found;
     bool room;
 
-    pthread_mutex_lock(&data_lock);
+    take_lock();
     room = nbackends < MAX_BACKENDS;
     if (room) backends[nbackends++] = backend;
     for (size_t i = 0, n = ompp_data_ranges_over(0, UINTPTR_MAX, &found); room && i < n; i++)
         backend->put(found[i].range.object, found[i].range.begin, found[i].range.end);
-    pthread_mutex_unlock(&data_lock);
+    give_lock();
     return room;
 }
 
@@ -75,20 +90,20 @@ void ompp_data_unsubscribe(const ompp_data_backend_t *backend)
 {
     unsigned kept = 0;
 
-    pthread_mutex_lock(&data_lock);
+    take_lock();
     for (unsigned i = 0; i < nbackends; i++)
         if (backends[i] != backend) backends[kept++] = backends[i];
     nbackends = kept;
-    pthread_mutex_unlock(&data_lock);
+    give_lock();
 }
 
 bool ompp_data_has(const char *backend)
 {
     bool has = false;
 
-    pthread_mutex_lock(&data_lock);
+    take_lock();
     for (unsigned i = 0; i < nbackends; i++) has |= backends[i]->name && strcmp(backends[i]->name, backend) == 0;
-    pthread_mutex_unlock(&data_lock);
+    give_lock();
     return has;
 }
 
@@ -361,9 +376,9 @@ uint32_t ompp_data_add(const void *address, size_t size, const char *name, const
         errno = saved;
         return 0;
     }
-    pthread_mutex_lock(&data_lock);
+    take_lock();
     object = add_locked(address, size, clean, origin);
-    pthread_mutex_unlock(&data_lock);
+    give_lock();
     errno = saved;
     return object;
 }
@@ -387,16 +402,54 @@ bool ompp_data_release(const void *address)
     int saved = errno;
 
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return false;
-    pthread_mutex_lock(&data_lock);
+    take_lock();
     for (size_t i = 0, n = ompp_data_ranges_over(begin, begin + 1, &found); i < n; i++) {
         if (found[i].range.begin != begin) continue;
         if (found[i].range.end > end) end = found[i].range.end;
         ompp_data_ranges_remove(found[i]);
     }
     if (end > begin) tell_what_is_left(begin, end);
-    pthread_mutex_unlock(&data_lock);
+    give_lock();
     errno = saved;
     return end > begin;
+}
+
+bool ompp_data_try(void)
+{
+    enum { TRIES = 200 };
+
+    if (holds || atomic_load_explicit(&ompp_process.state, memory_order_relaxed) != OMPP_STATE_RUNNING) return false;
+    for (unsigned i = 0; i < TRIES; i++) {
+        if (pthread_mutex_trylock(&data_lock) == 0) return holds = true;
+        if (i > TRIES / 2) sched_yield();
+    }
+    return false;
+}
+
+void ompp_data_done(void) { give_lock(); }
+
+uint32_t ompp_data_object(const char *name, uint64_t address, uint64_t size)
+{
+    uint32_t object = find_name(name);
+
+    if (!object) object = make_object(name, OMPP_OBJECT_ALL, (const void *)(uintptr_t)address, size);
+    if (object) atomic_fetch_add_explicit(&object_at(object)->nranges, 1, memory_order_relaxed);
+    return object;
+}
+
+void ompp_data_object_says(uint32_t object, const char *text)
+{
+    if (object == 0 || object > nobjects) return;
+    const ompp_locked_t locked = ompp_lock();
+    const ompp_off_t off = ompp_string_take(text);
+    if (off) object_at(object)->origin = off;
+    ompp_unlock(locked);
+}
+
+void ompp_data_finish_backends(void)
+{
+    for (unsigned i = 0; i < nbackends; i++)
+        if (backends[i]->finish) backends[i]->finish();
 }
 
 /* What is left of a range without the bytes begin..end: nothing, one or two ranges in its place. \return their
@@ -419,11 +472,13 @@ bool ompp_data_overlaps(const void *address, size_t size)
     bool some = false;
 
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return false;
-    pthread_mutex_lock(&data_lock);
+    take_lock();
     some = ompp_data_ranges_newest(begin, begin + size, &newest);
-    pthread_mutex_unlock(&data_lock);
+    give_lock();
     return some;
 }
+
+bool ompp_data_has_ranges(void) { return ompp_data_ranges_count() > 0; }
 
 static ompp_data_piece_t piece_of(ompp_data_range_t range, uintptr_t begin, uintptr_t end)
 {
@@ -458,9 +513,9 @@ size_t ompp_data_forget(const void *address, size_t size, ompp_data_piece_t *pie
     int saved = errno;
 
     if (size == 0 || atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return 0;
-    pthread_mutex_lock(&data_lock);
+    take_lock();
     n = forget_locked(begin, begin + size, pieces, max);
-    pthread_mutex_unlock(&data_lock);
+    give_lock();
     errno = saved;
     return n;
 }
@@ -471,14 +526,14 @@ void ompp_data_restore(const void *address, size_t size, const ompp_data_piece_t
     int saved = errno;
 
     if (n == 0 || atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
-    pthread_mutex_lock(&data_lock);
+    take_lock();
     for (size_t i = 0; i < n; i++) {
         if (pieces[i].offset >= size) continue;
         size_t rest = size - pieces[i].offset;
         uintptr_t from = begin + pieces[i].offset, to = from + (pieces[i].size < rest ? pieces[i].size : rest);
         if (ompp_data_ranges_add((ompp_data_range_t){pieces[i].object, from, to})) tell(pieces[i].object, from, to);
     }
-    pthread_mutex_unlock(&data_lock);
+    give_lock();
     errno = saved;
 }
 
@@ -488,10 +543,10 @@ size_t ompp_data_ranges(ompp_data_range_t *to, size_t max)
     size_t n = 0;
 
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return 0;
-    pthread_mutex_lock(&data_lock);
+    take_lock();
     n = ompp_data_ranges_over(0, UINTPTR_MAX, &found);
     for (size_t i = 0; i < n && i < max; i++) to[i] = found[i].range;
-    pthread_mutex_unlock(&data_lock);
+    give_lock();
     return n;
 }
 
@@ -503,9 +558,9 @@ uint32_t ompp_data_find(uintptr_t address)
     uint32_t object = 0;
 
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return 0;
-    pthread_mutex_lock(&data_lock);
+    take_lock();
     if (ompp_data_ranges_newest(address, address + 1, &newest)) object = newest.object;
-    pthread_mutex_unlock(&data_lock);
+    give_lock();
     return object;
 }
 
@@ -523,35 +578,7 @@ void ompp_data_offsets(uint32_t object, uint64_t start, uint64_t end)
     keep_largest(&object_at(object)->end_offset, end);
 }
 
-/* ---- The user's variables ---------------------------------------------------------------------------------------- */
-
-static bool number(const char *name, const char *text, uint64_t *value)
-{
-    char *rest;
-
-    errno = 0;
-    *value = strtoull(text, &rest, 0);
-    if (isdigit((unsigned char)*text) && !*rest && errno == 0 && *value) return true;
-    ompp_warn_common("set %s to a number above 0: '%s' is none, and no data range is set", name, text);
-    return false;
-}
-
-void ompp_data_from_environment(void)
-{
-    uint64_t address, size;
-
-    if (!*ompp_env.data_addr && !*ompp_env.data_size) return;
-    if (!*ompp_env.data_addr || !*ompp_env.data_size) {
-        ompp_warn_common("set both OMPP_DATA_ADDR and OMPP_DATA_SIZE: they belong together, and no data range is set");
-        return;
-    }
-    if (!number("OMPP_DATA_ADDR", ompp_env.data_addr, &address) || !number("OMPP_DATA_SIZE", ompp_env.data_size, &size))
-        return;
-    if (address + size < address)
-        ompp_warn_common(
-            "set a smaller OMPP_DATA_SIZE: the range ends beyond the end of memory, and no data range is set");
-    else ompp_data_add((const void *)(uintptr_t)address, size, ompp_env.data_name, "OMPP_DATA_ADDR");
-}
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 /* Whether newer ranges have all bytes of a structure's only range, which is still there, but none of them has it
  * alone. */
@@ -574,14 +601,14 @@ void ompp_data_note_covered(void)
 {
     char subject[MAX_NAME + 40];
 
-    pthread_mutex_lock(&data_lock);
+    take_lock();
     for (uint32_t object = 1; object <= nobjects && object <= MAX_NOTED; object++) {
         if (atomic_load(&object_at(object)->nranges) != 1 || !is_covered(object)) continue;
         snprintf(subject, sizeof subject, "data structure %s", name_of(object));
         ompp_event_coverage(OMPP_COVERAGE_NOTE, subject,
                             "its parts were named by themselves, and count for those names");
     }
-    pthread_mutex_unlock(&data_lock);
+    give_lock();
 }
 
 /* Caches are simulated by hooks alone. */

@@ -75,6 +75,9 @@ bool ompp_data_release(const void *address);
 /** \brief Whether any of the bytes belongs to a structure; size > 0. */
 bool ompp_data_overlaps(const void *address, size_t size);
 
+/** \brief Whether the user has named anything that still has bytes. */
+bool ompp_data_has_ranges(void);
+
 /** Part of a block of memory that belonged to a structure. */
 typedef struct {
     uint32_t object;
@@ -147,6 +150,26 @@ bool ompp_data_has_sites(void);
  * \note Threads: any. Keeps errno. Walks the stack when the line of the call itself has no name.
  */
 void ompp_data_allocated(const void *block, size_t size, const void *code, bool kept);
+
+/** \brief All data is told apart: the user names nothing from outside, or OMPP_DATA has the word "all". */
+bool ompp_data_wants_all(void);
+
+/**
+ * \brief Takes the register's lock if that is soon free: in a signal handler its owner may be the thread itself.
+ * \return false: nothing may be done. After true comes ompp_data_done().
+ */
+bool ompp_data_try(void);
+void ompp_data_done(void);
+
+/**
+ * \brief A structure that nobody has named: made when missing. Between ompp_data_try() and ompp_data_done().
+ * \param[in] name  what it is known by until the report names it: analysis/ompp_names.h.
+ * \return 0: no room.
+ */
+uint32_t ompp_data_object(const char *name, uint64_t address, uint64_t size);
+
+/** \brief Says what else is known of such a structure. At the end of measurement. */
+void ompp_data_object_says(uint32_t object, const char *text);
 
 /**
  * \brief Notes for Coverage at the end of measurement: names that were never found, structures that nothing counted

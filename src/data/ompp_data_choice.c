@@ -10,7 +10,10 @@
 #include "model/ompp_profile.h"
 #include "runtime/ompp_event.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NOT_BUILT "the program was not built with kinst-ompp --memory"
@@ -111,4 +114,34 @@ void ompp_data_choose(bool has_papi)
         if (counts && by_itself) break;
     }
     if (named && by_itself) say_what_counts(any);
+}
+
+/* ---- The user's variables ---------------------------------------------------------------------------------------- */
+
+static bool number(const char *name, const char *text, uint64_t *value)
+{
+    char *rest;
+
+    errno = 0;
+    *value = strtoull(text, &rest, 0);
+    if (isdigit((unsigned char)*text) && !*rest && errno == 0 && *value) return true;
+    ompp_warn_common("set %s to a number above 0: '%s' is none, and no data range is set", name, text);
+    return false;
+}
+
+void ompp_data_from_environment(void)
+{
+    uint64_t address, size;
+
+    if (!*ompp_env.data_addr && !*ompp_env.data_size) return;
+    if (!*ompp_env.data_addr || !*ompp_env.data_size) {
+        ompp_warn_common("set both OMPP_DATA_ADDR and OMPP_DATA_SIZE: they belong together, and no data range is set");
+        return;
+    }
+    if (!number("OMPP_DATA_ADDR", ompp_env.data_addr, &address) || !number("OMPP_DATA_SIZE", ompp_env.data_size, &size))
+        return;
+    if (address + size < address)
+        ompp_warn_common(
+            "set a smaller OMPP_DATA_SIZE: the range ends beyond the end of memory, and no data range is set");
+    else ompp_data_add((const void *)(uintptr_t)address, size, ompp_env.data_name, "OMPP_DATA_ADDR");
 }

@@ -23,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ALL "all" /* the word of OMPP_DATA for all data; a variable of this name is ::all */
+
 typedef enum { MISSING, FOUND, SEVERAL } state_t;
 
 typedef struct {
@@ -60,7 +62,17 @@ static void split_names(void)
     split = true;
     names = rest ? calloc(strlen(rest) / 2 + 1, sizeof *names) : NULL;
     for (char *name; names && (name = ompp_locate_next(&rest));)
-        if (*name) names[nnames++].text = name;
+        if (*name && strcmp(name, ALL) != 0) names[nnames++].text = name;
+}
+
+bool ompp_data_wants_all(void)
+{
+    const size_t n = sizeof ALL - 1;
+
+    if (!*ompp_env.data) return !*ompp_env.data_addr;
+    for (const char *at = ompp_env.data; (at = strstr(at, ALL)); at += n)
+        if ((at == ompp_env.data || strchr(", ", at[-1])) && strchr(", ", at[n])) return true;
+    return false;
 }
 
 static size_t missing(void)
@@ -313,6 +325,7 @@ static void note_missing(void)
 
 void ompp_data_finish(void)
 {
+    ompp_data_finish_backends();
     note_missing();
     ompp_data_note_covered();
     ompp_data_note_uncounted();

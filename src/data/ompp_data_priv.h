@@ -26,6 +26,9 @@ const ompp_data_backend_t *ompp_data_offered(const char *name);
 void ompp_data_note_covered(void);
 void ompp_data_note_uncounted(void);
 
+/** \brief Back ends have a last look. */
+void ompp_data_finish_backends(void);
+
 /** \brief Whether the program has hooks that cannot count here. */
 bool ompp_data_hooks_are_refused(void);
 

@@ -4,7 +4,7 @@
  * realloc and mmap: ompp_free.c, ompp_mappings.c.
  */
 #define _GNU_SOURCE
-#include "data/ompp_data.h"
+#include "hooks/ompp_whose.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 static void *got(void *block, size_t size, const void *code)
 {
     if (__builtin_expect(ompp_data_has_sites(), 0)) ompp_data_allocated(block, size, code, false);
+    if (__builtin_expect(ompp_whose_all, 0)) ompp_heap_got(block, size, code);
     return block;
 }
 

@@ -2,7 +2,7 @@
  * The slow side of counting: threads that come and go, handing counts to the call tree, registration of structures.
  */
 #define OMPP_LOG_DOMAIN "memory"
-#include "hooks/ompp_count_priv.h"
+#include "hooks/ompp_whose.h"
 
 #include "hooks/ompp_feed_priv.h"
 
@@ -74,6 +74,7 @@ typedef struct thread {
     ompp_a_pending_t lone;
     ompp_used_t used;
     ompp_table_t values; /* by place and structure: their addresses */
+    ompp_whose_thread_t whose;
     _Atomic bool backed_counts[PAGES_OF(COUNTS_OF_PAGE)], backed_blocks[PAGES_OF(BLOCKS_OF_PAGE)];
     uint64_t blocks[OMPP_DATA_MAX + 1][2] __attribute__((aligned(PAGE)));
     char before[PAGE - offsetof(ompp_counter_t, count)] __attribute__((aligned(PAGE))); /* count[0] begins a page */
@@ -136,26 +137,49 @@ static ompp_counter_t *take_counter(void)
     while (t && atomic_exchange(&t->taken, true)) t = t->next;
     if (!t && !(t = new_thread())) return NULL;
     t->counter = (ompp_counter_t){.limit = OMPP_DATA_MAX, .blocks = t->blocks, .used = &t->used};
+    if (ompp_whose_all) {
+        ompp_whose_thread(&t->whose);
+        t->counter.whose = &t->whose;
+    }
     back_all(t);
     return &t->counter;
 }
 
 /* ---- Structures -------------------------------------------------------------------------------------------------- */
 
+void ompp_counter_expect(uint32_t object)
+{
+    if (object <= nobjects) return;
+    nobjects = object;
+    for (thread_t *t = atomic_load(&threads); t; t = t->next) back_all(t);
+}
+
 static void put(uint32_t object, uintptr_t begin, uintptr_t end)
 {
-    if (object > nobjects) {
-        nobjects = object;
-        for (thread_t *t = atomic_load(&threads); t; t = t->next) back_all(t);
-    }
+    ompp_counter_expect(object);
     if (!ompp_map_put(object, begin, end))
         ompp_event_coverage(OMPP_COVERAGE_DROPPED, "edges of data structures", "too many structures that share a page");
     __atomic_fetch_add(&ompp_feed_structures, 1, __ATOMIC_ACQ_REL);
 }
 
+void ompp_counter_put(uint32_t object, uintptr_t begin, uintptr_t end) { put(object, begin, end); }
+
+ompp_whose_thread_t *ompp_counter_in_stack(uintptr_t address)
+{
+    for (thread_t *t = atomic_load(&threads); t; t = t->next)
+        if (address >= t->whose.unwind.stack_low && address < t->whose.unwind.stack_high) return &t->whose;
+    return NULL;
+}
+
 bool ompp_counter_no_objects(void) { return nobjects == 0; }
 
-static const ompp_data_backend_t backend = {.put = put, .name = "hooks", .finish = ompp_feed_finish};
+static void finish(void)
+{
+    ompp_feed_finish();
+    ompp_heap_finish();
+}
+
+static const ompp_data_backend_t backend = {.put = put, .name = "hooks", .finish = finish};
 
 static const char no_map[] = "no addresses for the map of structures (ulimit -v, vm.overcommit_memory)";
 
@@ -344,7 +368,11 @@ static void start(void)
 {
     if (!ompp_data_wants("hooks")) return;
     open_for_counting = ompp_map_open() && ompp_meter_add(&meter) && ompp_data_subscribe(&backend);
-    if (open_for_counting) return ompp_feed_start();
+    if (open_for_counting) {
+        ompp_feed_start();
+        ompp_whose_start();
+        return;
+    }
     ompp_data_offer(&refused);
     ompp_warn_common("loads and stores are not counted: %s", no_map);
     ompp_event_coverage(OMPP_COVERAGE_NOTE, "loads and stores are not counted", no_map);

@@ -33,13 +33,14 @@ typedef struct {
     /* the last block hook of each kind, for calls that the compiler makes of it: address, size */
     uintptr_t block[2][2];
     uintptr_t block_code[2]; /* where it was called */
+    uint32_t own;            /* the thread's number, as the tag; nobody's: not seen yet */
     uint32_t limit;          /* highest structure that there is room for */
     uint64_t (*blocks)[2];   /* shape [limit + 1]: of the others, those that are larger than OMPP_COUNT_SCALAR */
     ompp_used_t *used;       /* structures above OMPP_MAP_NEAR that were counted for; NULL with limit 0 */
-    uint32_t own;            /* the thread's number, as the tag; nobody's: not seen yet */
-    struct ompp_feed *feed;  /* what is told of accesses one by one; NULL = nothing */
-    uint64_t width;          /* which bits of an address change where gcc's code counts in a register no longer */
-    ompp_count_t count[1];   /* shape [limit + 1]; [0]: data that belongs to no structure */
+    struct ompp_whose_thread *whose; /* NULL: it is not known whose data is whose */
+    struct ompp_feed *feed;          /* what is told of accesses one by one; NULL = nothing */
+    uint64_t width;        /* which bits of an address change where gcc's code counts in a register no longer */
+    ompp_count_t count[1]; /* shape [limit + 1]; [0]: data that belongs to no structure */
 } ompp_counter_t;
 
 enum { OMPP_LOAD, OMPP_STORE };
@@ -96,6 +97,15 @@ ompp_counter_t *ompp_counter_get(void);
 
 /** \brief No structure was registered so far. */
 bool ompp_counter_no_objects(void);
+
+/** \brief An object will be counted for. Between ompp_data_try() and ompp_data_done(). */
+void ompp_counter_expect(uint32_t object);
+
+/** \brief Bytes belong to an object from now on. Between ompp_data_try() and ompp_data_done(). */
+void ompp_counter_put(uint32_t object, uintptr_t begin, uintptr_t end);
+
+/** \return the thread, of those that are counted for, whose stack an address is in; NULL = none. */
+struct ompp_whose_thread *ompp_counter_in_stack(uintptr_t address);
 
 /** \brief Opens the map and joins the runtime, once. */
 void ompp_counter_start(void);

@@ -3,7 +3,7 @@
  * structure's alone, or touched for the first time; and blocks. This file uses no vector registers (its compiler is
  * told so, see Makefile.inc.am), so that code which has its values in them need not save them.
  */
-#include "hooks/ompp_count_priv.h"
+#include "hooks/ompp_whose.h"
 
 #include "hooks/ompp_feed_priv.h"
 
@@ -12,6 +12,13 @@
 #endif
 
 /* ---- Whose a page is --------------------------------------------------------------------------------------------- */
+
+/* Calls a function, which keeps no vector registers, for callers that need them. */
+#if defined(__x86_64__)
+void *ompp_found_kept(void *(*function)(void *), void *with) __attribute__((visibility("hidden")));
+#else
+static void *ompp_found_kept(void *(*function)(void *), void *with) { return function(with); }
+#endif
 
 /* Gives an entry without an owner this one; none changes nothing. \return the entry as it is then. */
 static uint32_t own(uint32_t *entry, uint32_t owner)
@@ -24,13 +31,49 @@ static uint32_t own(uint32_t *entry, uint32_t owner)
     return value;
 }
 
-/* The first entry of the system's page, or the second where that is one of those that are told of, says whose all of it
- * is. */
-static uint32_t *holder(uintptr_t address)
+/* What ompp_whose_frame() is asked. */
+typedef struct {
+    ompp_counter_t *counter;
+    uintptr_t address;
+    ompp_accessor_t by;
+    uint32_t object;
+} asked_t;
+
+static void *ask(void *data)
+{
+    asked_t *asked = data;
+
+    asked->object = ompp_whose_frame(asked->counter, asked->address, asked->by);
+    return NULL;
+}
+
+static void *paint(void *address) { return ompp_whose_paint(*(const uintptr_t *)address), NULL; }
+
+/* The structure that an object of the map stands for. */
+static inline uint32_t whose(ompp_counter_t *counter, uint32_t object, uintptr_t address, ompp_accessor_t by)
+{
+    if (__builtin_expect(object != OMPP_WHOSE_STACK, 1)) return object;
+    asked_t asked = {counter, address, by, ompp_whose_again(counter, address, by)};
+    if (__builtin_expect(!asked.object, 0)) ompp_found_kept(ask, &asked);
+    return asked.object;
+}
+
+/* \return false: it could not be found now; the next access tries again. */
+static bool has_structure(uintptr_t address)
+{
+    const uint32_t *entry = ompp_map_entry(address);
+
+    if (!(__atomic_load_n(entry, __ATOMIC_ACQUIRE) & OMPP_MAP_LOW)) ompp_found_kept(paint, &address);
+    return __atomic_load_n(entry, __ATOMIC_ACQUIRE) & OMPP_MAP_LOW;
+}
+
+/* Where whose page of the system it is stands: at its first entry, or at the second, where the first is one of those
+ * that are told of. */
+static uintptr_t holder(uintptr_t address)
 {
     const uintptr_t first = address >> OMPP_MAP_TOUCH_BITS << OMPP_MAP_TOUCH_BITS;
 
-    return ompp_map_entry(first + ompp_feed_passed(first));
+    return first + ompp_feed_passed(first);
 }
 
 /*
@@ -40,15 +83,21 @@ static uint32_t touch(const ompp_counter_t *counter, uintptr_t address)
 {
     uint32_t *entry = ompp_map_entry(address), value = __atomic_load_n(entry, __ATOMIC_ACQUIRE), owner;
 
-    if (value & ~OMPP_MAP_LOW) return value;
-    owner = own(holder(address), counter->own) & ~OMPP_MAP_LOW;
+    if (value & ~OMPP_MAP_LOW && (value & OMPP_MAP_LOW || !ompp_whose_all)) return value;
+    if (ompp_whose_all) {
+        /* an entry with an owner and without a structure would not be asked for again */
+        if (!has_structure(address) || !has_structure(holder(address))) return __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+        value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+        if (value & ~OMPP_MAP_LOW) return value;
+    }
+    owner = own(ompp_map_entry(holder(address)), counter->own) & ~OMPP_MAP_LOW;
     return own(entry, owner && ompp_feed_is_sampled(address) ? OMPP_MAP_SAMPLED : owner);
 }
 
 /* Whose a page is whose accesses are told of. When fewer are by now, it is one as others again. */
 static uint32_t owner_behind(uint32_t *entry, uint32_t value, uintptr_t address)
 {
-    const uint32_t owner = __atomic_load_n(holder(address), __ATOMIC_ACQUIRE) & ~OMPP_MAP_LOW;
+    const uint32_t owner = __atomic_load_n(ompp_map_entry(holder(address)), __ATOMIC_ACQUIRE) & ~OMPP_MAP_LOW;
 
     if (!ompp_feed_is_sampled(address) && owner)
         __atomic_compare_exchange_n(entry, &value, (value & OMPP_MAP_LOW) | owner, false, __ATOMIC_ACQUIRE,
@@ -64,12 +113,13 @@ static inline uint32_t owner_of(uint32_t value, uintptr_t address)
                                                           : owner;
 }
 
-/* Calls a function, which keeps no vector registers, for callers that need them. */
-#if defined(__x86_64__)
-void *ompp_found_kept(void *(*function)(void *), void *with) __attribute__((visibility("hidden")));
-#else
-static void *ompp_found_kept(void *(*function)(void *), void *with) { return function(with); }
-#endif
+/* A page that has no structure yet has no owner, either. */
+static inline bool is_foreign(const ompp_counter_t *counter, uint32_t value, uintptr_t address)
+{
+    const uint32_t owner = owner_of(value, address);
+
+    return owner && owner != counter->own;
+}
 
 static void *get(void *unused) { return (void)unused, ompp_counter_get(); }
 static void *drain(void *counter) { return ompp_feed_drain(counter), NULL; }
@@ -98,34 +148,44 @@ static void tell(ompp_counter_t *counter, uint32_t entry, uintptr_t address, siz
 /* ---- One access -------------------------------------------------------------------------------------------------- */
 
 /* A page that nobody has touched, or a thread that is new. */
-static ompp_found_t find_slow(uintptr_t address, unsigned kind)
+static ompp_found_t find_slow(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = seen();
-    uint32_t entry = touch(counter, address);
-    uint64_t at = (uint64_t)ompp_count_note(counter, ompp_map_in_page(entry, address)) << OMPP_INLINE_COUNT_BITS;
+    const uint32_t entry = touch(counter, address);
+    const uint32_t object = whose(counter, ompp_map_in_page(entry, address), address, by);
+    uint64_t at = (uint64_t)ompp_count_note(counter, object) << OMPP_INLINE_COUNT_BITS;
 
-    ompp_count_at(counter, at)->foreign[kind] += owner_of(entry, address) != counter->own;
+    ompp_count_at(counter, at)->foreign[kind] += is_foreign(counter, entry, address);
     if (counter->feed) tell(counter, entry, address, 1, kind, structure_at(at));
     return (ompp_found_t){counter, at};
 }
 
-static inline ompp_found_t find(uintptr_t address, unsigned kind)
+static inline ompp_found_t find(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = ompp_counter_self;
     uint32_t entry = ompp_count_entry(counter, address), owner = owner_of(entry, address);
     uint64_t at = entry & OMPP_MAP_LOW;
 
-    if (__builtin_expect(!owner, 0)) return find_slow(address, kind);
+    if (__builtin_expect(!owner, 0)) return find_slow(address, kind, by);
     if (at & OMPP_MAP_PAGE_LEADS)
-        at = (uint64_t)ompp_count_note(counter, ompp_map_in_edge(entry, address)) << OMPP_INLINE_COUNT_BITS;
+        at = (uint64_t)ompp_count_note(counter, whose(counter, ompp_map_in_edge(entry, address), address, by))
+             << OMPP_INLINE_COUNT_BITS;
     if (owner != counter->own) ompp_count_at(counter, at)->foreign[kind]++;
     if (counter->feed) tell(counter, entry, address, 1, kind, structure_at(at));
     return (ompp_found_t){counter, at};
 }
 
-ompp_found_t ompp_count_find_load(uintptr_t address) { return find(address, OMPP_LOAD); }
+/* Who calls the function that this stands in, whose frame begins with its caller's base pointer. */
+static inline ompp_accessor_t caller(const void *code, const uintptr_t *frame)
+{
+    return (ompp_accessor_t){(uintptr_t)code, (uintptr_t)(frame + 2), frame[0]};
+}
 
-ompp_found_t ompp_count_find_store(uintptr_t address) { return find(address, OMPP_STORE); }
+#define CALLER caller(__builtin_return_address(0), __builtin_frame_address(0))
+
+ompp_found_t ompp_count_find_load(uintptr_t address) { return find(address, OMPP_LOAD, CALLER); }
+
+ompp_found_t ompp_count_find_store(uintptr_t address) { return find(address, OMPP_STORE, CALLER); }
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
@@ -142,21 +202,25 @@ static size_t run_length(uintptr_t address, size_t size, uint32_t entry, uint32_
 
 void ompp_count_block(ompp_counter_t *counter, uintptr_t address, size_t size, unsigned kind)
 {
-    uint32_t last = UINT32_MAX;
+    uint32_t last = UINT32_MAX, before = 0;
     bool block = size > OMPP_COUNT_SCALAR;
 
     for (size_t n; size > 0; address += n, size -= n) {
         uint32_t entry = touch(counter, address), object = ompp_map_in_page(entry, address);
-        uint32_t slot = ompp_count_note(counter, object);
+        const uint32_t structure = object == OMPP_WHOSE_STACK && object == before
+                                       ? last /* of a frame, all that its first byte says: where pages end is chance */
+                                       : ompp_whose(counter, object, address, (ompp_accessor_t){.code = 0});
+        uint32_t slot = ompp_count_note(counter, structure);
         ompp_count_t *c = ompp_count_at(counter, (uint64_t)slot << OMPP_INLINE_COUNT_BITS);
         n = run_length(address, size, entry, object);
+        before = object;
         c->other_bytes[kind] += n;
         if (counter->feed) tell(counter, entry, address, n, kind, slot);
-        if (object == last) continue;
+        if (structure == last) continue;
         c->others[kind]++;
         counter->blocks[slot][kind] += block;
-        c->foreign[kind] += owner_of(entry, address) != counter->own;
-        last = object;
+        c->foreign[kind] += is_foreign(counter, entry, address);
+        last = structure;
     }
 }
 
@@ -166,8 +230,10 @@ static size_t tell_line(ompp_counter_t *counter, uintptr_t address, size_t size,
     enum { LINE = 32 }; /* the shortest there are */
     const size_t left = LINE - (address & (LINE - 1)), n = size < left ? size : left;
     const uint32_t entry = ompp_count_entry(counter, address);
+    const uint32_t object =
+        ompp_whose(counter, ompp_map_in_page(entry, address), address, (ompp_accessor_t){.code = 0});
 
-    tell(counter, entry, address, 1, kind, ompp_count_note(counter, ompp_map_in_page(entry, address)));
+    tell(counter, entry, address, 1, kind, ompp_count_note(counter, object));
     return n;
 }
 
@@ -189,9 +255,9 @@ void ompp_count_tell_copy(ompp_counter_t *counter, uintptr_t to, uintptr_t from,
 #define FOREIGN (1ull << OMPP_INLINE_FOREIGN_BIT)
 
 /* The counter, so many bytes further as the structure's count is from the first one. */
-static inline uintptr_t at(uintptr_t address, unsigned kind)
+static inline uintptr_t at(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
-    ompp_found_t found = find(address, kind);
+    ompp_found_t found = find(address, kind, by);
 
     return (uintptr_t)found.counter + found.at;
 }
@@ -208,7 +274,9 @@ static inline uint32_t owner_usual(uint32_t value, uintptr_t address)
     const uint32_t owner = value & ~OMPP_MAP_LOW;
 
     if (__builtin_expect(owner != OMPP_MAP_SAMPLED, 1)) return owner;
-    return ompp_feed_is_sampled(address) ? __atomic_load_n(holder(address), __ATOMIC_ACQUIRE) & ~OMPP_MAP_LOW : 0;
+    return ompp_feed_is_sampled(address)
+               ? __atomic_load_n(ompp_map_entry(holder(address)), __ATOMIC_ACQUIRE) & ~OMPP_MAP_LOW
+               : 0;
 }
 
 static inline uintptr_t at_usual(uintptr_t address, unsigned kind)
@@ -256,7 +324,7 @@ static inline uintptr_t turn_usual(uintptr_t address, unsigned kind)
     return (uintptr_t)ompp_count_at(counter, low)->scalars | (owner == counter->own ? 0 : FOREIGN);
 }
 
-static inline uintptr_t turn(uintptr_t address, unsigned kind)
+static inline uintptr_t turn(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = seen();
     uint32_t entry = ompp_count_entry(counter, address);
@@ -264,13 +332,22 @@ static inline uintptr_t turn(uintptr_t address, unsigned kind)
 
     if (counter->own && !(entry & ~OMPP_MAP_LOW)) touch(counter, address);
     found = turn_usual(address, kind);
-    return found ? found : at(address, kind) + COUNTS + 1;
+    return found ? found : at(address, kind, by) + COUNTS + 1;
 }
 
-#define FOUND(name, function, kind, usual)                                             \
-    __attribute__((used)) uintptr_t ompp_found_##name(uintptr_t address);              \
-    uintptr_t ompp_found_##name(uintptr_t address) { return function(address, kind); } \
-    KEEPS uintptr_t ompp_usual_##name(uintptr_t address);                              \
+/* Behind CALL's rbp: that of the program, rdi, where the program goes on, 128 bytes below its stack pointer. */
+static inline ompp_accessor_t accessor(const uintptr_t *saved)
+{
+    return (ompp_accessor_t){saved[2], (uintptr_t)(saved + 3) + 128, saved[0]};
+}
+
+#define FOUND(name, function, kind, usual)                                                        \
+    __attribute__((used)) uintptr_t ompp_found_##name(uintptr_t address, const uintptr_t *saved); \
+    uintptr_t ompp_found_##name(uintptr_t address, const uintptr_t *saved)                        \
+    {                                                                                             \
+        return function(address, kind, accessor(saved));                                          \
+    }                                                                                             \
+    KEEPS uintptr_t ompp_usual_##name(uintptr_t address);                                         \
     KEEPS uintptr_t ompp_usual_##name(uintptr_t address) { return usual; }
 
 FOUND(at_load, at, OMPP_LOAD, at_usual(address, OMPP_LOAD))
@@ -327,11 +404,12 @@ static inline uint64_t run_usual(uintptr_t address, int64_t step, uint64_t numbe
     return number;
 }
 
-static inline void run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot, uint64_t left)
+static inline void run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot, uint64_t left,
+                       ompp_accessor_t by)
 {
     while (left) {
         address += (number - left) * (uint64_t)step;
-        *(uint64_t *)(at(address, slot >= OMPP_INLINE_KIND) + COUNTS + slot) += 1;
+        *(uint64_t *)(at(address, slot >= OMPP_INLINE_KIND, by) + COUNTS + slot) += 1;
         address += (uint64_t)step;
         number = left - 1;
         left = run_usual(address, step, number, slot);
@@ -339,10 +417,11 @@ static inline void run(uintptr_t address, int64_t step, uint64_t number, uint64_
 }
 
 __attribute__((used)) void ompp_found_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot,
-                                          uint64_t left);
-void ompp_found_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot, uint64_t left)
+                                          uint64_t left, const uintptr_t *saved);
+void ompp_found_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot, uint64_t left,
+                    const uintptr_t *saved)
 {
-    run(address, step, number, slot, left);
+    run(address, step, number, slot, left, accessor(saved));
 }
 
 KEEPS uint64_t ompp_usual_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot);
@@ -356,10 +435,10 @@ KEEPS uint64_t ompp_usual_run(uintptr_t address, int64_t step, uint64_t number, 
 __attribute__((used)) int ompp_found_has_xsave(void);
 int ompp_found_has_xsave(void)
 {
-    static int has = -1;
+    static int has = -1; /* a virtual machine takes microseconds to say so */
     unsigned a, b, c = 0, d;
 
-    if (has < 0) has = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE);
+    if (__builtin_expect(has < 0, 0)) has = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE);
     return has;
 }
 
@@ -422,15 +501,16 @@ int ompp_found_has_xsave(void)
 
 #define TEXT_OF(name) #name
 #define TEXT(name) TEXT_OF(name)
-#define KEPT(name, function)                                                            \
-    __asm__(".text\n" BEGIN(TEXT(                                                       \
-        name)) "    movq %rax, %rdi\n"                                                  \
-               "    call ompp_usual_" #function "\n"                                    \
-               "    testq %rax, %rax\n"                                                 \
-               "    jz 1f\n"                                                            \
-               "2:\n" END "1:\n" CALL("", "ompp_found_" #function) "    jmp 2b\n"       \
-                                                                   "    .cfi_endproc\n" \
-                                                                   "    .size " TEXT(name) ", . - " TEXT(name) "\n");
+#define KEPT(name, function)                                                             \
+    __asm__(".text\n" BEGIN(                                                             \
+        TEXT(name)) "    movq %rax, %rdi\n"                                              \
+                    "    call ompp_usual_" #function "\n"                                \
+                    "    testq %rax, %rax\n"                                             \
+                    "    jz 1f\n"                                                        \
+                    "2:\n" END "1:\n" CALL("    movq %rbp, %rsi\n",                      \
+                                           "ompp_found_" #function) "    jmp 2b\n"       \
+                                                                    "    .cfi_endproc\n" \
+                                                                    "    .size " TEXT(name) ", . - " TEXT(name) "\n");
 KEPT(OMPP_INLINE_AT_LOAD, at_load)
 KEPT(OMPP_INLINE_AT_STORE, at_store)
 KEPT(OMPP_INLINE_TURN_LOAD, turn_load)
@@ -442,7 +522,7 @@ __asm__(".text\n" BEGIN(TEXT(OMPP_INLINE_RUN)) "    movq %rax, %rdx\n"
                                                "    testq %rax, %rax\n"
                                                "    jnz 1f\n"
                                                "2:\n" END "1:\n" CALL(
-                                                   "    movq %rax, %r8\n",
+                                                   "    movq %rax, %r8\n    movq %rbp, %r9\n",
                                                    "ompp_found_run") "    jmp 2b\n"
                                                                      "    .cfi_endproc\n"
                                                                      "    .size " TEXT(OMPP_INLINE_RUN) ", . - " TEXT(

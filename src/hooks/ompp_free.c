@@ -11,6 +11,7 @@
 
 #include "base/ompp_dl.h"
 #include "hooks/ompp_free_priv.h"
+#include "hooks/ompp_whose.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_event.h"
 
@@ -75,8 +76,11 @@ static void given_back(const void *address, size_t size)
 static void block_given_back(void *block)
 {
     if (!block || ompp_map_mask == 0 || ompp_counter_no_objects()) return;
-    if (sizes_known) given_back(block, malloc_usable_size(block));
-    else if (ompp_map_object((uintptr_t)block)) ompp_data_release(block);
+    if (sizes_known) {
+        const size_t size = malloc_usable_size(block);
+        if (!ompp_whose_all || ompp_data_has_ranges()) given_back(block, size);
+        if (ompp_whose_all) ompp_heap_gone(block, size);
+    } else if (ompp_map_object((uintptr_t)block)) ompp_data_release(block);
 }
 
 /* ---- C ----------------------------------------------------------------------------------------------------------- */
@@ -97,7 +101,8 @@ size_t ompp_free_that_move(size_t n)
 }
 
 /* Structures move with their bytes; when there is no new block, the old one is still there. */
-static void moved(uintptr_t old, void *block, size_t old_size, size_t size, const ompp_data_piece_t *pieces, size_t n)
+__attribute__((noinline)) static void moved(uintptr_t old, void *block, size_t old_size, size_t size,
+                                            const ompp_data_piece_t *pieces, size_t n)
 {
     if (block || size == 0) ompp_data_restore(block, block ? size : 0, pieces, n);
     else ompp_data_restore((void *)old, old_size, pieces, n);
@@ -106,9 +111,28 @@ static void moved(uintptr_t old, void *block, size_t old_size, size_t size, cons
 static size_t take_along(void *block, size_t *size, ompp_data_piece_t pieces[OMPP_FREE_PIECES + 1])
 {
     *size = block && sizes_known ? malloc_usable_size(block) : 0;
+    if (ompp_whose_all && !ompp_data_has_ranges()) return 0;
     if (block && !sizes_known) block_given_back(block);
     if (!ompp_free_holds_structure((uintptr_t)block, (uintptr_t)block + *size)) return 0;
     return ompp_free_that_move(ompp_data_forget(block, *size, pieces, OMPP_FREE_PIECES + 1));
+}
+
+/* Of data that is told apart unasked: a block that is moved is one of the call that moves it, and what it was when that
+ * fails. \return the structure that it was. */
+static uint32_t leaves(const void *old, size_t size)
+{
+    if (!ompp_whose_all || !old) return 0;
+    const uint32_t object = ompp_map_object((uintptr_t)old);
+    ompp_heap_gone(old, size);
+    return object;
+}
+
+__attribute__((noinline)) static void arrives(const void *block, size_t size, uintptr_t old, size_t old_size,
+                                              uint32_t object, const void *code)
+{
+    if (!ompp_whose_all) return;
+    if (block) ompp_heap_got(block, size, code);
+    else if (size) ompp_heap_again((const void *)old, old_size, object);
 }
 
 OMPP_EXPORT void *__wrap_realloc(void *old, size_t size);
@@ -117,8 +141,10 @@ OMPP_EXPORT void *__wrap_realloc(void *old, size_t size)
     ompp_data_piece_t pieces[OMPP_FREE_PIECES + 1];
     size_t old_size, n = take_along(old, &old_size, pieces);
     const uintptr_t there = (uintptr_t)old;
+    const uint32_t object = leaves(old, old_size);
     void *block = realloc(old, size);
 
+    arrives(block, size, there, old_size, object, __builtin_return_address(0));
     if (n) moved(there, block, old_size, size, pieces, n);
     if (ompp_data_has_sites()) ompp_data_allocated(block, size, __builtin_return_address(0), n > 0);
     return block;
@@ -130,8 +156,10 @@ OMPP_EXPORT void *__wrap_reallocarray(void *old, size_t count, size_t size)
     ompp_data_piece_t pieces[OMPP_FREE_PIECES + 1];
     size_t old_size, n = take_along(old, &old_size, pieces);
     const uintptr_t there = (uintptr_t)old;
+    const uint32_t object = leaves(old, old_size);
     void *block = reallocarray(old, count, size);
 
+    arrives(block, count * size, there, old_size, object, __builtin_return_address(0));
     if (n) moved(there, block, old_size, count * size, pieces, n);
     if (ompp_data_has_sites()) ompp_data_allocated(block, count * size, __builtin_return_address(0), n > 0);
     return block;
@@ -165,6 +193,7 @@ OMPP_EXPORT int __wrap_dlclose(void *library)
 {
     int result = dlclose(library);
 
+    ompp_whose_refresh();
     ompp_data_resolve(); /* variables that OMPP_DATA names may be gone with it */
     return result;
 }

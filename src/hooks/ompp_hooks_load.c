@@ -4,6 +4,7 @@
 #include "hooks/ompp_count_priv.h"
 
 #include "hooks/ompp_free_priv.h"
+#include "hooks/ompp_whose.h"
 #include "process/ompp_lifecycle.h"
 #include "runtime/ompp_event.h"
 
@@ -28,5 +29,7 @@ __attribute__((constructor)) static void at_load(void)
 void ompp_counter_file(unsigned compiler)
 {
     __atomic_fetch_add(&ompp_counter_files[compiler], 1, __ATOMIC_RELAXED);
-    if (at_load_is_over) ompp_data_resolve(); /* it may be of a library that was opened now */
+    if (!at_load_is_over) return;
+    ompp_data_resolve(); /* it may be of a library that was opened now */
+    ompp_whose_refresh();
 }

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "hooks/ompp_count_priv.h"
 #include "hooks/ompp_free_priv.h"
+#include "hooks/ompp_whose.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -95,6 +96,8 @@ OMPP_EXPORT int __wrap_munmap(void *address, size_t size)
         void *result = name(address, size, protection, flags, file, offset);                                        \
         if (result == MAP_FAILED) put_back(&taken);                                                                 \
         else if (ompp_data_has_sites()) ompp_data_allocated(result, size, __builtin_return_address(0), false);      \
+        if (result != MAP_FAILED && ompp_whose_all && protection != PROT_NONE && !(flags & MAP_NORESERVE))          \
+            ompp_heap_got(result, size, __builtin_return_address(0));                                               \
         return result;                                                                                              \
     }
 
@@ -115,6 +118,7 @@ OMPP_EXPORT void *__wrap_mremap(void *old, size_t old_size, size_t size, int fla
     va_start(rest, flags);
     if (flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) fixed = va_arg(rest, void *); /* a place, or a hint */
     va_end(rest);
+    const uint32_t object = ompp_whose_all ? ompp_map_object((uintptr_t)old) : 0;
     take(&from, old, old_size);
     if (flags & MREMAP_FIXED) take(&to, fixed, size);
     void *result = mremap(old, old_size, size, flags, fixed);
@@ -122,6 +126,7 @@ OMPP_EXPORT void *__wrap_mremap(void *old, size_t old_size, size_t size, int fla
         put_back(&from);
         put_back(&to);
     } else {
+        ompp_heap_again(result, size, object);
         put(&from, (uintptr_t)result, size);
     }
     return result;

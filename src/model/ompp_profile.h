@@ -137,6 +137,9 @@ typedef struct {
     uint32_t set, index, unit, quality, reduce_threads, reduce_ranks, use;
 } ompp_metric_t;
 
+/** How the origin of a structure begins that the user has not named; behind it stands what was seen of it. */
+#define OMPP_OBJECT_ALL "(all)"
+
 /** A data structure that values belong to, equal on all ranks by its name. Addresses are those of the lowest rank that
  * has it. */
 typedef struct {
@@ -276,6 +279,13 @@ static inline uint32_t ompp_phase_values(unsigned construct)
 static inline const char *ompp_profile_text(const ompp_profile_t *profile, ompp_str_t index)
 {
     return index < profile->nstrings ? profile->strings[index] : "";
+}
+
+/** \return whether the user has not named a structure. */
+static inline bool ompp_object_is_all(const ompp_profile_t *profile, const ompp_object_t *object)
+{
+    return __builtin_strncmp(ompp_profile_text(profile, object->origin), OMPP_OBJECT_ALL, sizeof OMPP_OBJECT_ALL - 1) ==
+           0;
 }
 
 /** \return value of a setting of the run by its name; "" when there is none. */

@@ -174,9 +174,12 @@ static int resolve(ompp_profile_t *profile, const ompp_job_t *job)
 {
     const double half = left(job) / 2, now = ompp_clock_seconds();
 
-    return half < job->resolve_seconds
-               ? ompp_analysis_resolve(profile, now + half, "OMPP_REPORT_SECONDS")
-               : ompp_analysis_resolve(profile, now + job->resolve_seconds, "OMPP_RESOLVE_SECONDS");
+    const bool short_of_time = half < job->resolve_seconds;
+    const char *who = short_of_time ? "OMPP_REPORT_SECONDS" : "OMPP_RESOLVE_SECONDS";
+    const double deadline = now + (short_of_time ? half : job->resolve_seconds);
+    const int rc = ompp_analysis_resolve(profile, deadline, who), names = ompp_analysis_names(profile, deadline, who);
+
+    return rc ? rc : names;
 }
 
 /* The text, and CSV where it is asked for, get half of the time that is left: the XML has to be whole. */

@@ -45,6 +45,7 @@ void ompp_text_data_lines(ompp_text_t *t)
 {
     for (uint32_t i = 1; i <= t->profile->nobjects; i++) {
         const ompp_object_t *o = &t->profile->objects[i - 1];
+        if (ompp_object_is_all(t->profile, o)) continue;
         char *name = object_name(t, i, false);
         ompp_layout_label(t->out, "Data Address");
         fprintf(t->out, "0x%" PRIx64 "\n", o->address);
@@ -182,6 +183,133 @@ static void print_titles(ompp_text_t *t, const set_t *s, const char *first)
     putc('\n', t->out);
 }
 
+/* Of data that is told apart unasked, the structures that are used most; the other forms of the report have all. */
+#define MOST_LINES 25
+
+static bool is_unasked(const ompp_text_t *t)
+{
+    const ompp_profile_t *p = t->profile;
+
+    return p->nobjects && ompp_object_is_all(p, &p->objects[p->nobjects - 1]);
+}
+
+static uint64_t accesses(const uint64_t *values) { return values[0] + values[1]; }
+
+static bool is_unknown(const ompp_text_t *t, uint32_t object)
+{
+    return strncmp(ompp_profile_text(t->profile, t->profile->objects[object - 1].name), "[unknown", 8) == 0;
+}
+
+static void print_share(ompp_text_t *t, uint64_t part, uint64_t whole, const uint64_t *values, size_t n)
+{
+    fprintf(t->out, " %6.2f %%", whole ? 100 * (double)part / (double)whole : 0);
+    for (size_t i = 0; i < n; i++) ompp_layout_cell(t->out, OMPP_WIDTH_COUNTER, grouped(values[i]).text);
+}
+
+#define SHOWN 4 /* loads, stores, and their bytes */
+
+static void print_share_titles(ompp_text_t *t, const set_t *s, const char *of)
+{
+    fputs("    share", t->out);
+    for (size_t i = 0; i < SHOWN && i < s->n; i++)
+        ompp_layout_cell(t->out, OMPP_WIDTH_COUNTER, ompp_profile_text(t->profile, s->metric[i]->name));
+    fprintf(t->out, "  %s\n", of);
+}
+
+/* Structures stand in the order of their accesses; what is unknown, and why, is told in any case. */
+static void print_shares(ompp_text_t *t, set_t *s)
+{
+    uint64_t left[SHOWN] = {0};
+    uint32_t lines = 0, nleft = 0;
+
+    sum_all(s, t->profile);
+    print_share_titles(t, s, "structure");
+    const uint64_t whole = accesses(s->sums);
+    for (uint32_t object = 1; object <= t->profile->nobjects; object++) {
+        const uint64_t *values = &s->sums[object * s->n];
+        if (lines >= MOST_LINES && !is_unknown(t, object)) {
+            nleft++;
+            for (size_t i = 0; i < SHOWN && i < s->n; i++) left[i] += values[i];
+            continue;
+        }
+        char *name = object_name(t, object, false);
+        print_share(t, accesses(values), whole, values, SHOWN);
+        fprintf(t->out, "  %s\n", name ? name : "");
+        free(name);
+        lines++;
+    }
+    if (nleft) {
+        print_share(t, accesses(left), whole, left, SHOWN);
+        fprintf(t->out, "  (%" PRIu32 " more structures: in the CSV and XML files)\n", nleft);
+    }
+    print_share(t, whole, whole, s->sums, SHOWN);
+    fputs("  (all data)\n\n", t->out);
+}
+
+/* What one region does to one structure. */
+typedef struct {
+    uint32_t region, object;
+    uint64_t values[SHOWN];
+} use_t;
+
+static int by_use(const void *a, const void *b)
+{
+    const use_t *x = a, *y = b;
+    const uint64_t m = accesses(x->values), n = accesses(y->values);
+
+    if (m != n) return m > n ? -1 : 1;
+    if (x->region != y->region) return x->region < y->region ? -1 : 1;
+    return x->object < y->object ? -1 : x->object > y->object;
+}
+
+static size_t add_uses(ompp_text_t *t, set_t *s, uint32_t region, use_t *uses, size_t n)
+{
+    if (!sum_region(s, t, region)) return n;
+    for (uint32_t object = 1; object <= t->profile->nobjects; object++) {
+        const uint64_t *values = &s->sums[object * s->n];
+        if (!accesses(values)) continue;
+        if (uses) uses[n] = (use_t){.region = region, .object = object};
+        for (size_t i = 0; uses && i < SHOWN && i < s->n; i++) uses[n].values[i] = values[i];
+        n++;
+    }
+    return n;
+}
+
+static size_t all_uses(ompp_text_t *t, set_t *s, use_t *uses)
+{
+    size_t n = add_uses(t, s, OMPP_NONE, uses, 0);
+
+    for (size_t i = 0; i < t->nexecuted; i++) n = add_uses(t, s, t->regions[i], uses, n);
+    return n;
+}
+
+/* Regions x structures, the largest entries. */
+static void print_uses(ompp_text_t *t, set_t *s)
+{
+    const size_t n = all_uses(t, s, NULL);
+    use_t *uses = calloc(n + 1, sizeof *uses);
+
+    if (!uses) return;
+    all_uses(t, s, uses);
+    qsort(uses, n, sizeof *uses, by_use);
+    sum_all(s, t->profile);
+    fputs("By region, without the regions inside it:\n", t->out);
+    print_share_titles(t, s, "structure, region");
+    for (size_t i = 0; i < n && i < MOST_LINES; i++) {
+        const use_t *u = &uses[i];
+        char *name = object_name(t, u->object, false);
+        print_share(t, accesses(u->values), accesses(s->sums), u->values, SHOWN);
+        fprintf(t->out, "  %s, ", name ? name : "");
+        if (u->region == OMPP_NONE) fputs("outside regions\n", t->out);
+        else
+            ompp_layout_heading(t->out, t->profile->regions[u->region].number, t->places[u->region],
+                                ompp_constructs[t->profile->regions[u->region].construct].full);
+        free(name);
+    }
+    if (n > MOST_LINES) fprintf(t->out, "  and %zu smaller ones: in the CSV and XML files\n", n - MOST_LINES);
+    free(uses);
+}
+
 static void print_objects(ompp_text_t *t, set_t *s)
 {
     sum_all(s, t->profile);
@@ -248,6 +376,12 @@ static void print_set(ompp_text_t *t, set_t *s)
 {
     ompp_layout_title(t->out, "ompp Data");
     print_legend(t, s);
+    if (is_unasked(t) && s->n >= SHOWN) {
+        print_shares(t, s);
+        print_uses(t, s);
+        putc('\n', t->out);
+        return;
+    }
     print_objects(t, s);
     fputs("By region, without the regions inside it:\n", t->out);
     print_titles(t, s, "");
@@ -295,6 +429,7 @@ void ompp_text_data_csv_lines(const ompp_text_t *t)
 {
     for (uint32_t i = 1; i <= t->profile->nobjects; i++) {
         const ompp_object_t *o = &t->profile->objects[i - 1];
+        if (ompp_object_is_all(t->profile, o)) continue;
         fprintf(t->out, "Data Address,0x%" PRIx64 "\n", o->address);
         put_offset(t, "Data Size", o->size);
         fputs("Data Name,", t->out);

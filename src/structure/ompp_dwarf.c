@@ -499,7 +499,10 @@ static void visit(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die, inside_
         .first_range = (uint32_t)unit->ranges.n, .outer = in.outer, .inlined = tag == DW_TAG_inlined_subroutine};
     ranges_of(dwarf, die, unit->version, in.base, 0, &unit->ranges);
     function.nranges = (uint32_t)unit->ranges.n - function.first_range;
-    if (function.nranges == 0) return; /* a declaration, or the model of inlined ones */
+    if (function.nranges == 0) { /* a declaration, or the model of inlined ones, which may hold functions of regions */
+        if (tag == DW_TAG_subprogram) walk(dwarf, unit, die, in);
+        return;
+    }
     describe(dwarf, die, &function, 0);
     if (!ok(dwarf, dwarf_dieoffset(die, &function.die, &dwarf->error))) function.die = 0;
     size_t index = unit->nfunctions;

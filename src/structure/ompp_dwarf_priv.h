@@ -94,6 +94,10 @@ typedef struct {
     size_t nunits, aunits;
     ompp_unit_t *units;
     ompp_ranges_t ranges; /* of all units, ascending by low */
+    bool frames_read;     /* ompp_local.c */
+    Dwarf_Signed ncies, nfdes;
+    Dwarf_Cie *cies;
+    Dwarf_Fde *fdes;
 } ompp_dwarf_t;
 
 /**

@@ -136,6 +136,7 @@ void ompp_elf_close(ompp_elf_t *elf)
     free(elf->starts);
     free_symbols(&elf->functions);
     free_symbols(&elf->objects);
+    free_symbols(&elf->thread_objects);
     free_symbols(&elf->imports);
     close(elf->fd);
     memset(elf, 0, sizeof *elf);
@@ -321,6 +322,8 @@ static int compare_symbols(const void *a, const void *b)
 
 static bool is_function(unsigned kind) { return kind == STT_FUNC || kind == STT_GNU_IFUNC; }
 
+static bool is_thread_object(unsigned kind) { return kind == STT_TLS; }
+
 static bool is_object(unsigned kind) { return kind == STT_OBJECT || kind == STT_COMMON; }
 
 /* Symbols of a kind in one symbol table, appended. */
@@ -400,6 +403,12 @@ const ompp_elf_symbols_t *ompp_elf_objects(ompp_elf_t *elf)
 {
     read_symbols(elf, is_object, &elf->objects);
     return &elf->objects;
+}
+
+const ompp_elf_symbols_t *ompp_elf_thread_objects(ompp_elf_t *elf)
+{
+    read_symbols(elf, is_thread_object, &elf->thread_objects);
+    return &elf->thread_objects;
 }
 
 /* ---- Procedures -------------------------------------------------------------------------------------------------- */

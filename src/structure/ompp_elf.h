@@ -39,7 +39,7 @@ typedef struct {
     void *sections; /* Elf64_Shdr[nsections] */
     char *names;    /* section names, zero-terminated */
     size_t names_size;
-    ompp_elf_symbols_t functions, objects, imports;
+    ompp_elf_symbols_t functions, objects, thread_objects, imports;
     char *starts;       /* .eh_frame_hdr; NULL = none that is understood */
     uint64_t starts_at; /* its address */
     uint32_t nstarts;   /* procedures that it lists */
@@ -126,6 +126,9 @@ const ompp_elf_symbol_t *ompp_elf_object(ompp_elf_t *elf, uint64_t address);
 
 /** \brief All variables, ascending by address. */
 const ompp_elf_symbols_t *ompp_elf_objects(ompp_elf_t *elf);
+
+/** \brief All variables of threads, ascending by their offset in the module's template. */
+const ompp_elf_symbols_t *ompp_elf_thread_objects(ompp_elf_t *elf);
 
 /** \brief All function symbols, ascending by address. */
 const ompp_elf_symbols_t *ompp_elf_functions(ompp_elf_t *elf);

@@ -186,3 +186,31 @@ void ompp_name_shorten(char *name)
     }
     name[to] = '\0';
 }
+
+void ompp_name_without_arguments(char *text)
+{
+    char *to = text;
+    int depth = 0;
+
+    for (const char *from = text; *from; from++) {
+        const bool is_operator = from - text >= 8 && strncmp(from - 8, "operator", 8) == 0;
+        if (*from == '<' && !is_operator) depth++;
+        if (!depth) *to++ = *from;
+        if (*from == '>' && depth) depth--;
+    }
+    *to = '\0';
+}
+
+void ompp_name_without_indices(char *text)
+{
+    char *to = text;
+
+    for (const char *from = text; *from; from++) {
+        *to++ = *from;
+        const char close = *from == '[' ? ']' : *from == '(' ? ')' : 0;
+        if (!close || (from[1] < '0' || from[1] > '9')) continue;
+        *to++ = '*';
+        while (from[1] && from[1] != close) from++;
+    }
+    *to = '\0';
+}

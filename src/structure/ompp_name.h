@@ -29,4 +29,10 @@ bool ompp_name_is_qualified(const char *symbol);
 /** \brief Whether a function is the body of an OpenMP construct, or made for one, rather than of the user's. */
 bool ompp_name_is_outlined(const char *symbol);
 
+/** \brief "solve" of "solve<double, int>"; in place. */
+void ompp_name_without_arguments(char *text);
+
+/** \brief "rows[*]" of "rows[3]", "area(*)" of "area(2,5)"; in place. */
+void ompp_name_without_indices(char *text);
+
 #endif

@@ -48,6 +48,26 @@ static bool is_alias(Dwarf_Half tag)
            tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
 }
 
+/* The type behind other names for it. */
+static uint64_t without_aliases(ompp_dwarf_t *dwarf, uint64_t type)
+{
+    for (int depth = 0; type && depth < MAX_DEPTH; depth++) {
+        Dwarf_Die die = open_die(dwarf, type);
+        if (!die) return 0;
+        bool alias = is_alias(tag_of(dwarf, die));
+        uint64_t next = alias ? ompp_type_of(dwarf, die) : type;
+        dwarf_dealloc_die(die);
+        if (!alias) return type;
+        type = next;
+    }
+    return 0;
+}
+
+static bool is_address(Dwarf_Half tag)
+{
+    return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
+}
+
 /* ---- Arrays ------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
@@ -122,6 +142,8 @@ static uint64_t size_of(ompp_dwarf_t *dwarf, uint64_t type, bool fortran, int de
         size = d.fixed ? size_of(dwarf, ompp_type_of(dwarf, die), fortran, depth + 1) : 0;
         for (unsigned i = 0; i < d.n; i++)
             if (__builtin_mul_overflow(size, d.count[i], &size)) size = 0;
+    } else if (!size && is_address(tag)) {
+        size = sizeof(void *); /* clang leaves it out */
     }
     dwarf_dealloc_die(die);
     return size;
@@ -189,7 +211,9 @@ static bool find_member(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
     if (tag != DW_TAG_member && tag != DW_TAG_inheritance) return true;
     ompp_die_number(dwarf, die, DW_AT_data_member_location, &begin);
     uint64_t type = ompp_type_of(dwarf, die), size = size_of(dwarf, type, m->fortran, 0);
-    if (m->offset < begin || m->offset - begin >= size) return true;
+    /* of a descriptor the size is not told; the first word says where the data lie */
+    if (tag == DW_TAG_inheritance && size <= 1) return true; /* an empty class */
+    if (m->offset < begin || (m->offset - begin >= size && (size || m->offset != begin))) return true;
     m->begin = begin;
     m->type = type;
     m->name = tag == DW_TAG_member ? name_of(dwarf, die) : NULL;
@@ -219,6 +243,39 @@ static uint64_t step(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half tag, part_t 
     return 0;
 }
 
+/* Goes down to the scalar, or the descriptor. \return the type there, 0 = none. */
+static uint64_t descend(ompp_dwarf_t *dwarf, uint64_t type, part_t *p)
+{
+    for (int depth = 0; type && depth < MAX_DEPTH; depth++) {
+        Dwarf_Die die = open_die(dwarf, type);
+        if (!die) return 0;
+        const Dwarf_Half tag = tag_of(dwarf, die);
+        const bool ends = is_whole(p, name_of(dwarf, die));
+        const uint64_t next = ends ? 0 : step(dwarf, die, tag, p);
+        dwarf_dealloc_die(die);
+        if (!next) return type;
+        type = next;
+    }
+    return 0;
+}
+
+bool ompp_type_pointer(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool fortran, char *text, size_t size,
+                       uint64_t *target)
+{
+    part_t p = {.offset = offset, .fortran = fortran, .text = text, .size = size};
+    Dwarf_Die die;
+
+    text[0] = '\0';
+    *target = 0;
+    const uint64_t leaf = descend(dwarf, type, &p);
+    const bool is = p.offset == 0 && (ompp_type_is_pointer(dwarf, leaf) || ompp_type_is_descriptor(dwarf, leaf));
+    if (is && (die = open_die(dwarf, without_aliases(dwarf, leaf)))) {
+        *target = ompp_type_of(dwarf, die);
+        dwarf_dealloc_die(die);
+    }
+    return is;
+}
+
 void ompp_type_part(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool fortran, const char *const whole[],
                     char *text, size_t size)
 {
@@ -226,13 +283,7 @@ void ompp_type_part(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool fo
     char rest[24];
 
     text[0] = '\0';
-    for (int depth = 0; type && depth < MAX_DEPTH; depth++) {
-        Dwarf_Die die = open_die(dwarf, type);
-        if (!die) break;
-        Dwarf_Half tag = tag_of(dwarf, die);
-        type = is_whole(&p, name_of(dwarf, die)) ? 0 : step(dwarf, die, tag, &p);
-        dwarf_dealloc_die(die);
-    }
+    descend(dwarf, type, &p);
     if (p.offset == 0) return;
     snprintf(rest, sizeof rest, "+0x%" PRIx64, p.offset);
     append(&p, rest);
@@ -249,21 +300,6 @@ typedef struct {
     const char *error;
 } select_t;
 
-/* The type behind other names for it. */
-static uint64_t without_aliases(ompp_dwarf_t *dwarf, uint64_t type)
-{
-    for (int depth = 0; type && depth < MAX_DEPTH; depth++) {
-        Dwarf_Die die = open_die(dwarf, type);
-        if (!die) return 0;
-        bool alias = is_alias(tag_of(dwarf, die));
-        uint64_t next = alias ? ompp_type_of(dwarf, die) : type;
-        dwarf_dealloc_die(die);
-        if (!alias) return type;
-        type = next;
-    }
-    return 0;
-}
-
 static Dwarf_Half kind_of(ompp_dwarf_t *dwarf, uint64_t type)
 {
     Dwarf_Die die = open_die(dwarf, type);
@@ -277,7 +313,7 @@ bool ompp_type_is_pointer(ompp_dwarf_t *dwarf, uint64_t type)
 {
     Dwarf_Half tag = kind_of(dwarf, without_aliases(dwarf, type));
 
-    return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
+    return is_address(tag);
 }
 
 bool ompp_type_is_descriptor(ompp_dwarf_t *dwarf, uint64_t type)

@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define OMPP_UNWIND_SEEN __attribute__((visibility("default"))) /* by the other libraries in the process */
+
 typedef enum {
 #define OMPP_UNWIND_END(id, name, meaning) OMPP_UNWIND_##id,
 #include "unwind/ompp_unwind.def"
@@ -84,7 +86,7 @@ typedef struct {
  * \return -OMPP_E_UNSUPPORTED  not this processor; the same.
  * \note Not in a signal handler: takes the loader's lock.
  */
-int ompp_unwind_start(void);
+OMPP_UNWIND_SEEN int ompp_unwind_start(void);
 
 /** \return why ompp_unwind_start() could not open libompp-unwind.so, borrowed; NULL = it did, or was not called. */
 const char *ompp_unwind_why_simple(void);
@@ -101,7 +103,7 @@ void ompp_unwind_refresh(void);
  * \brief Notes the bounds of the calling thread's stack.
  * \note Not in a signal handler: allocates.
  */
-void ompp_unwind_thread_begin(ompp_unwind_thread_t *thread);
+OMPP_UNWIND_SEEN void ompp_unwind_thread_begin(ompp_unwind_thread_t *thread);
 
 /**
  * \brief The call path of what a signal has interrupted.
@@ -123,11 +125,19 @@ size_t ompp_unwind_context(ompp_unwind_thread_t *thread, const void *context, om
  * \return OMPP_UNWIND_SAME  the path is that of the memo, root included; frames are not written. 2 ns per frame.
  * \note Async-signal-safe.
  */
-size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_memo_t *memo, ompp_unwind_frame_t *frames,
-                        size_t room);
+OMPP_UNWIND_SEEN size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_memo_t *memo,
+                                         ompp_unwind_frame_t *frames, size_t room);
+
+/**
+ * \brief The call path of a place in the program, by what is known of its registers.
+ * \param[in] code  the next instruction: frames[0].address.  \param[in] rsp, rbp  as they are there.
+ * \return frames written. Async-signal-safe.
+ */
+OMPP_UNWIND_SEEN size_t ompp_unwind_from(ompp_unwind_thread_t *thread, uintptr_t code, uintptr_t rsp, uintptr_t rbp,
+                                         ompp_unwind_frame_t *frames, size_t room);
 
 /** \return whose code an address is in, by the name of its file. Async-signal-safe. */
-ompp_owner_t ompp_unwind_owner(uintptr_t address);
+OMPP_UNWIND_SEEN ompp_owner_t ompp_unwind_owner(uintptr_t address);
 
 /**
  * \brief Bounds of the procedure around an address: from .eh_frame, else from symbols, else inferred.
@@ -136,6 +146,12 @@ ompp_owner_t ompp_unwind_owner(uintptr_t address);
  * \note Not in a signal handler.
  */
 bool ompp_unwind_procedure(uintptr_t address, uintptr_t *low, uintptr_t *high);
+
+/**
+ * \brief Where the procedure of an address begins, from .eh_frame alone.
+ * \return 0: not known. Async-signal-safe.
+ */
+OMPP_UNWIND_SEEN uintptr_t ompp_unwind_entry(uintptr_t address);
 
 /** \return name of a reason in one word, and its meaning; static. */
 const char *ompp_unwind_end_name(ompp_unwind_end_t end);

@@ -78,6 +78,7 @@ typedef struct {
     bool rbp_kept;
     bool is_thorough; /* all registers are followed */
     bool is_again;    /* they have to be: begin once more */
+    bool has_stack;   /* the stack pointer is that of a call that goes on: what is above it can be read */
     bool keeps;       /* so far all frames are of helpers, see step_rare() */
 } path_t;
 
@@ -315,7 +316,7 @@ static size_t walk_stack(ompp_unwind_thread_t *thread, path_t *path, bool is_run
     path->stack_low = thread->stack_low;
     path->stack_high = thread->stack_high;
     if (room && atomic_load_explicit(&ompp_cache_entries, memory_order_acquire)) {
-        choose_window(path, is_running);
+        choose_window(path, is_running || path->has_stack);
         const path_t start = *path;
         n = walk_frames(path, is_running, frames, room, &end);
         if (__builtin_expect(path->is_again, 0)) {
@@ -344,6 +345,24 @@ size_t ompp_unwind_context(ompp_unwind_thread_t *thread, const void *context, om
     path.walk.is_exact = true;
     path.walk.recipes = path.walk.inferred = 0;
     path.memo = NULL;
+    path.has_stack = false;
+    return walk_stack(thread, &path, false, frames, room);
+}
+
+size_t ompp_unwind_from(ompp_unwind_thread_t *thread, uintptr_t code, uintptr_t rsp, uintptr_t rbp,
+                        ompp_unwind_frame_t *frames, size_t room)
+{
+    path_t path;
+
+    memset(path.walk.reg, 0, sizeof path.walk.reg);
+    path.walk.reg[OMPP_RIP] = code;
+    path.walk.reg[OMPP_RSP] = rsp;
+    path.walk.reg[OMPP_RBP] = rbp;
+    path.walk.known = 1u << OMPP_RIP | 1u << OMPP_RSP | 1u << OMPP_RBP;
+    path.walk.is_exact = true;
+    path.walk.recipes = path.walk.inferred = 0;
+    path.has_stack = true;
+    path.memo = NULL;
     return walk_stack(thread, &path, false, frames, room);
 }
 
@@ -357,6 +376,7 @@ static __attribute__((noinline)) size_t walk_from(ompp_unwind_thread_t *thread, 
     path.walk.known = OMPP_CALLEE_SAVED | 1u << OMPP_RIP;
     path.walk.is_exact = true;
     path.walk.recipes = path.walk.inferred = 0;
+    path.has_stack = false;
     path.memo = memo;
     if (memo) {
         memo->n = 0;
@@ -405,6 +425,13 @@ size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_memo_t *memo, 
                         size_t room)
 {
     (void)memo;
+    return ompp_unwind_context(thread, NULL, frames, room);
+}
+
+size_t ompp_unwind_from(ompp_unwind_thread_t *thread, uintptr_t code, uintptr_t rsp, uintptr_t rbp,
+                        ompp_unwind_frame_t *frames, size_t room)
+{
+    (void)code, (void)rsp, (void)rbp;
     return ompp_unwind_context(thread, NULL, frames, room);
 }
 #endif

@@ -231,6 +231,15 @@ void ompp_unwind_thread_begin(ompp_unwind_thread_t *thread) { ompp_caller_run(no
 
 /* ---- Procedures -------------------------------------------------------------------------------------------------- */
 
+uintptr_t ompp_unwind_entry(uintptr_t address)
+{
+    ompp_image_map_t image;
+    uintptr_t low = 0, high;
+
+    if (!ompp_image_map_find(address, &image) || !ompp_image_map_end(&image, address, true)) return 0;
+    return ompp_cfi_procedure(&image, address, &low, &high) ? low : 0;
+}
+
 bool ompp_unwind_procedure(uintptr_t address, uintptr_t *low, uintptr_t *high)
 {
     const ompp_unwind_decoder_t *d = ompp_unwind_decoder_get();

@@ -1,0 +1,416 @@
+/*
+ * Blocks of the heap. The map says which call path has allocated what lies at an address; no block has a record, so
+ * that memory is bounded by what the blocks take themselves. Of each path some blocks are known: the words that point
+ * to them are looked for when one of them is given back, and at the end. What holds a block's address names it.
+ */
+#define _GNU_SOURCE
+#include "hooks/ompp_whose.h"
+
+#include "base/ompp_hash.h"
+#include "base/ompp_reserve.h"
+#include "model/ompp_profile.h"
+#include "model/ompp_raw.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATH 12u         /* calls that tell paths apart, innermost ones */
+#define MOST_SITES 8192u /* paths; more have one structure */
+#define SLOTS (4 * MOST_SITES)
+#define SAMPLES 8u        /* blocks that are known of a path: the first half of them, and the latest */
+#define HOLDERS 12u       /* words that point to blocks of a path */
+#define SCANS 3u          /* for a path that has none */
+#define BLOCK_BYTES 4096u /* of a block, so much is looked through */
+#define STACK_BYTES (1u << 20)
+#define BUDGET 50u /* looking takes one part in so many of the time, */
+#define LEAST 200u /* and is done so often in any case */
+#define OUTER 3u   /* callers of a frame that has a pointer */
+#define ROUND 16u
+#define MAP_PAGE (1ul << OMPP_MAP_PAGE_BITS)
+
+typedef struct {
+    char kind; /* as in model/ompp_raw.h; 0 = free */
+    uint64_t key, at, other;
+    uintptr_t outer[OUTER]; /* s: where the callers go on */
+} holder_t;
+
+typedef struct {
+    uint64_t key;
+    uint32_t object, scans;
+    uint64_t blocks;
+    struct {
+        uintptr_t begin;
+        size_t size;
+    } sample[SAMPLES];
+    holder_t holder[HOLDERS];
+} site_t;
+
+/* A path that was met. */
+typedef struct {
+    uint64_t key;
+    uint32_t object; /* 0 = free */
+} known_t;
+
+static struct {
+    site_t *sites;
+    known_t *known; /* by path, shape [SLOTS] */
+    uint16_t *of;   /* by object: index + 1 */
+    uint32_t n;
+    uint32_t too_many, not_measured, given_back;
+    uintptr_t lowest, highest; /* of all blocks */
+    uint64_t spent_ns, begun_ns;
+    uint32_t looks;
+} heap;
+
+/* ---- Sites: between ompp_data_try() and ompp_data_done() -------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool is_ready(void)
+{
+    if (heap.of) return true;
+    heap.sites = ompp_reserve(MOST_SITES * sizeof *heap.sites);
+    heap.known = ompp_reserve(SLOTS * sizeof *heap.known);
+    heap.lowest = UINTPTR_MAX;
+    heap.begun_ns = now_ns();
+    if (heap.sites && heap.known) heap.of = ompp_reserve(((size_t)OMPP_DATA_MAX + 1) * sizeof *heap.of);
+    return heap.of != NULL;
+}
+
+static site_t *site_of(uint32_t object) { return heap.of && heap.of[object] ? &heap.sites[heap.of[object] - 1] : NULL; }
+
+/* Calls that repeat one of before say nothing new: a recursion of any depth is one path. \return their number. */
+static size_t path_of(const ompp_unwind_frame_t *frames, size_t n, uintptr_t path[PATH])
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < n && used < PATH; i++) {
+        bool is_new = true;
+        for (size_t k = 0; k < used && is_new; k++) is_new = path[k] != frames[i].address;
+        if (is_new) path[used++] = frames[i].address;
+    }
+    return used;
+}
+
+/* The same on all ranks: by places in files. */
+static uint64_t describe(const uintptr_t path[PATH], size_t n, char *text, size_t size)
+{
+    char place[120], last[120] = "";
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        ompp_whose_place(path[i], place, sizeof place);
+        const char *plus = strchr(place, '+');
+        const size_t module = plus ? (size_t)(plus - place) : 0;
+        const bool same = module && strlen(last) == module && strncmp(last, place, module) == 0;
+        const int m = snprintf(text + used, size - used, " %s", same ? plus : place);
+        if (m < 0 || (size_t)m >= size - used) break;
+        used += (size_t)m;
+        snprintf(last, sizeof last, "%.*s", (int)module, place);
+    }
+    text[used] = '\0';
+    return ompp_hash_bytes(OMPP_HASH_START, text, used);
+}
+
+static uint32_t new_site(const uintptr_t path[PATH], size_t n)
+{
+    char text[900], name[1000];
+
+    if (heap.n == MOST_SITES) {
+        if (!heap.too_many) heap.too_many = ompp_whose_unknown("blocks of more than 8192 call paths");
+        return heap.too_many;
+    }
+    const uint64_t hash = describe(path, n, text, sizeof text);
+    snprintf(name, sizeof name, "%ch %llx%s", OMPP_RAW_MARK, (unsigned long long)hash, text);
+    const uint32_t object = ompp_whose_object(name, 0, 0);
+    if (!object) return 0;
+    heap.sites[heap.n] = (site_t){.key = hash, .object = object};
+    heap.of[object] = (uint16_t)++heap.n;
+    return object;
+}
+
+static uint32_t object_of(const ompp_unwind_frame_t *frames, size_t n)
+{
+    uintptr_t path[PATH];
+    const size_t used = path_of(frames, n, path);
+    uint64_t key = OMPP_HASH_START;
+
+    for (size_t i = 0; i < used; i++) key = ompp_hash_mix(key ^ path[i]);
+    for (uint32_t i = 0, at = (uint32_t)(key % SLOTS); i < SLOTS / 2; i++, at = (at + 1) % SLOTS) {
+        known_t *k = &heap.known[at];
+        if (!k->object) *k = (known_t){key, new_site(path, used)};
+        if (k->key == key) return k->object;
+    }
+    return 0;
+}
+
+static void note_block(site_t *s, uintptr_t begin, size_t size)
+{
+    const uint64_t number = s->blocks++;
+    unsigned at = number < SAMPLES ? (unsigned)number : SAMPLES / 2 + (unsigned)(number % (SAMPLES / 2));
+
+    for (unsigned i = 0; i < SAMPLES / 2; i++)
+        if (!s->sample[i].begin) at = i;
+    s->sample[at].begin = begin;
+    s->sample[at].size = size;
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
+
+static uintptr_t rounded(uintptr_t at) { return (at + ROUND - 1) & ~(uintptr_t)(ROUND - 1); }
+
+static void put(uint32_t object, uintptr_t begin, size_t size)
+{
+    const uintptr_t end = rounded(begin + size);
+    site_t *s = site_of(object);
+
+    if (!object || end < begin) return;
+    if (begin & (MAP_PAGE - 1)) ompp_whose_paint_page(begin); /* what is beside the block is others' */
+    if (end & (MAP_PAGE - 1)) ompp_whose_paint_page(end);
+    ompp_counter_put(object, begin, end);
+    if (!s) return;
+    if (begin < heap.lowest) heap.lowest = begin;
+    if (begin > heap.highest) heap.highest = begin;
+    note_block(s, begin, size);
+}
+
+void ompp_heap_again(const void *block, size_t size, uint32_t object)
+{
+    if (!block || !size || !object || !ompp_data_try()) return;
+    if (site_of(object)) put(object, (uintptr_t)block, size);
+    ompp_data_done();
+}
+
+static uint32_t path_object(ompp_whose_thread_t *t, uintptr_t code, uintptr_t sp)
+{
+    const unsigned slot = (unsigned)(ompp_hash_mix(code ^ sp << 20) % OMPP_WHOSE_MEMOS);
+    uint32_t object = 0;
+
+    if (t->walking) return 0;
+    t->walking = true;
+    if (t->memos[slot].code != code || t->memos[slot].sp != sp || !t->memos[slot].object) t->memos[slot].walk.n = 0;
+    const size_t n = ompp_unwind_here(&t->unwind, &t->memos[slot].walk, t->frames, OMPP_WHOSE_FRAMES);
+    if (n == OMPP_UNWIND_SAME) {
+        object = t->memos[slot].object;
+    } else if (ompp_data_try()) {
+        if (is_ready()) object = object_of(t->frames, n);
+        ompp_data_done();
+        t->memos[slot].object = object;
+        t->memos[slot].code = code;
+        t->memos[slot].sp = sp;
+    }
+    t->walking = false;
+    return object;
+}
+
+__attribute__((noinline)) void ompp_heap_got(const void *block, size_t size, const void *code)
+{
+    const int saved = errno;
+    ompp_counter_t *counter = ompp_counter_get();
+
+    if (!block || !size) return;
+    uint32_t object =
+        counter->whose ? path_object(counter->whose, (uintptr_t)code, (uintptr_t)__builtin_frame_address(0)) : 0;
+    if (ompp_data_try()) {
+        if (!object && !heap.not_measured)
+            heap.not_measured = ompp_whose_unknown("blocks allocated while nothing is measured");
+        if (is_ready()) put(object ? object : heap.not_measured, (uintptr_t)block, size);
+        ompp_data_done();
+    }
+    errno = saved;
+}
+
+/* ---- What points to them ----------------------------------------------------------------------------------------- */
+
+typedef struct {
+    char kind;
+    uint64_t key;
+    uintptr_t base;  /* g: none; h: the block's begin; s: stack pointer */
+    uintptr_t upper; /* s: CFA */
+    uintptr_t outer[OUTER];
+} where_t;
+
+static bool is_about(const site_t *s, uintptr_t value)
+{
+    for (unsigned i = 0; i < SAMPLES; i++) {
+        const uintptr_t begin = s->sample[i].begin;
+        /* the program's own alignment, or a number of elements in front of them */
+        if (begin && (value == begin || value == begin + 8 || value == begin + 16 ||
+                      (value - begin < 64 && value % 64 == 0 && s->sample[i].size >= 64)))
+            return true;
+    }
+    return false;
+}
+
+static void add_holder(site_t *s, holder_t holder)
+{
+    for (unsigned i = 0; i < HOLDERS; i++) {
+        const holder_t *h = &s->holder[i];
+        if (h->kind == holder.kind && h->key == holder.key && h->at == holder.at) return;
+        if (h->kind) continue;
+        s->holder[i] = holder;
+        return;
+    }
+}
+
+static void look_at(uintptr_t at, uintptr_t value, const where_t *where)
+{
+    if (value < heap.lowest || value > heap.highest + 64) return;
+    site_t *s = site_of(ompp_map_object(value));
+    if (!s || !is_about(s, value) || (where->kind == 'h' && where->key == s->key)) return;
+    const bool in_frame = where->kind == 's';
+    add_holder(s, (holder_t){where->kind,
+                             where->key,
+                             in_frame ? where->upper - at : at - where->base,
+                             in_frame ? at - where->base : 0,
+                             {where->outer[0], where->outer[1], where->outer[2]}});
+}
+
+static void look_through(const uintptr_t *words, uintptr_t at, size_t bytes, const where_t *where)
+{
+    for (size_t i = 0; i < bytes / sizeof *words; i++) look_at(at + i * sizeof *words, words[i], where);
+}
+
+static void in_variable(uintptr_t begin, uintptr_t end, void *data)
+{
+    const where_t where = {.kind = 'g'};
+
+    (void)data;
+    begin = (begin + 7) & ~(uintptr_t)7;
+    if (end > begin + BLOCK_BYTES) end = begin + BLOCK_BYTES;
+    if (end > begin) look_through((const uintptr_t *)begin, begin, end - begin, &where);
+}
+
+static void in_stack(ompp_whose_thread_t *t)
+{
+    size_t n, at;
+
+    if (t->walking) return;
+    ompp_whose_find_frame(t, UINTPTR_MAX, (ompp_accessor_t){.code = 0}, &n, &at);
+    for (at = n ? n - 1 : 0; at-- > 0;) { /* the outermost ones first: what lives long names a block best */
+        const uintptr_t low = t->frames[at].cfa, high = t->frames[at + 1].cfa;
+        where_t where = {.kind = 's', .key = t->frames[at].address, .base = low, .upper = high};
+        for (size_t i = 0; i < OUTER && at + 1 + i < n; i++) where.outer[i] = t->frames[at + 1 + i].address;
+        if (high < low || high - low > STACK_BYTES) continue;
+        look_through((const uintptr_t *)low, low, high - low, &where);
+    }
+}
+
+/* Who has given a block back may not have told. */
+static bool read_block(uintptr_t at, void *to, size_t bytes)
+{
+    const struct iovec here = {to, bytes}, there = {(void *)at, bytes};
+
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+static void in_blocks(void)
+{
+    static uintptr_t words[BLOCK_BYTES / sizeof(uintptr_t)];
+
+    for (uint32_t i = 0; i < heap.n; i++)
+        for (unsigned k = 0; k < SAMPLES; k++) {
+            const site_t *s = &heap.sites[i];
+            const size_t bytes = s->sample[k].size < BLOCK_BYTES ? s->sample[k].size & ~7ul : BLOCK_BYTES;
+            where_t where = {.kind = 'h', .key = s->key, .base = s->sample[k].begin};
+            if (s->sample[k].begin && bytes && read_block(s->sample[k].begin, words, bytes))
+                look_through(words, s->sample[k].begin, bytes, &where);
+        }
+}
+
+static void look_for_pointers(ompp_whose_thread_t *t)
+{
+    const uint64_t begin = now_ns();
+
+    if (heap.looks++ > LEAST && heap.spent_ns * BUDGET > begin - heap.begun_ns) return;
+    ompp_whose_each_variable(in_variable, NULL);
+    if (t) in_stack(t);
+    in_blocks();
+    heap.spent_ns += now_ns() - begin;
+}
+
+/* ---- Giving back ------------------------------------------------------------------------------------------------- */
+
+static void leaves(uintptr_t begin)
+{
+    site_t *s = site_of(ompp_map_object(begin));
+    ompp_whose_thread_t *t = ompp_counter_self->whose;
+
+    for (unsigned i = 0; s && i < SAMPLES; i++) {
+        if (s->sample[i].begin != begin) continue;
+        if (!s->holder[0].kind && s->scans < SCANS) {
+            s->scans++;
+            look_for_pointers(t);
+        }
+        s->sample[i].begin = 0;
+    }
+}
+
+void ompp_heap_gone(const void *block, size_t size)
+{
+    const int saved = errno;
+
+    if (!block || !size || !ompp_data_try()) return;
+    if (is_ready()) {
+        leaves((uintptr_t)block);
+        if (!heap.given_back) heap.given_back = ompp_whose_unknown("blocks that libraries allocate");
+        put(heap.given_back, (uintptr_t)block, size);
+    }
+    ompp_data_done();
+    errno = saved;
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+static void tell(const site_t *s)
+{
+    char text[3000] = OMPP_OBJECT_ALL, place[120];
+    size_t used = strlen(text);
+
+    for (unsigned i = 0; i < HOLDERS && s->holder[i].kind; i++) {
+        const holder_t *h = &s->holder[i];
+        int n = 0;
+        if (h->kind != 'h') ompp_whose_place(h->kind == 'g' ? h->at : h->key, place, sizeof place);
+        if (h->kind == 'g') n = snprintf(text + used, sizeof text - used, ";g %s", place);
+        if (h->kind == 'h')
+            n = snprintf(text + used, sizeof text - used, ";h %llx %llx", (unsigned long long)h->key,
+                         (unsigned long long)h->at);
+        if (h->kind == 's')
+            n = snprintf(text + used, sizeof text - used, ";s %s %llx %llx", place, (unsigned long long)h->at,
+                         (unsigned long long)h->other);
+        for (unsigned k = 0; h->kind == 's' && k < OUTER && n > 0 && (size_t)n < sizeof text - used; k++) {
+            ompp_whose_place(h->outer[k], place, sizeof place);
+            n += snprintf(text + used + n, sizeof text - used - (size_t)n, " %s", place);
+        }
+        if (n < 0 || (size_t)n >= sizeof text - used) break;
+        used += (size_t)n;
+    }
+    text[used] = '\0';
+    if (s->holder[0].kind) ompp_data_object_says(s->object, text);
+}
+
+void ompp_heap_finish(void)
+{
+    uint32_t n = 0;
+
+    if (!ompp_whose_all || !ompp_data_try()) return;
+    if (heap.of) {
+        ompp_whose_each_variable(in_variable, NULL);
+        in_blocks();
+        n = heap.n;
+    }
+    ompp_data_done();
+    for (uint32_t i = 0; i < n; i++) tell(&heap.sites[i]);
+}

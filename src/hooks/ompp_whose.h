@@ -1,0 +1,140 @@
+/**
+ * \file
+ * Which structure an address belongs to, when all data is told apart unasked: variables, blocks of the heap by the call
+ * path that allocates them, frames of the stack, variables of threads, read-only data, code; and why not. Structures
+ * are made when they are first touched, under raw names (model/ompp_raw.h), which the report turns into the source's.
+ *
+ * ompp_whose() is the one answer for all who ask: what the map says, and the frame that an address of a stack is in.
+ */
+#ifndef OMPP_WHOSE_H
+#define OMPP_WHOSE_H
+
+#include "base/ompp_hash.h"
+#include "hooks/ompp_count_priv.h"
+#include "unwind/ompp_unwind.h"
+
+#include <stdatomic.h>
+
+/* The map's object for stacks: which structure is there changes with each call. */
+#define OMPP_WHOSE_STACK OMPP_DATA_MAX
+
+/** Who accesses: where the program goes on, and its stack and base pointers there; code 0 = who calls this library. */
+typedef struct {
+    uintptr_t code, sp, rbp;
+} ompp_accessor_t;
+
+#define OMPP_WHOSE_FRAMES 64
+#define OMPP_WHOSE_MEMOS 256
+
+#define OMPP_WHOSE_PARTS 128u /* a frame is told apart in so many at most */
+
+/** What is known of the frames of a procedure. */
+typedef struct {
+    _Atomic uintptr_t entry; /* 0 = free */
+    unsigned shift;          /* log2 of the bytes of a part */
+    uint32_t bytes;          /* of one frame, from the stack pointer to the CFA */
+    _Atomic uint32_t object[OMPP_WHOSE_PARTS];
+} ompp_whose_frame_t;
+
+/** Where an access of the stack has ended, from which code. */
+typedef struct {
+    uintptr_t code, sp, low, high; /* of the frame */
+    ompp_whose_frame_t *frame;
+    uintptr_t returns_at, returns; /* the frame's return address, by which it is known to be the same call */
+} ompp_whose_seen_t;
+
+#define OMPP_WHOSE_SEEN 16384u /* a power of two */
+
+/** What a thread needs for it; zeroed at first. Written by the thread. */
+typedef struct ompp_whose_thread {
+    ompp_unwind_thread_t unwind;
+    bool walking;
+    struct {
+        uintptr_t code, sp;
+        uint32_t object;
+        ompp_unwind_memo_t walk;
+    } memos[OMPP_WHOSE_MEMOS];
+    ompp_unwind_frame_t frames[OMPP_WHOSE_FRAMES];
+    ompp_whose_seen_t seen[OMPP_WHOSE_SEEN];
+} ompp_whose_thread_t;
+
+/** All data is told apart. Set before the first thread is counted for. */
+extern bool ompp_whose_all;
+
+/** \brief Begins to tell all data apart, when the user wants it. Before main. */
+void ompp_whose_start(void);
+
+/** \brief Modules have come or gone. */
+void ompp_whose_refresh(void);
+
+/** \brief A thread comes; on it. */
+void ompp_whose_thread(ompp_whose_thread_t *thread);
+
+/** \brief Gives the page of an address its structures. Any thread, in any hook. */
+void ompp_whose_paint(uintptr_t address);
+
+/** \brief The structure in a stack; 0 = not known. */
+uint32_t ompp_whose_frame(ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by);
+
+static inline ompp_whose_seen_t *ompp_whose_seen(ompp_whose_thread_t *thread, ompp_accessor_t by)
+{
+    return &thread->seen[ompp_hash_mix(by.code ^ by.sp << 20) % OMPP_WHOSE_SEEN];
+}
+
+/** \brief The part of a frame that ends so many bytes below the CFA. */
+static inline unsigned ompp_whose_part(const ompp_whose_frame_t *frame, uintptr_t below)
+{
+    const uintptr_t part = (below - 1) >> frame->shift;
+
+    return part < OMPP_WHOSE_PARTS ? (unsigned)part : OMPP_WHOSE_PARTS - 1;
+}
+
+/** \brief The structure in a stack, when this code has been there in the same call; 0 = ask ompp_whose_frame(). */
+static inline uint32_t ompp_whose_again(const ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by)
+{
+    if (!counter->whose || !by.code) return 0;
+    const ompp_whose_seen_t *seen = ompp_whose_seen(counter->whose, by);
+    if (seen->code != by.code || seen->sp != by.sp || address < seen->low || address >= seen->high) return 0;
+    if (*(const uintptr_t *)seen->returns_at != seen->returns) return 0;
+    return atomic_load_explicit(&seen->frame->object[ompp_whose_part(seen->frame, seen->high - address)],
+                                memory_order_relaxed);
+}
+
+/** \brief The structure that the map's object stands for at an address, 0 = none. */
+static inline uint32_t ompp_whose(ompp_counter_t *counter, uint32_t object, uintptr_t address, ompp_accessor_t by)
+{
+    return __builtin_expect(object == OMPP_WHOSE_STACK, 0) ? ompp_whose_frame(counter, address, by) : object;
+}
+
+/* ---- For the parts of it ----------------------------------------------------------------------------------------- */
+
+/** \brief "module+1f40" into text, or "?" \return bytes written, without the terminating zero. */
+size_t ompp_whose_place(uintptr_t address, char *text, size_t size);
+
+/** \brief Objects of raw names, made when missing, 0 = no room; between ompp_data_try() and ompp_data_done(). */
+uint32_t ompp_whose_object(const char *name, uint64_t address, uint64_t size);
+uint32_t ompp_whose_unknown(const char *why);
+
+/** \brief Gives a page its structures, when it has none. */
+void ompp_whose_paint_page(uintptr_t address);
+
+/** \brief Writable data of the program's own modules, for who looks for pointers there. */
+typedef void ompp_whose_visit_t(uintptr_t begin, uintptr_t end, void *data);
+void ompp_whose_each_variable(ompp_whose_visit_t *visit, void *data);
+
+/** \brief The object of the frame's variable, as ompp_whose_frame(); and where in the frame an address is. */
+bool ompp_whose_find_frame(ompp_whose_thread_t *thread, uintptr_t address, ompp_accessor_t by, size_t *n, size_t *at);
+
+/* ---- The heap ---------------------------------------------------------------------------------------------------- */
+
+/** \brief The program has got a block, or gives it back. Keeps errno. */
+void ompp_heap_got(const void *block, size_t size, const void *code);
+void ompp_heap_gone(const void *block, size_t size);
+
+/** \brief The block that had this object has moved. */
+void ompp_heap_again(const void *block, size_t size, uint32_t object);
+
+/** \brief At the end: what points to blocks is looked for once more, and told. */
+void ompp_heap_finish(void);
+
+#endif

@@ -1,0 +1,400 @@
+/*
+ * Variables of functions, by where they are. Of a procedure all variables are looked at, those of calls inlined there
+ * too.
+ */
+#include "structure/ompp_local.h"
+
+#include "structure/ompp_structure_priv.h"
+#include "structure/ompp_type_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_DEPTH 64
+#define RESULT 0 /* DWARF's numbers of rax, rbp, rsp */
+#define RBP 6
+#define RSP 7
+#define BELOW_RBP 16 /* bytes from rbp to the canonical frame address, where a frame begins with it */
+
+typedef struct {
+    ompp_structure_t *structure;
+    const ompp_local_place_t *place;
+    ompp_local_t *found;
+    size_t max, n;
+    const char *function;
+    bool fortran, has_base;
+    int64_t base; /* of DW_OP_fbreg, from the canonical frame address */
+    int depth;
+} search_t;
+
+typedef struct {
+    unsigned n; /* operations */
+    Dwarf_Small op;
+    Dwarf_Unsigned first, second;
+} expression_t;
+
+static Dwarf_Half tag_of(ompp_dwarf_t *dwarf, Dwarf_Die die)
+{
+    Dwarf_Half tag = 0;
+
+    return ompp_die_ok(dwarf, dwarf_tag(die, &tag, &dwarf->error)) ? tag : 0;
+}
+
+/* ---- Locations --------------------------------------------------------------------------------------------------- */
+
+static bool read_expression(ompp_dwarf_t *dwarf, Dwarf_Locdesc_c where, Dwarf_Unsigned n, expression_t *e)
+{
+    Dwarf_Unsigned third = 0, branch = 0;
+
+    Dwarf_Unsigned a = 0, b = 0;
+    Dwarf_Small next = 0;
+
+    *e = (expression_t){.n = (unsigned)n};
+    /* of a variable in several pieces, the first one: the address in a descriptor */
+    if (n > 1 &&
+        ompp_die_ok(dwarf, dwarf_get_location_op_value_c(where, 1, &next, &a, &b, &third, &branch, &dwarf->error)) &&
+        next == DW_OP_piece && a == sizeof(void *))
+        e->n = 1;
+    return n > 0 && ompp_die_ok(dwarf, dwarf_get_location_op_value_c(where, 0, &e->op, &e->first, &e->second, &third,
+                                                                     &branch, &dwarf->error));
+}
+
+/* Each expression of a location that holds at an address of the code (0: at any). \return whether visit has. */
+static bool each_expression(search_t *s, Dwarf_Die die, Dwarf_Half name, uint64_t code,
+                            bool (*visit)(search_t *, const expression_t *, Dwarf_Die), Dwarf_Die of)
+{
+    ompp_dwarf_t *dwarf = &s->structure->dwarf;
+    Dwarf_Attribute attribute = NULL;
+    Dwarf_Loc_Head_c head = NULL;
+    Dwarf_Unsigned n = 0;
+    bool done = false;
+
+    if (!ompp_die_ok(dwarf, dwarf_attr(die, name, &attribute, &dwarf->error))) return false;
+    if (!ompp_die_ok(dwarf, dwarf_get_loclist_c(attribute, &head, &n, &dwarf->error))) n = 0;
+    for (Dwarf_Unsigned i = 0; i < n && !done; i++) {
+        Dwarf_Small kind = 0, source = 0;
+        Dwarf_Unsigned raw_low = 0, raw_high = 0, nops = 0, offset = 0, at = 0;
+        Dwarf_Bool missing = 0;
+        Dwarf_Addr low = 0, high = 0;
+        Dwarf_Locdesc_c where = NULL;
+        expression_t e;
+        if (!ompp_die_ok(dwarf, dwarf_get_locdesc_entry_d(head, i, &kind, &raw_low, &raw_high, &missing, &low, &high,
+                                                          &nops, &where, &source, &offset, &at, &dwarf->error)))
+            break;
+        const bool everywhere = source == 0;
+        if (!everywhere && code && (code < low || code >= high)) continue;
+        if (read_expression(dwarf, where, nops, &e)) done = visit(s, &e, of);
+    }
+    if (head) dwarf_loc_head_c_dealloc(head);
+    dwarf_dealloc_attribute(attribute);
+    return done;
+}
+
+static bool take_base(search_t *s, const expression_t *e, Dwarf_Die of)
+{
+    (void)of;
+    s->has_base = true;
+    if (e->n == 1 && e->op == DW_OP_call_frame_cfa) s->base = 0;
+    else if (e->n == 1 && (e->op == DW_OP_reg0 + RBP || (e->op == DW_OP_breg0 + RBP && !e->first)))
+        s->base = -BELOW_RBP;
+    else if (e->n == 1 && e->op == DW_OP_reg0 + RSP && s->place->frame) s->base = -(int64_t)s->place->frame;
+    else s->has_base = false;
+    return true;
+}
+
+/* Where an expression says that the variable lies. */
+static bool place_of(const search_t *s, const expression_t *e, int64_t *low)
+{
+    if (e->n != 1) return false;
+    if (e->op == DW_OP_fbreg && s->has_base) *low = s->base + (int64_t)e->first;
+    else if (e->op == DW_OP_breg0 + RBP) *low = (int64_t)e->first - BELOW_RBP;
+    else if (e->op == DW_OP_breg0 + RSP && s->place->frame) *low = (int64_t)e->first - (int64_t)s->place->frame;
+    else return false;
+    return true;
+}
+
+static const char *name_of(ompp_dwarf_t *dwarf, Dwarf_Die die, uint64_t *type, int depth)
+{
+    char *name = NULL;
+
+    if (!*type) *type = ompp_type_of(dwarf, die);
+    if (!ompp_die_ok(dwarf, dwarf_diename(die, &name, &dwarf->error))) name = NULL;
+    Dwarf_Die origin = (name && *type) || depth == 4 ? NULL : ompp_die_referred(dwarf, die, DW_AT_abstract_origin);
+    if (!origin) return name;
+    const char *said = name_of(dwarf, origin, type, depth + 1);
+    dwarf_dealloc_die(origin);
+    return name ? name : said;
+}
+
+/* An allocatable array or a variable whose size is not known is its first word. */
+static uint64_t bytes_of(const search_t *s, uint64_t type)
+{
+    const uint64_t size = ompp_type_size(&s->structure->dwarf, type, s->fortran);
+
+    return size ? size : 8;
+}
+
+static bool take(search_t *s, const expression_t *e, Dwarf_Die of)
+{
+    ompp_local_t local = {.function = s->function, .fortran = s->fortran};
+    const ompp_local_place_t *p = s->place;
+
+    if (p->in_register ? e->n != 1 || e->op != DW_OP_reg0 + p->reg : !place_of(s, e, &local.low)) return false;
+    local.name = name_of(&s->structure->dwarf, of, &local.type, 0);
+    if (!local.name || !*local.name) return false;
+    if (!p->in_register && (local.low >= p->high || local.low + (int64_t)bytes_of(s, local.type) <= p->low))
+        return false;
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->found[i].name, local.name) == 0 && strcmp(s->found[i].function, local.function) == 0) return true;
+    if (s->n < s->max) s->found[s->n++] = local;
+    return true;
+}
+
+/* ---- Procedures -------------------------------------------------------------------------------------------------- */
+
+static bool visit(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
+{
+    search_t *s = context;
+    const Dwarf_Half tag = tag_of(dwarf, die);
+    uint64_t type = 0;
+
+    if (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) {
+        each_expression(s, die, DW_AT_location, s->place->now ? s->place->code : 0, take, die);
+    } else if (tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_try_block ||
+               tag == DW_TAG_catch_block) {
+        search_t inner = *s;
+        const char *name = tag == DW_TAG_inlined_subroutine ? name_of(dwarf, die, &type, 0) : NULL;
+        if (name) inner.function = name;
+        if (++inner.depth < MAX_DEPTH) ompp_die_each_child(dwarf, die, visit, &inner);
+        s->n = inner.n;
+    }
+    return true;
+}
+
+static const ompp_function_t *procedure_of(ompp_structure_t *structure, uint64_t code, const ompp_unit_t **unit)
+{
+    const uint32_t of = structure->has_lines ? ompp_dwarf_unit_of(&structure->dwarf, code) : OMPP_NO_FUNCTION;
+
+    *unit = of == OMPP_NO_FUNCTION ? NULL : ompp_dwarf_unit(&structure->dwarf, of);
+    const uint32_t f = *unit ? ompp_unit_function(*unit, code) : OMPP_NO_FUNCTION;
+    return f == OMPP_NO_FUNCTION ? NULL : &(*unit)->functions[f];
+}
+
+const char *ompp_local_function(ompp_structure_t *structure, uint64_t code)
+{
+    const ompp_unit_t *unit;
+    const ompp_function_t *f = procedure_of(structure, code, &unit);
+
+    return f ? f->name : NULL;
+}
+
+static bool is_fortran(Dwarf_Unsigned language)
+{
+    return language == DW_LANG_Fortran77 || language == DW_LANG_Fortran90 || language == DW_LANG_Fortran95 ||
+           language == 0x22 /* 2003 */ || language == 0x23 /* 2008 */ || language == 0x2d /* 2018 */;
+}
+
+size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *place, ompp_local_t *found, size_t max)
+{
+    ompp_dwarf_t *dwarf = &structure->dwarf;
+    const ompp_unit_t *unit;
+    const ompp_function_t *f = procedure_of(structure, place->code, &unit);
+    search_t s = {.structure = structure, .place = place, .found = found, .max = max};
+    Dwarf_Unsigned language = 0;
+    Dwarf_Die die = NULL;
+
+    if (!f || !f->die) return 0;
+    if (ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, unit->die, 1, &die, &dwarf->error))) {
+        if (ompp_die_number(dwarf, die, DW_AT_language, &language)) s.fortran = is_fortran(language);
+        dwarf_dealloc_die(die);
+    }
+    if (!ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, f->die, 1, &die, &dwarf->error))) return 0;
+    s.function = f->name ? f->name : "";
+    each_expression(&s, die, DW_AT_frame_base, 0, take_base, die);
+    ompp_die_each_child(dwarf, die, visit, &s);
+    dwarf_dealloc_die(die);
+    return s.n;
+}
+
+/* ---- Results of calls -------------------------------------------------------------------------------------------- */
+
+/* Instructions behind a call, of x86-64: what becomes of rax. */
+typedef enum { OTHER, NO_CHANGE, TO_REGISTER, TO_FRAME } step_t;
+
+/* \return bytes of the instruction; 0 = it is none of those that are known. */
+static unsigned decode(const unsigned char *c, step_t *step, unsigned *reg, int64_t *offset, unsigned *base)
+{
+    static const unsigned char dwarf_of[16] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
+    const bool wide = c[0] == 0x48 || c[0] == 0x49;
+
+    *step = NO_CHANGE;
+    if (wide && c[1] == 0x85 && c[2] == 0xc0) return 3; /* test rax, rax */
+    if (c[0] == 0x74 || c[0] == 0x75) return 2;         /* je, jne: what follows is taken */
+    if (c[0] == 0x0f && (c[1] == 0x84 || c[1] == 0x85)) return 6;
+    if (!wide || c[1] != 0x89 || (c[2] & 0x38) != 0) return 0; /* mov of rax */
+    if (c[2] >> 6 == 3) {
+        *step = TO_REGISTER;
+        *reg = dwarf_of[(c[2] & 7) + (c[0] & 1) * 8];
+        return 3;
+    }
+    const unsigned mode = c[2] >> 6, rm = c[2] & 7, bytes = mode == 1 ? 1 : 4, at = rm == 4 ? 4 : 3;
+    int32_t far = 0;
+    if (c[0] != 0x48 || (mode != 1 && mode != 2) || (rm != 5 && (rm != 4 || c[3] != 0x24))) return 0;
+    memcpy(&far, c + at, sizeof far);
+    *step = TO_FRAME;
+    *base = rm == 5 ? RBP : RSP;
+    *offset = bytes == 1 ? (signed char)c[at] : far;
+    return at + bytes;
+}
+
+static bool in_register(ompp_structure_t *structure, uint64_t code, unsigned reg, ompp_local_t *found)
+{
+    const ompp_local_place_t place = {.code = code, .now = true, .in_register = true, .reg = reg};
+
+    found->low = 0;
+    return ompp_local_find(structure, &place, found, 1) == 1;
+}
+
+/* Only where a frame begins with rbp is its canonical frame address known from the code alone. */
+static bool in_frame(ompp_structure_t *structure, uint64_t code, unsigned base, int64_t offset, ompp_local_t *found)
+{
+    const ompp_local_place_t place = {
+        .code = code, .low = offset - BELOW_RBP, .high = offset - BELOW_RBP + 8, .now = true};
+
+    if (base != RBP || ompp_local_find(structure, &place, found, 1) != 1 || found->low > place.low) return false;
+    found->low -= place.low;
+    return true;
+}
+
+bool ompp_local_result(ompp_structure_t *structure, uint64_t code, ompp_local_t *found)
+{
+    enum { STEPS = 8, LONGEST = 16 };
+    unsigned char bytes[STEPS * LONGEST] = {0};
+    unsigned reg = 0, base = 0, at = 0;
+    int64_t offset = 0;
+    step_t step = OTHER;
+
+    if (in_register(structure, code, RESULT, found)) return true;
+    for (size_t n = sizeof bytes; n >= LONGEST && !ompp_elf_read(&structure->elf, code, bytes, n); n /= 2) continue;
+    for (unsigned i = 0; i < STEPS; i++) {
+        const unsigned length = decode(bytes + at, &step, &reg, &offset, &base);
+        if (!length) return false;
+        at += length;
+        if (step == TO_REGISTER && in_register(structure, code + at, reg, found)) return true;
+        if (step == TO_FRAME && in_frame(structure, code + at, base, offset, found)) return true;
+        if (in_register(structure, code + at, RESULT, found)) return true;
+    }
+    return false;
+}
+
+/* ---- Registers that are kept ------------------------------------------------------------------------------------- */
+
+static const unsigned callee_saved[] = {3, RBP, 12, 13, 14, 15};
+
+/* Bytes below the canonical frame address where a register of the callers is; 0 = it is still in the register. */
+static int64_t kept_at(ompp_dwarf_t *dwarf, Dwarf_Fde fde, uint64_t code, unsigned reg)
+{
+    Dwarf_Small kind = 0;
+    Dwarf_Signed offset = 0;
+#ifdef OMPP_DWARF_INIT_PATH_SHORT
+#define INFO_FOR_REGISTER dwarf_get_fde_info_for_reg3_c
+    Dwarf_Unsigned relevant = 0, of = 0;
+    Dwarf_Block block;
+#else
+#define INFO_FOR_REGISTER dwarf_get_fde_info_for_reg3_b
+    Dwarf_Signed relevant = 0, of = 0;
+    Dwarf_Ptr block = NULL;
+#endif
+    Dwarf_Addr row = 0, next = 0;
+    Dwarf_Bool more = 0;
+
+    if (!ompp_die_ok(dwarf, INFO_FOR_REGISTER(fde, (Dwarf_Half)reg, code, &kind, &relevant, &of, &offset, &block, &row,
+                                              &more, &next, &dwarf->error)))
+        return 0;
+    return kind == DW_EXPR_OFFSET && relevant && offset < 0 ? -offset : 0;
+}
+
+static bool open_frames(ompp_structure_t *structure)
+{
+    ompp_dwarf_t *dwarf = &structure->dwarf;
+
+    if (!structure->has_lines || dwarf->frames_read) return dwarf->nfdes > 0;
+    dwarf->frames_read = true;
+    if (!ompp_die_ok(dwarf, dwarf_get_fde_list_eh(dwarf->debug, &dwarf->cies, &dwarf->ncies, &dwarf->fdes,
+                                                  &dwarf->nfdes, &dwarf->error)))
+        dwarf->nfdes = 0;
+    return dwarf->nfdes > 0;
+}
+
+static Dwarf_Fde frame_at(ompp_structure_t *structure, uint64_t code)
+{
+    ompp_dwarf_t *dwarf = &structure->dwarf;
+    Dwarf_Addr low = 0, high = 0;
+    Dwarf_Fde fde = NULL;
+
+    if (!open_frames(structure)) return NULL;
+    return ompp_die_ok(dwarf, dwarf_get_fde_at_pc(dwarf->fdes, code, &fde, &low, &high, &dwarf->error)) ? fde : NULL;
+}
+
+int ompp_local_kept(ompp_structure_t *structure, uint64_t code, int64_t below)
+{
+    const Dwarf_Fde fde = frame_at(structure, code);
+
+    for (size_t i = 0; fde && i < sizeof callee_saved / sizeof callee_saved[0]; i++)
+        if (kept_at(&structure->dwarf, fde, code, callee_saved[i]) == below) return (int)callee_saved[i];
+    return -1;
+}
+
+bool ompp_local_keeps(ompp_structure_t *structure, uint64_t code, unsigned reg)
+{
+    const Dwarf_Fde fde = frame_at(structure, code);
+
+    return fde && kept_at(&structure->dwarf, fde, code, reg) > 0;
+}
+
+/* ---- Pointers ---------------------------------------------------------------------------------------------------- */
+
+uint64_t ompp_local_size(ompp_structure_t *structure, uint64_t type, bool fortran)
+{
+    return ompp_type_size(&structure->dwarf, type, fortran);
+}
+
+bool ompp_local_pointer(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran, char *text,
+                        size_t size, uint64_t *target)
+{
+    /* members that only the implementations of the C++ library know */
+    static const char *const own[] = {"._M_", ".__begin_", ".__ptr_", ".__tree_", ".__table_"};
+
+    const bool is = ompp_type_pointer(&structure->dwarf, type, offset, fortran, text, size, target);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        char *at = strstr(text, own[i]);
+        if (at) *at = '\0';
+    }
+    return is;
+}
+
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
+
+static bool add_line(const ompp_unit_t *unit, uint32_t file, uint32_t line, ompp_line_t *lines, size_t *n, size_t max)
+{
+    if (*n == max || !line || file >= unit->nfiles || !unit->files[file]) return false;
+    lines[(*n)++] = (ompp_line_t){unit->files[file], line};
+    return true;
+}
+
+size_t ompp_local_lines(ompp_structure_t *structure, uint64_t code, ompp_line_t *lines, size_t max)
+{
+    const ompp_unit_t *unit;
+    const ompp_function_t *procedure = procedure_of(structure, code, &unit);
+    const ompp_row_t *row = unit ? ompp_unit_row(unit, code) : NULL;
+    uint32_t file, line;
+    size_t n = 0;
+
+    if (!row || !add_line(unit, row->file, row->line, lines, &n, max) || !procedure) return n;
+    const uint32_t first = (uint32_t)(procedure - unit->functions);
+    uint32_t f = ompp_unit_innermost(unit, code, first, procedure->last);
+    for (; f != OMPP_NO_FUNCTION && f != first && unit->functions[f].inlined; f = unit->functions[f].outer)
+        if (ompp_dwarf_call_site(&structure->dwarf, unit, &unit->functions[f], &file, &line))
+            add_line(unit, file, line, lines, &n, max);
+    return n;
+}

@@ -1,0 +1,77 @@
+/**
+ * \file
+ * Variables of functions: which of them lie at a place of a frame, or have a register's value at an address of the
+ * code; and what pointers in variables point to. For structures that nobody has named (analysis/ompp_names.c).
+ */
+#ifndef OMPP_LOCAL_H
+#define OMPP_LOCAL_H
+
+#include "structure/ompp_variable.h"
+
+/** A place in the frame of the procedure that an address of the code is in. */
+typedef struct {
+    uint64_t code;     /* in the procedure */
+    int64_t low, high; /* bytes from its canonical frame address: low <= offset < high, below 0 */
+    uint64_t frame;    /* bytes from the stack pointer to that address; 0 = not known */
+    bool now;          /* the variable is there when code is reached, and not only somewhere in the procedure */
+    bool in_register;  /* not the place, but a register is asked for */
+    unsigned reg;      /* DWARF's number */
+} ompp_local_place_t;
+
+/** Strings are borrowed from the structure or its debug information. */
+typedef struct {
+    const char *name, *function; /* function: that it is declared in */
+    uint64_t type;
+    int64_t low; /* where it begins */
+    bool fortran;
+} ompp_local_t;
+
+/**
+ * \brief The variables at a place: several where the compiler uses it for one after the other.
+ * \param[out] found  shape [max].
+ * \return how many, at most max.
+ */
+size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *place, ompp_local_t *found, size_t max);
+
+/**
+ * \brief The variable that gets what a call returns, as far as the code behind the call tells.
+ * \param[in]  code   where it returns to.
+ * \param[out] found  low is at most 0: the result is stored so many bytes behind the variable's begin.
+ */
+bool ompp_local_result(ompp_structure_t *structure, uint64_t code, ompp_local_t *found);
+
+/** \return the register of its callers that a function has kept so many bytes below its canonical frame address at an
+ *         address of the code, in DWARF's numbers; negative = none. */
+int ompp_local_kept(ompp_structure_t *structure, uint64_t code, int64_t below);
+
+/** \brief Whether a function has kept a register of its callers anywhere. */
+bool ompp_local_keeps(ompp_structure_t *structure, uint64_t code, unsigned reg);
+
+/** \brief The procedure around an address, as in the source. \return borrowed; NULL = not known. */
+const char *ompp_local_function(ompp_structure_t *structure, uint64_t code);
+
+/**
+ * \brief Which part of a type holds a pointer at an offset, and what that points to.
+ * \param[out] text   "" or ".x[2].y" or "%x"; members of the C++ library's own are left out. Shape [size].
+ * \param[out] target the type that is pointed to, 0 = not known.
+ * \return false: no pointer is known to be there; text says which part it is.
+ */
+bool ompp_local_pointer(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran, char *text,
+                        size_t size, uint64_t *target);
+
+/** A line of the source. */
+typedef struct {
+    const char *file; /* borrowed from the structure */
+    uint32_t line;
+} ompp_line_t;
+
+/**
+ * \brief The line of an address, then those where the functions around it, which are inlined, are called.
+ * \param[out] lines  innermost first, shape [max].  \return how many.
+ */
+size_t ompp_local_lines(ompp_structure_t *structure, uint64_t code, ompp_line_t *lines, size_t max);
+
+/** \return size of a type in bytes; 0 = not known. */
+uint64_t ompp_local_size(ompp_structure_t *structure, uint64_t type, bool fortran);
+
+#endif
