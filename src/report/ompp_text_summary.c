@@ -51,21 +51,22 @@ static size_t put_openmp(const ompp_text_t *t, const ompp_efficiency_t *e)
     return put_part(t, sum, e->thread_ns, text);
 }
 
-/* What of it is waiting is known where ranks' entries into calls were compared. */
+/*
+ * Time in calls of MPI, divided as the loss budget divides it (with the threads that have nothing to do meanwhile, which
+ * are idle here). What is waiting is known where both sides of calls were compared.
+ */
 static size_t put_mpi(const ompp_text_t *t, const ompp_efficiency_t *e)
 {
-    const double all = (double)e->thread_ns;
-    const uint64_t known = e->lost_ns[OMPP_LOST_MPI_WAIT] + e->lost_ns[OMPP_LOST_MPI_TRANSFER],
-                   start = e->lost_ns[OMPP_LOST_MPI_START], other = e->lost_ns[OMPP_LOST_MPI],
-                   sum = known + start + other;
+    const uint64_t *lost = e->lost_ns, sum = e->class_ns[OMPP_CLASS_MPI],
+                   known = lost[OMPP_LOST_MPI_WAIT] + lost[OMPP_LOST_MPI_TRANSFER] + lost[OMPP_LOST_MPI_START];
+    const double all = (double)e->thread_ns, percent = 100 * (double)sum / (double)(known + lost[OMPP_LOST_MPI]) / all;
     char text[120] = "MPI";
 
     if (!sum) return 0;
-    if (known || start)
+    if (known)
         snprintf(text, sizeof text, "MPI: waiting %.1f, moving %.1f, start %.1f, unknown %.1f",
-                 100 * (double)e->lost_ns[OMPP_LOST_MPI_WAIT] / all,
-                 100 * (double)e->lost_ns[OMPP_LOST_MPI_TRANSFER] / all, 100 * (double)start / all,
-                 100 * (double)other / all);
+                 percent * (double)lost[OMPP_LOST_MPI_WAIT], percent * (double)lost[OMPP_LOST_MPI_TRANSFER],
+                 percent * (double)lost[OMPP_LOST_MPI_START], percent * (double)lost[OMPP_LOST_MPI]);
     return put_part(t, sum, e->thread_ns, text);
 }
 
