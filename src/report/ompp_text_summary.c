@@ -52,8 +52,8 @@ static size_t put_openmp(const ompp_text_t *t, const ompp_efficiency_t *e)
 }
 
 /*
- * Time in calls of MPI, divided as the loss budget divides it (with the threads that have nothing to do meanwhile, which
- * are idle here). What is waiting is known where both sides of calls were compared.
+ * Time in calls of MPI, divided as the loss budget divides it. Threads that have nothing to do meanwhile are idle here.
+ * What is waiting is known where both sides of calls were compared.
  */
 static size_t put_mpi(const ompp_text_t *t, const ompp_efficiency_t *e)
 {

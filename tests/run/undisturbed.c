@@ -147,6 +147,9 @@ static int first(char **argv)
             ompp_region_end("first");
             usleep(50);
         }
+        /* Where debug information is installed, the end of a run works too long to go on beside so many signals. */
+        if (t.it_interval.tv_usec < 100)
+            setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {0, 0}}, NULL);
         return 5;
     }
     ompp_region_begin("second");
