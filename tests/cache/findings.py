@@ -103,7 +103,8 @@ def refused(verdict, scratch, program):
 
 def without_hooks(verdict, scratch):
     """A program that has none is told what to do, once."""
-    program = harness.build(scratch.file("plain-findings"), os.path.join(caches.HERE, "findings.c"), "opari")
+    program = scratch.file("plain-findings")
+    harness.build(os.path.join(caches.HERE, "findings.c"), program, "opari")
     run = harness.run(program, scratch.file("without"), 2, args=("apart",), OMPP_CACHE="model")
     verdict.equal([line for line in run.messages() if "cache" in line],
                   ["ompp: OMPP_CACHE: caches are not simulated: build the program with kinst-ompp --memory (docs/cache.md)"], "without hooks")
