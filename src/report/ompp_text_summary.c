@@ -185,9 +185,10 @@ static int put_hottest(const ompp_text_t *t, const ompp_profile_t *profile)
         const double all = 100 * (double)samples.functions[f].all_ns / (double)samples.total_ns;
         char where[COLUMNS + 1], tail[40] = "";
         if (all - own > 1) snprintf(tail, sizeof tail, " (%.1f %% with callees)", all);
+        const int most = COLUMNS - (int)(sizeof ", 100.0 % of processor time" - 1 + strlen(tail));
         int n = snprintf(where, sizeof where, "Hottest function: %s%s%s", name && *name ? name : "no name",
                          *file ? " in " : "", file);
-        const int most = COLUMNS - (int)(sizeof ", 100.0 % of processor time" - 1 + strlen(tail));
+        if (n > most) n = snprintf(where, sizeof where, "Hottest function: %s", name && *name ? name : file);
         fprintf(t->out, "%.*s%s, %.1f %% of processor time%s\n", n > most ? most - 3 : n, where, n > most ? "..." : "",
                 own, tail);
         free(name);
