@@ -71,7 +71,7 @@ static void do_one_inner(void)
 {
     omp_set_max_active_levels(2);
 #pragma omp parallel for schedule(dynamic, 100) num_threads(2)
-    for (int r = 0; r < 200000; r++) {
+    for (int r = 0; r < 1000000; r++) {
 #pragma omp parallel num_threads(1)
         {
             long mine = 0;
@@ -163,10 +163,9 @@ static void do_tasks(void)
 
 static void do_chunks_small(void)
 {
-    for (int r = 0; r < 10; r++) {
+    /* one region, so that a slow start of a thread weighs little */
 #pragma omp parallel for schedule(dynamic, 2)
-        for (int i = 0; i < N; i++) data[i] = data[i] * 0.5 + i;
-    }
+    for (int i = 0; i < 10 * N; i++) data[i % N] = data[i % N] * 0.5 + i;
 }
 
 static void do_chunks_small_for(void)

@@ -83,15 +83,15 @@ contains
   end subroutine tasks_large
 
   subroutine chunks_small()
-    integer :: i, r
+    integer :: i, k
 
-    do r = 1, 10
-       !$omp parallel do schedule(dynamic, 2)
-       do i = 1, n
-          data(i) = data(i) * 0.5d0 + i
-       end do
-       !$omp end parallel do
+    ! one region, so that a slow start of a thread weighs little
+    !$omp parallel do schedule(dynamic, 2) private(k)
+    do i = 1, 10 * n
+       k = mod(i, n) + 1
+       data(k) = data(k) * 0.5d0 + i
     end do
+    !$omp end parallel do
   end subroutine chunks_small
 
   subroutine imbalance()

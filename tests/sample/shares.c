@@ -12,6 +12,7 @@
 #define BARRIER __asm__ volatile("" ::: "memory")
 
 static volatile double sink;
+static _Thread_local int length; /* of the round: see work() */
 
 static double cpu(void)
 {
@@ -31,13 +32,13 @@ __attribute__((noinline)) static void spin(int n)
 
 __attribute__((noinline)) static void heavy(void)
 {
-    for (int i = 0; i < 3; i++) spin(20000);
+    for (int i = 0; i < 3; i++) spin(length);
     BARRIER;
 }
 
 __attribute__((noinline)) static void light(void)
 {
-    spin(20000);
+    spin(length);
     BARRIER;
 }
 
@@ -63,7 +64,11 @@ __attribute__((noinline)) static void second(void)
 
 __attribute__((noinline)) static void work(double seconds)
 {
+    unsigned random = 1;
+
     for (double end = cpu() + seconds; cpu() < end;) {
+        random = random * 1103515245u + 12345u;
+        length = 10000 + (int)(random >> 16) % 20000; /* rounds of one length could keep step with the timer */
         first();
         second();
     }
