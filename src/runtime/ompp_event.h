@@ -189,7 +189,10 @@ ompp_time_t ompp_event_chunk_begin(void);
 /**
  * \brief It has got some, or there are no more.
  * \param[in] chunks  0 or 1: chunks of iterations that this tells of; one that is done, or one that has come.
+ *                    OMPP_CHUNK_DONE: one that is done, but where the loop is the team's own, one that has come: its
+ *                    first one comes so, too.
  */
+#define OMPP_CHUNK_DONE 2u
 void ompp_event_chunk(ompp_time_t begin, bool more, unsigned chunks);
 
 /** \brief One execution that is counted but not timed (local MPI inquiry calls). */

@@ -65,7 +65,7 @@ static void chunks(void **state)
     ompp_profile_free(p);
 }
 
-/* 10000 updates, of which 100 were timed, all 30 ns long but one: 1030. The others cost 5 ns each, and have nothing inside. */
+/* 10000 updates. 100 were timed, all 30 ns long but one: 1030. The others cost 5 ns each, and have nothing inside. */
 static void thinned(void **state)
 {
     const uint64_t sample[OMPP_METRIC_THINNED_NUM] = {10000, 100, 100 * 30 + 1000, 99 * 30 * 30 + 1030 * 1030};
