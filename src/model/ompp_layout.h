@@ -232,6 +232,7 @@ typedef struct {
     uint64_t unclosed, unopened;               /* frames closed by an outer exit; exits of regions that were not open */
     uint64_t left;                             /* of functions, closed by an outer exit (longjmp) */
     ompp_off_t first_unclosed, first_unopened; /* regions; 0 = none */
+    uint64_t timed_ns;                         /* when it left a brief region last that was timed; 0 = not yet */
     uint64_t own_samples, own_ns;              /* samples that interrupted ompp's own work */
     uint64_t path;                             /* OMPP_A_PATH_UNKNOWN: none that is its own */
     _Atomic uint64_t beside; /* not 0: was in a team while another record of its kind and index was, too */

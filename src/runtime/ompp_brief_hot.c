@@ -123,6 +123,7 @@ static inline void over(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_
     ompp_a_brief_t *brief = brief_of(thread, node);
 
     thread->timed++;
+    thread->record->timed_ns = t;
     if (__builtin_expect(!node->brief, 0)) {
         if (node->visits % OMPP_BRIEF_LOOK == OMPP_BRIEF_LOOK - 1) ompp_brief_begin_slow(thread, node, t);
         return;

@@ -130,11 +130,21 @@ static void do_slower(void)
     }
 }
 
+/* To be killed. */
+static void do_endless(void)
+{
+#pragma omp parallel
+    for (;;) {
+#pragma omp critical(brief)
+        sum++;
+    }
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
-} programs[] = {{"atomic", do_atomic}, {"critical", do_critical}, {"lock", do_lock},    {"locks", do_locks},
-                {"seldom", do_seldom}, {"filled", do_filled},     {"slower", do_slower}};
+} programs[] = {{"atomic", do_atomic}, {"critical", do_critical}, {"lock", do_lock},     {"locks", do_locks},
+                {"seldom", do_seldom}, {"filled", do_filled},     {"slower", do_slower}, {"endless", do_endless}};
 
 int main(int argc, char **argv)
 {

@@ -7,6 +7,7 @@ in Coverage, phases add up to the time of the threads, measuring takes less, and
 import os
 import re
 import subprocess
+import time
 
 import harness
 
@@ -102,6 +103,27 @@ def test(verdict, scratch, words, how, kind):
     verdict.timed(attempt)
 
 
+def killed(verdict, scratch, words, how):
+    """What has no time is not taken for the last event of the process: of one that is killed, the times are there, too."""
+    folder, title = scratch.file(how + "-killed", "x")[:-2], how + " killed"
+    os.makedirs(folder, exist_ok=True)
+    job = os.path.join(folder, "job")
+    os.mkdir(job)
+    process = subprocess.Popen([*words, "endless"], cwd=folder, env=harness.environment(OMP_NUM_THREADS=THREADS, OMPP_JOB_DIR=job, OMPP_TIMED_RATE=20000))
+    time.sleep(1)
+    process.kill()
+    process.wait()
+    done = harness.execute([harness.command("ompp-report"), "merge", "--to=" + folder, job], folder)
+    if not verdict.equal(done.status, 0, title + ": merge"):
+        raise harness.Failure(done.err)
+    profile = harness.Outcome(0, "", "", folder).profile()
+    verdict.profile(profile, title)
+    check_sums(verdict, profile, title)
+    verdict.check(thinned(profile)[0] > 0, title + ": nothing is thinned")
+    verdict.check(0 < time_of(profile, "CRITICAL") < time_of(profile, "PARALLEL"), "%s: %d of %d ns in CRITICAL" % (
+        title, time_of(profile, "CRITICAL"), time_of(profile, "PARALLEL")))
+
+
 def judge(title, kind, profile, all_timed, err):
     """Times that are off."""
     bad = []
@@ -135,6 +157,8 @@ def main():
                 continue
             try:
                 test(verdict, scratch, words, how, kind)
+                if kind == "critical":
+                    killed(verdict, scratch, words, how)
             except (harness.Failure, subprocess.TimeoutExpired) as failure:
                 verdict.check(False, "%s %s: %s" % (kind, how, failure))
     verdict.finish(scratch)
