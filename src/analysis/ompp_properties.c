@@ -27,6 +27,7 @@
 #define LITTLE_BYTES 1024  /* of a collective call: it takes as long without them */
 #define STARTED_NS 10e9    /* of a rank: MPI starts so slowly that it is worth a look */
 #define BRIEF_NS 1000.0    /* in a lock: handing it over may take as long */
+#define ENTER_NS 100.0     /* the same, and taking it takes as long */
 #define COSTLY 0.05        /* share of a region's thread time */
 
 /* What one call works on, for one region after the other. */
@@ -276,13 +277,15 @@ static double waiting_for(const find_t *f, uint32_t region)
     return (double)phase_of_region(f, region, OMPP_PHASE_ENTER);
 }
 
-/* Threads wait longer than the time of all others inside explains, and that is short: the rest is handing over. */
+/* It is short, and threads wait longer than the time of all others inside explains: the rest is handing over. Or it is so
+ * short that entering it takes as long. */
 static bool hands_over(const find_t *f, uint32_t region, double inside, double waiting)
 {
     const uint32_t threads = ompp_analysis_max_threads(f->profile);
+    const double visits = (double)column_sum(f, region, OMPP_COLUMN_EXEC_C);
 
-    return inside < BRIEF_NS * (double)column_sum(f, region, OMPP_COLUMN_EXEC_C) &&
-           waiting > inside * (threads > 1 ? threads - 1 : 1);
+    if (inside < ENTER_NS * visits) return true;
+    return inside < BRIEF_NS * visits && waiting > inside * (threads > 1 ? threads - 1 : 1);
 }
 
 static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_when_t when)
