@@ -1,6 +1,8 @@
-/* What measuring took, taken out of what is told: of handing out iterations, and of regions of which some are timed. */
+/* What measuring took, taken out of what is told: of handing out iterations, of regions of which some are timed; and what is
+ * advised about locks. */
 #include "analysis/ompp_chunks.h"
 #include "analysis/ompp_own.h"
+#include "analysis/ompp_properties.h"
 #include "analysis/ompp_thinned.h"
 
 #include <setjmp.h>
@@ -89,9 +91,59 @@ static void thinned(void **state)
     ompp_profile_free(p);
 }
 
+/* What is said of a critical section that two threads enter 1000 times each, by ns before it and in it each time. */
+static void locks(void **state)
+{
+    static const struct {
+        uint64_t enter, body;
+        ompp_property_t property;
+    } cases[] = {
+        {40, 20, OMPP_PROPERTY_CRITICAL_BRIEF},     {400, 600, OMPP_PROPERTY_CRITICAL_WORK},
+        {2000, 600, OMPP_PROPERTY_CRITICAL_BRIEF},  {400, 20, OMPP_PROPERTY_CRITICAL_BRIEF},
+        {3000, 20000, OMPP_PROPERTY_CRITICAL_WORK}, {50000, 20000, OMPP_PROPERTY_CRITICAL_CONTENTION},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const uint64_t enter = 1000 * cases[i].enter, body = 1000 * cases[i].body;
+        ompp_profile_t *p = ompp_profile_new();
+        ompp_finding_t *found;
+        ompp_paths_t paths;
+        size_t n;
+
+        assert_non_null(p);
+        p->nranks = 1, p->nslots = 2;
+        ompp_profile_add_rank(p, &(ompp_rank_t){.nthreads = 2, .duration_ns = 1000000000});
+        const uint32_t fork = ompp_profile_add_region(
+            p, &(ompp_region_t){.construct = OMPP_CONSTRUCT_PARALLEL, .module = OMPP_NONE, .number = 1});
+        const uint32_t region = ompp_profile_add_region(
+            p, &(ompp_region_t){.construct = OMPP_CONSTRUCT_CRITICAL, .module = OMPP_NONE, .number = 2});
+        const uint32_t team = ompp_profile_add_node(p, fork, 0, 0, 0),
+                       node = ompp_profile_add_node(p, region, team, 0, 0);
+        for (uint32_t t = 0; t < 2; t++) {
+            const uint64_t phases[13] = {1000, enter, 0, 0, 1000, body, 0, 0, 1000, 0, 0, 0, 1000};
+            const uint64_t around[17] = {1, 0, 0, 0, 1, 900000000, enter + body, 0, 1};
+            ompp_profile_add_location(p,
+                                      &(ompp_location_t){.tid = t, .kind = t ? OMPP_THREAD_TEAM : OMPP_THREAD_INITIAL});
+            memcpy(ompp_profile_block(p, team, t, OMPP_SET_PHASES, 0, 17), around, sizeof around);
+            memcpy(ompp_profile_block(p, node, t, OMPP_SET_PHASES, 0, 13), phases, sizeof phases);
+        }
+        assert_true(ompp_paths_init(&paths, p));
+        assert_int_equal(ompp_analysis_properties(p, &paths, &found, &n), 0);
+        const ompp_finding_t *of_region = NULL;
+        for (size_t k = 0; k < n; k++)
+            if (found[k].region == region) of_region = &found[k];
+        assert_non_null(of_region);
+        assert_int_equal(of_region->property, cases[i].property);
+        free(found);
+        ompp_paths_fini(&paths);
+        ompp_profile_free(p);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(chunks), cmocka_unit_test(thinned)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(chunks), cmocka_unit_test(thinned), cmocka_unit_test(locks)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
