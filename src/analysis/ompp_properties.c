@@ -277,8 +277,8 @@ static double waiting_for(const find_t *f, uint32_t region)
     return (double)phase_of_region(f, region, OMPP_PHASE_ENTER);
 }
 
-/* It is short, and threads wait longer than the time of all others inside explains: the rest is handing over. Or it is so
- * short that entering it takes as long. */
+/* It is short, and threads wait longer than the time of all others inside explains: the rest is handing over. Or it is
+ * so short that entering it takes as long. */
 static bool hands_over(const find_t *f, uint32_t region, double inside, double waiting)
 {
     const uint32_t threads = ompp_analysis_max_threads(f->profile);

@@ -1,5 +1,5 @@
-/* What measuring took, taken out of what is told: of handing out iterations, of regions of which some are timed; and what is
- * advised about locks. */
+/* What measuring took, taken out of what is told: of handing out iterations, of regions of which some are timed. And
+ * what is advised about locks. */
 #include "analysis/ompp_chunks.h"
 #include "analysis/ompp_own.h"
 #include "analysis/ompp_properties.h"
