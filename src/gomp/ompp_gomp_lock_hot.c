@@ -25,8 +25,9 @@ static inline void unset_lock(const functions_t *real, void *lock)
     ompp_region_ref_t region = ompp_gomp_on() ? ompp_region_lock(lock) : 0;
 
     ompp_gomp_give(region, OMPP_SYNC_MUTEX, lock);
-    ompp_event_phase(region, OMPP_PHASE_EXIT, ompp_event_now());
+    const ompp_time_t t = ompp_event_now();
     real->unset(lock);
+    ompp_event_phase(region, OMPP_PHASE_EXIT, t); /* not while others wait for the lock */
     ompp_event_release(region, ompp_event_now());
 }
 
@@ -74,8 +75,9 @@ static inline void unset_nest_lock(const functions_t *real, void *lock)
     if (depth >= 0) real->unset(lock);
     if (depth == 1) region = ompp_region_lock(lock);
     ompp_gomp_give(region, OMPP_SYNC_MUTEX, lock);
-    ompp_event_phase(region, OMPP_PHASE_EXIT, ompp_event_now());
+    const ompp_time_t t = ompp_event_now();
     real->unset(lock);
+    ompp_event_phase(region, OMPP_PHASE_EXIT, t); /* not while others wait for the lock */
     ompp_event_release(region, ompp_event_now());
 }
 

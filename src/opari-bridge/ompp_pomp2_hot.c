@@ -11,6 +11,7 @@
 static __thread struct {
     ompp_pomp2_tasks_t *tasks; /* block of the innermost running task */
     unsigned ntasks;           /* used in that block */
+    ompp_time_t section_end;   /* of the critical or ordered section that it gives back */
 } self __attribute__((tls_model("initial-exec")));
 
 static ompp_pomp2_region_t nothing = {.construct = OMPP_CONSTRUCT_NUM};
@@ -63,6 +64,18 @@ static inline void phase(POMP2_Region_handle *handle, ompp_phase_t next)
     const ompp_region_ref_t ref = known(handle)->ref;
 
     if (ref) ompp_event_phase(ref, next, ompp_event_now());
+}
+
+/* A section that others may wait for: its end is told when it has been given back. */
+static inline void section_ends(void) { self.section_end = ompp_event_now(); }
+
+static inline void leave_section(POMP2_Region_handle *handle)
+{
+    const ompp_region_ref_t ref = known(handle)->ref;
+
+    if (!ref) return;
+    ompp_event_phase(ref, OMPP_PHASE_EXIT, self.section_end);
+    ompp_event_exit(ref, ompp_event_now());
 }
 
 OMPP_EXPORT void POMP2_Assign_handle(POMP2_Region_handle *handle, const char ctc[])
@@ -207,13 +220,13 @@ OMPP_EXPORT void POMP2_Critical_end(POMP2_Region_handle *handle)
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
     ompp_pomp2_publish(OMPP_SYNC_MUTEX, known(handle)->mutex);
-    phase(handle, OMPP_PHASE_EXIT);
+    section_ends();
 }
 
 OMPP_EXPORT void POMP2_Critical_exit(POMP2_Region_handle *handle)
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
-    leave(handle);
+    leave_section(handle);
 }
 
 OMPP_EXPORT void POMP2_Ordered_enter(POMP2_Region_handle *handle, const char ctc[])
@@ -231,10 +244,10 @@ OMPP_EXPORT void POMP2_Ordered_begin(POMP2_Region_handle *handle)
 OMPP_EXPORT void POMP2_Ordered_end(POMP2_Region_handle *handle)
 {
     ompp_pomp2_publish(OMPP_SYNC_ORDERED, known(handle)->mutex);
-    phase(handle, OMPP_PHASE_EXIT);
+    section_ends();
 }
 
-OMPP_EXPORT void POMP2_Ordered_exit(POMP2_Region_handle *handle) { leave(handle); }
+OMPP_EXPORT void POMP2_Ordered_exit(POMP2_Region_handle *handle) { leave_section(handle); }
 
 OMPP_EXPORT void POMP2_Barrier_enter(POMP2_Region_handle *handle, POMP2_Task_handle *old_task, const char ctc[])
 {

@@ -53,8 +53,9 @@ static inline void unset_lock(const ompp_pomp2_locks_t *omp, void *lock)
         return;
     }
     ompp_pomp2_publish(OMPP_SYNC_MUTEX, number_of(lock));
-    ompp_event_phase(ref, OMPP_PHASE_EXIT, ompp_event_now());
+    const ompp_time_t t = ompp_event_now();
     omp->unset_lock(lock);
+    ompp_event_phase(ref, OMPP_PHASE_EXIT, t); /* not while others wait for the lock */
     ompp_event_release(ref, ompp_event_now());
 }
 
@@ -120,8 +121,9 @@ static inline void unset_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
         ref = ompp_region_lock(lock);
         ompp_pomp2_publish(OMPP_SYNC_MUTEX, number_of(lock));
     }
-    ompp_event_phase(ref, OMPP_PHASE_EXIT, ompp_event_now());
+    const ompp_time_t t = ompp_event_now();
     omp->unset_nest_lock(lock);
+    ompp_event_phase(ref, OMPP_PHASE_EXIT, t); /* not while others wait for the lock */
     ompp_event_release(ref, ompp_event_now());
 }
 
