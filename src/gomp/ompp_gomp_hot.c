@@ -31,7 +31,7 @@ static __thread struct {
     /* teams whose first member goes on in the caller (compilers before GCC 4.9), innermost last */
     team_t started[MAX_STARTED];
     unsigned nstarted;
-    /* it has left the code of a team as a worker, and not been told of the barrier's end */
+    /* it has left the code of a team as a worker, and who follows waiting has not been told of the barrier's end */
     bool left;
 } self __attribute__((tls_model("initial-exec")));
 
@@ -59,7 +59,8 @@ static void come_back(place_t outer)
     ompp_gomp_dynamic = outer.dynamic;
 }
 
-/* A worker has left the barrier of its last team when that team was joined; it is told now. */
+/* A worker has left the barrier of its last team when that team was joined. Who follows waiting is told now; else the
+ * begin in the next team closes what is open. */
 static void leave_last_team(ompp_time_t t)
 {
     if (!self.left) return;
@@ -104,17 +105,11 @@ static void member(void *data)
     ompp_gomp_body = outer_body;
     member_barrier();
     come_back(outer);
-    if (number > 0) self.left = true;
+    if (number > 0) self.left = ompp_sync_follower();
 }
 
-static void join_team(const team_t *w)
-{
-    ompp_time_t t = ompp_event_now();
-
-    ompp_event_member_barrier(false, t);
-    ompp_event_member_end(t);
-    ompp_event_join(w->team, t);
-}
+/* The forking thread has left the barrier at the team's end, and goes on alone. */
+static void join_team(const team_t *w) { ompp_event_join(w->team, ompp_event_now()); }
 
 #define OMPP_GOMP_PARALLEL(name, construct, n, schedule)                                   \
     OMPP_EXPORT ompp_word_t GOMP_##name(ompp_gomp_body_t body, void *data, OMPP_P##n)      \
@@ -202,7 +197,7 @@ static void league_member(void *data)
     w->body(w->data);
     member_barrier();
     come_back(outer);
-    if (number > 0) self.left = true;
+    if (number > 0) self.left = ompp_sync_follower();
 }
 
 /* libgomp runs the teams of a league one after the other: a team of one. On LLVM's library each has a thread. */
@@ -238,13 +233,23 @@ static ompp_region_ref_t enter_mutex(ompp_construct_t construct, const void *cod
     return region;
 }
 
-static ompp_region_ref_t leave_mutex(ompp_construct_t construct, const void *code)
+/*
+ * \param[in] t  when it was about to be given back. That is told after it was: who waits for it need not wait for us.
+ */
+static void leave_mutex(ompp_construct_t construct, const void *code, ompp_time_t t)
 {
     ompp_region_ref_t region = ompp_gomp_on() ? ompp_event_innermost(construct) : 0;
 
     ompp_region_ends_at(region, code);
-    ompp_event_phase(region, OMPP_PHASE_EXIT, ompp_event_now());
-    return region;
+    ompp_event_phase(region, OMPP_PHASE_EXIT, t);
+    ompp_event_exit(region, ompp_event_now());
+}
+
+/* \return now. */
+static inline ompp_time_t give_mutex(ompp_construct_t construct, ompp_sync_object_t kind, const void *object)
+{
+    if (ompp_sync_follower() && ompp_gomp_on()) ompp_gomp_give(ompp_event_innermost(construct), kind, object);
+    return ompp_event_now();
 }
 
 static const char unnamed, atomics; /* their addresses stand for libgomp's locks */
@@ -261,11 +266,10 @@ OMPP_EXPORT void GOMP_critical_start(void)
 
 OMPP_EXPORT void GOMP_critical_end(void)
 {
-    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE);
+    const ompp_time_t t = give_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_SYNC_MUTEX, &unnamed);
 
-    ompp_gomp_give(region, OMPP_SYNC_MUTEX, &unnamed);
     OMPP_REAL(void (*)(void), "GOMP_critical_end")();
-    ompp_event_exit(region, ompp_event_now());
+    leave_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE, t);
 }
 
 OMPP_EXPORT void GOMP_critical_name_start(void **lock)
@@ -280,11 +284,10 @@ OMPP_EXPORT void GOMP_critical_name_start(void **lock)
 
 OMPP_EXPORT void GOMP_critical_name_end(void **lock)
 {
-    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE);
+    const ompp_time_t t = give_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_SYNC_MUTEX, lock);
 
-    ompp_gomp_give(region, OMPP_SYNC_MUTEX, lock);
     OMPP_REAL(void (*)(void **), "GOMP_critical_name_end")(lock);
-    ompp_event_exit(region, ompp_event_now());
+    leave_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE, t);
 }
 
 /* Of operations that the processor does not have. */
@@ -299,11 +302,10 @@ OMPP_EXPORT void GOMP_atomic_start(void)
 
 OMPP_EXPORT void GOMP_atomic_end(void)
 {
-    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_ATOMIC, OMPP_GOMP_HERE);
+    const ompp_time_t t = give_mutex(OMPP_CONSTRUCT_ATOMIC, OMPP_SYNC_MUTEX, &atomics);
 
-    ompp_gomp_give(region, OMPP_SYNC_MUTEX, &atomics);
     OMPP_REAL(void (*)(void), "GOMP_atomic_end")();
-    ompp_event_exit(region, ompp_event_now());
+    leave_mutex(OMPP_CONSTRUCT_ATOMIC, OMPP_GOMP_HERE, t);
 }
 
 OMPP_EXPORT void GOMP_ordered_start(void)
@@ -318,11 +320,10 @@ OMPP_EXPORT void GOMP_ordered_start(void)
 
 OMPP_EXPORT void GOMP_ordered_end(void)
 {
-    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_ORDERED, OMPP_GOMP_HERE);
+    const ompp_time_t t = give_mutex(OMPP_CONSTRUCT_ORDERED, OMPP_SYNC_ORDERED, ompp_event_team());
 
-    ompp_gomp_give(region, OMPP_SYNC_ORDERED, ompp_event_team());
     OMPP_REAL(void (*)(void), "GOMP_ordered_end")();
-    ompp_event_exit(region, ompp_event_now());
+    leave_mutex(OMPP_CONSTRUCT_ORDERED, OMPP_GOMP_HERE, t);
 }
 
 /* ordered depend(source): nothing to wait for. */
@@ -424,8 +425,8 @@ OMPP_EXPORT void GOMP_target_data_ext(OMPP_P5)
 
 OMPP_EXPORT void GOMP_target_end_data(void)
 {
-    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_TARGET, OMPP_GOMP_HERE);
+    const ompp_time_t t = ompp_event_now();
 
     OMPP_REAL(void (*)(void), "GOMP_target_end_data")();
-    ompp_event_exit(region, ompp_event_now());
+    leave_mutex(OMPP_CONSTRUCT_TARGET, OMPP_GOMP_HERE, t);
 }
