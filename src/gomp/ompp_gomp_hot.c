@@ -229,27 +229,17 @@ static ompp_region_ref_t enter_mutex(ompp_construct_t construct, const void *cod
 {
     ompp_region_ref_t region = ompp_gomp_on() ? ompp_region_at(construct, code, NULL) : 0;
 
-    ompp_event_enter(region, ompp_event_now());
+    ompp_event_enter_brief(region);
     return region;
 }
 
-/*
- * \param[in] t  when it was about to be given back. That is told after it was: who waits for it need not wait for us.
- */
-static void leave_mutex(ompp_construct_t construct, const void *code, ompp_time_t t)
+static ompp_region_ref_t leave_mutex(ompp_construct_t construct, const void *code)
 {
     ompp_region_ref_t region = ompp_gomp_on() ? ompp_event_innermost(construct) : 0;
 
     ompp_region_ends_at(region, code);
-    ompp_event_phase(region, OMPP_PHASE_EXIT, t);
-    ompp_event_exit(region, ompp_event_now());
-}
-
-/* \return now. */
-static inline ompp_time_t give_mutex(ompp_construct_t construct, ompp_sync_object_t kind, const void *object)
-{
-    if (ompp_sync_follower() && ompp_gomp_on()) ompp_gomp_give(ompp_event_innermost(construct), kind, object);
-    return ompp_event_now();
+    ompp_event_phase_brief(region, OMPP_PHASE_EXIT);
+    return region;
 }
 
 static const char unnamed, atomics; /* their addresses stand for libgomp's locks */
@@ -261,15 +251,16 @@ OMPP_EXPORT void GOMP_critical_start(void)
     ompp_gomp_wait(region, OMPP_SYNC_MUTEX, &unnamed);
     OMPP_REAL(void (*)(void), "GOMP_critical_start")();
     ompp_gomp_have(region, OMPP_SYNC_MUTEX, &unnamed);
-    ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+    ompp_event_phase_brief(region, OMPP_PHASE_BODY);
 }
 
 OMPP_EXPORT void GOMP_critical_end(void)
 {
-    const ompp_time_t t = give_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_SYNC_MUTEX, &unnamed);
+    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE);
 
+    ompp_gomp_give(region, OMPP_SYNC_MUTEX, &unnamed);
     OMPP_REAL(void (*)(void), "GOMP_critical_end")();
-    leave_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE, t);
+    ompp_event_exit_brief(region);
 }
 
 OMPP_EXPORT void GOMP_critical_name_start(void **lock)
@@ -279,15 +270,16 @@ OMPP_EXPORT void GOMP_critical_name_start(void **lock)
     ompp_gomp_wait(region, OMPP_SYNC_MUTEX, lock);
     OMPP_REAL(void (*)(void **), "GOMP_critical_name_start")(lock);
     ompp_gomp_have(region, OMPP_SYNC_MUTEX, lock);
-    ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+    ompp_event_phase_brief(region, OMPP_PHASE_BODY);
 }
 
 OMPP_EXPORT void GOMP_critical_name_end(void **lock)
 {
-    const ompp_time_t t = give_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_SYNC_MUTEX, lock);
+    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE);
 
+    ompp_gomp_give(region, OMPP_SYNC_MUTEX, lock);
     OMPP_REAL(void (*)(void **), "GOMP_critical_name_end")(lock);
-    leave_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE, t);
+    ompp_event_exit_brief(region);
 }
 
 /* Of operations that the processor does not have. */
@@ -302,10 +294,11 @@ OMPP_EXPORT void GOMP_atomic_start(void)
 
 OMPP_EXPORT void GOMP_atomic_end(void)
 {
-    const ompp_time_t t = give_mutex(OMPP_CONSTRUCT_ATOMIC, OMPP_SYNC_MUTEX, &atomics);
+    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_ATOMIC, OMPP_GOMP_HERE);
 
+    ompp_gomp_give(region, OMPP_SYNC_MUTEX, &atomics);
     OMPP_REAL(void (*)(void), "GOMP_atomic_end")();
-    leave_mutex(OMPP_CONSTRUCT_ATOMIC, OMPP_GOMP_HERE, t);
+    ompp_event_exit_brief(region);
 }
 
 OMPP_EXPORT void GOMP_ordered_start(void)
@@ -320,10 +313,11 @@ OMPP_EXPORT void GOMP_ordered_start(void)
 
 OMPP_EXPORT void GOMP_ordered_end(void)
 {
-    const ompp_time_t t = give_mutex(OMPP_CONSTRUCT_ORDERED, OMPP_SYNC_ORDERED, ompp_event_team());
+    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_ORDERED, OMPP_GOMP_HERE);
 
+    ompp_gomp_give(region, OMPP_SYNC_ORDERED, ompp_event_team());
     OMPP_REAL(void (*)(void), "GOMP_ordered_end")();
-    leave_mutex(OMPP_CONSTRUCT_ORDERED, OMPP_GOMP_HERE, t);
+    ompp_event_exit(region, ompp_event_now());
 }
 
 /* ordered depend(source): nothing to wait for. */
@@ -425,8 +419,8 @@ OMPP_EXPORT void GOMP_target_data_ext(OMPP_P5)
 
 OMPP_EXPORT void GOMP_target_end_data(void)
 {
-    const ompp_time_t t = ompp_event_now();
+    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_TARGET, OMPP_GOMP_HERE);
 
     OMPP_REAL(void (*)(void), "GOMP_target_end_data")();
-    leave_mutex(OMPP_CONSTRUCT_TARGET, OMPP_GOMP_HERE, t);
+    ompp_event_exit(region, ompp_event_now());
 }

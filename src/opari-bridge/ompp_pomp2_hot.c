@@ -11,7 +11,6 @@
 static __thread struct {
     ompp_pomp2_tasks_t *tasks; /* block of the innermost running task */
     unsigned ntasks;           /* used in that block */
-    ompp_time_t section_end;   /* of the critical or ordered section that it gives back */
 } self __attribute__((tls_model("initial-exec")));
 
 static ompp_pomp2_region_t nothing = {.construct = OMPP_CONSTRUCT_NUM};
@@ -47,6 +46,28 @@ static inline void leave(POMP2_Region_handle *handle)
     if (!region->forks && region->ref) ompp_event_exit(region->ref, ompp_event_now());
 }
 
+/* The same of what is brief and may come often. */
+static inline void enter_brief(POMP2_Region_handle *handle, const char *ctc)
+{
+    const ompp_region_ref_t ref = first(handle, ctc)->ref;
+
+    if (ref) ompp_event_enter_brief(ref);
+}
+
+static inline void phase_brief(POMP2_Region_handle *handle, ompp_phase_t next)
+{
+    const ompp_region_ref_t ref = known(handle)->ref;
+
+    if (ref) ompp_event_phase_brief(ref, next);
+}
+
+static inline void leave_brief(POMP2_Region_handle *handle)
+{
+    const ompp_region_ref_t ref = known(handle)->ref;
+
+    if (ref) ompp_event_exit_brief(ref);
+}
+
 /* All threads of the team wait for one another. */
 static inline void arrive(void)
 {
@@ -64,18 +85,6 @@ static inline void phase(POMP2_Region_handle *handle, ompp_phase_t next)
     const ompp_region_ref_t ref = known(handle)->ref;
 
     if (ref) ompp_event_phase(ref, next, ompp_event_now());
-}
-
-/* A section that others may wait for: its end is told when it has been given back. */
-static inline void section_ends(void) { self.section_end = ompp_event_now(); }
-
-static inline void leave_section(POMP2_Region_handle *handle)
-{
-    const ompp_region_ref_t ref = known(handle)->ref;
-
-    if (!ref) return;
-    ompp_event_phase(ref, OMPP_PHASE_EXIT, self.section_end);
-    ompp_event_exit(ref, ompp_event_now());
 }
 
 OMPP_EXPORT void POMP2_Assign_handle(POMP2_Region_handle *handle, const char ctc[])
@@ -181,13 +190,13 @@ OMPP_EXPORT void POMP2_Master_end(POMP2_Region_handle *handle)
 OMPP_EXPORT void POMP2_Atomic_enter(POMP2_Region_handle *handle, const char ctc[])
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_ATOMIC)) return;
-    enter(handle, ctc);
+    enter_brief(handle, ctc);
 }
 
 OMPP_EXPORT void POMP2_Atomic_exit(POMP2_Region_handle *handle)
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_ATOMIC)) return;
-    leave(handle);
+    leave_brief(handle);
 }
 
 OMPP_EXPORT void POMP2_Flush_enter(POMP2_Region_handle *handle, const char ctc[])
@@ -205,7 +214,7 @@ OMPP_EXPORT void POMP2_Flush_exit(POMP2_Region_handle *handle)
 OMPP_EXPORT void POMP2_Critical_enter(POMP2_Region_handle *handle, const char ctc[])
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
-    enter(handle, ctc);
+    enter_brief(handle, ctc);
     ompp_pomp2_wait(OMPP_SYNC_MUTEX, known(handle)->mutex);
 }
 
@@ -213,20 +222,20 @@ OMPP_EXPORT void POMP2_Critical_begin(POMP2_Region_handle *handle)
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
     ompp_pomp2_resume(OMPP_SYNC_MUTEX, known(handle)->mutex);
-    phase(handle, OMPP_PHASE_BODY);
+    phase_brief(handle, OMPP_PHASE_BODY);
 }
 
 OMPP_EXPORT void POMP2_Critical_end(POMP2_Region_handle *handle)
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
     ompp_pomp2_publish(OMPP_SYNC_MUTEX, known(handle)->mutex);
-    section_ends();
+    phase_brief(handle, OMPP_PHASE_EXIT);
 }
 
 OMPP_EXPORT void POMP2_Critical_exit(POMP2_Region_handle *handle)
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
-    leave_section(handle);
+    leave_brief(handle);
 }
 
 OMPP_EXPORT void POMP2_Ordered_enter(POMP2_Region_handle *handle, const char ctc[])
@@ -244,10 +253,10 @@ OMPP_EXPORT void POMP2_Ordered_begin(POMP2_Region_handle *handle)
 OMPP_EXPORT void POMP2_Ordered_end(POMP2_Region_handle *handle)
 {
     ompp_pomp2_publish(OMPP_SYNC_ORDERED, known(handle)->mutex);
-    section_ends();
+    phase(handle, OMPP_PHASE_EXIT);
 }
 
-OMPP_EXPORT void POMP2_Ordered_exit(POMP2_Region_handle *handle) { leave_section(handle); }
+OMPP_EXPORT void POMP2_Ordered_exit(POMP2_Region_handle *handle) { leave(handle); }
 
 OMPP_EXPORT void POMP2_Barrier_enter(POMP2_Region_handle *handle, POMP2_Task_handle *old_task, const char ctc[])
 {
