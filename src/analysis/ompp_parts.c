@@ -2,6 +2,7 @@
 
 #include "base/ompp_error.h"
 #include "base/ompp_vector.h"
+#include "structure/ompp_fortran.h"
 #include "structure/ompp_scope.h"
 
 #include <stdlib.h>
@@ -15,11 +16,31 @@ typedef struct ompp_part_of {
 
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */
 
+/* A loop of one line of Fortran: the text knows the source's own, and tells copies of arguments from expressions. */
+static const char *made_name(ompp_parts_t *parts, const ompp_scope_t *scope, ompp_structure_t *structure)
+{
+    static const char *const unknown = "(made by the compiler)";
+
+    if (!scope->line || !scope->file) return unknown;
+    if (!parts->file || strcmp(parts->file, scope->file) != 0) {
+        ompp_source_close(parts->source);
+        free(parts->file);
+        parts->file = strdup(scope->file);
+        parts->source = ompp_source_open(scope->file, ompp_structure_mtime(structure));
+    }
+    const ompp_fortran_t text = {parts->source, ompp_fortran_is_fixed(scope->file)};
+    if (!text.text) return unknown;
+    if (ompp_fortran_statement(&text, scope->line, "do")) return "";
+    if (ompp_fortran_statement(&text, scope->line, "call")) return OMPP_PARTS_COPY;
+    return "(made by the compiler: array expression or copy)";
+}
+
 /* A loop by its lines, an inlined call by its line and the function. */
-static ompp_region_t region_of(ompp_profile_t *profile, const ompp_scope_t *scope, uint32_t module)
+static ompp_region_t region_of(ompp_parts_t *parts, ompp_profile_t *profile, const ompp_scope_t *scope,
+                               ompp_structure_t *structure, uint32_t module)
 {
     const bool loop = scope->kind == OMPP_SCOPE_LOOP;
-    const char *name = !loop ? scope->function : scope->made ? "(made by the compiler)" : "";
+    const char *name = !loop ? scope->function : scope->made ? made_name(parts, scope, structure) : "";
 
     return (ompp_region_t){.construct = loop ? OMPP_CONSTRUCT_SOURCE_LOOP : OMPP_CONSTRUCT_INLINED,
                            .file = scope->file ? ompp_profile_string(profile, scope->file) : 0,
@@ -58,7 +79,7 @@ int ompp_parts_find(ompp_parts_t *parts, ompp_profile_t *profile, uint32_t regio
     if (!part) return -OMPP_E_NOMEM;
     *part = (part_of_t){region, (uint32_t)parts->nchains, (uint32_t)n};
     while (n-- > 0) {
-        const ompp_region_t link = region_of(profile, chain[n], module);
+        const ompp_region_t link = region_of(parts, profile, chain[n], structure, module);
         uint32_t *to = ompp_vector_push(&parts->chains, &parts->nchains, &parts->achains, sizeof *to);
         if (!to) return -OMPP_E_NOMEM;
         *to = ompp_profile_add_region(profile, &link);
@@ -129,5 +150,7 @@ void ompp_parts_fini(ompp_parts_t *parts)
 {
     free(parts->places);
     free(parts->chains);
+    free(parts->file);
+    ompp_source_close(parts->source);
     *parts = (ompp_parts_t){0};
 }

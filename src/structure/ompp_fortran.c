@@ -26,6 +26,16 @@ bool ompp_fortran_is(const char *path)
     return false;
 }
 
+bool ompp_fortran_copies(const char *symbol)
+{
+    static const char *const names[] = {"_gfortran_internal_pack", "_gfortran_internal_unpack", "_FortranACopyInAssign",
+                                        "_FortranACopyOutAssign"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(symbol, names[i]) == 0) return true;
+    return false;
+}
+
 bool ompp_fortran_is_fixed(const char *path)
 {
     const char *dot = strrchr(path, '.');

@@ -14,6 +14,9 @@
 /** \brief Whether a file is Fortran, by its name. */
 bool ompp_fortran_is(const char *path);
 
+/** \brief Whether a function of a compiler's library copies arguments that are not contiguous: no source calls it. */
+bool ompp_fortran_copies(const char *symbol);
+
 /** \brief Whether a file of Fortran is in fixed form, by its name. */
 bool ompp_fortran_is_fixed(const char *path);
 
