@@ -16,10 +16,22 @@ typedef struct ompp_part_of {
 
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */
 
-/* A loop of one line of Fortran: the text knows the source's own, and tells copies of arguments from expressions. */
-static const char *made_name(ompp_parts_t *parts, const ompp_scope_t *scope, ompp_structure_t *structure)
+static bool is_in_loop_of(const ompp_scope_t *scope, uint32_t line)
 {
-    static const char *const unknown = "(made by the compiler)";
+    for (scope = scope->outer; scope && scope->kind != OMPP_SCOPE_INLINED; scope = scope->outer)
+        if (scope->kind == OMPP_SCOPE_LOOP && scope->line == line) return true;
+    return false;
+}
+
+/*
+ * A loop of one line of Fortran: the text knows the source's own, of which the body alone may have code, and tells
+ * copies of arguments from expressions.
+ * \param[in,out] begin  its line.
+ */
+static const char *made_name(ompp_parts_t *parts, const ompp_scope_t *scope, ompp_structure_t *structure,
+                             uint32_t *begin)
+{
+    static const char *const unknown = "made by the compiler";
 
     if (!scope->line || !scope->file) return unknown;
     if (!parts->file || strcmp(parts->file, scope->file) != 0) {
@@ -31,8 +43,13 @@ static const char *made_name(ompp_parts_t *parts, const ompp_scope_t *scope, omp
     const ompp_fortran_t text = {parts->source, ompp_fortran_is_fixed(scope->file)};
     if (!text.text) return unknown;
     if (ompp_fortran_statement(&text, scope->line, "do")) return "";
+    const uint32_t around = ompp_fortran_do(&text, scope->line);
+    if (around && !is_in_loop_of(scope, around)) {
+        *begin = around;
+        return "";
+    }
     if (ompp_fortran_statement(&text, scope->line, "call")) return OMPP_PARTS_COPY;
-    return "(made by the compiler: array expression or copy)";
+    return "made by the compiler: array expression or copy";
 }
 
 /* A loop by its lines, an inlined call by its line and the function. */
@@ -40,12 +57,13 @@ static ompp_region_t region_of(ompp_parts_t *parts, ompp_profile_t *profile, con
                                ompp_structure_t *structure, uint32_t module)
 {
     const bool loop = scope->kind == OMPP_SCOPE_LOOP;
-    const char *name = !loop ? scope->function : scope->made ? made_name(parts, scope, structure) : "";
+    uint32_t begin = scope->line;
+    const char *name = !loop ? scope->function : scope->made ? made_name(parts, scope, structure, &begin) : "";
 
     return (ompp_region_t){.construct = loop ? OMPP_CONSTRUCT_SOURCE_LOOP : OMPP_CONSTRUCT_INLINED,
                            .file = scope->file ? ompp_profile_string(profile, scope->file) : 0,
                            .name = name ? ompp_profile_string(profile, name) : 0,
-                           .begin = scope->file ? scope->line : 0,
+                           .begin = scope->file ? begin : 0,
                            .end = scope->file ? (loop ? scope->line_end : scope->line) : 0,
                            .module = module,
                            .addr = scope->low,
@@ -62,6 +80,24 @@ static bool is_entry(const ompp_profile_t *profile, uint32_t region, uint64_t ad
            ompp_scope_procedure(structure, address, deadline, &procedure) == 0 && address == procedure->parts[0].low;
 }
 
+static bool add_part(ompp_parts_t *parts, ompp_profile_t *profile, const ompp_region_t *region)
+{
+    uint32_t *to = ompp_vector_push(&parts->chains, &parts->nchains, &parts->achains, sizeof *to);
+
+    if (to) *to = ompp_profile_add_region(profile, region);
+    return to;
+}
+
+/* A call of what copies an argument for the compiler: the library's loop stands in the source as one. */
+static bool is_copy(const ompp_profile_t *profile, uint32_t region, uint64_t address, ompp_structure_t *structure,
+                    const ompp_spot_t *spot)
+{
+    const bool call = profile->regions[region].construct == OMPP_CONSTRUCT_FUNCTION && spot->file && spot->line;
+    const char *callee = call ? ompp_scope_callee(structure, address) : NULL;
+
+    return callee && ompp_fortran_copies(callee);
+}
+
 int ompp_parts_find(ompp_parts_t *parts, ompp_profile_t *profile, uint32_t region, uint64_t address,
                     ompp_structure_t *structure, double deadline)
 {
@@ -74,16 +110,24 @@ int ompp_parts_find(ompp_parts_t *parts, ompp_profile_t *profile, uint32_t regio
     if (rc != 0) return rc == -OMPP_E_NOTFOUND ? 0 : rc;
     for (const ompp_scope_t *s = spot.scope; s && n < MOST_DEPTH && s->kind != OMPP_SCOPE_PROCEDURE; s = s->outer)
         chain[n++] = s;
-    if (!n || is_entry(profile, region, address, structure, deadline)) return 0;
+    const bool copy = is_copy(profile, region, address, structure, &spot);
+    if ((!n && !copy) || is_entry(profile, region, address, structure, deadline)) return 0;
     part_of_t *part = ompp_vector_push(&parts->places, &parts->n, &parts->allocated, sizeof *part);
     if (!part) return -OMPP_E_NOMEM;
-    *part = (part_of_t){region, (uint32_t)parts->nchains, (uint32_t)n};
+    *part = (part_of_t){region, (uint32_t)parts->nchains, (uint32_t)(n + copy)};
     while (n-- > 0) {
         const ompp_region_t link = region_of(parts, profile, chain[n], structure, module);
-        uint32_t *to = ompp_vector_push(&parts->chains, &parts->nchains, &parts->achains, sizeof *to);
-        if (!to) return -OMPP_E_NOMEM;
-        *to = ompp_profile_add_region(profile, &link);
+        if (!add_part(parts, profile, &link)) return -OMPP_E_NOMEM;
     }
+    const ompp_region_t copying = {.construct = OMPP_CONSTRUCT_SOURCE_LOOP,
+                                   .file = copy ? ompp_profile_string(profile, spot.file) : 0,
+                                   .name = copy ? ompp_profile_string(profile, OMPP_PARTS_COPY) : 0,
+                                   .begin = spot.line,
+                                   .end = spot.line,
+                                   .module = module,
+                                   .addr = address,
+                                   .number = OMPP_NONE};
+    if (copy && !add_part(parts, profile, &copying)) return -OMPP_E_NOMEM;
     return profile->failed ? -OMPP_E_NOMEM : 0;
 }
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 /** Name of loops, and in that of functions, that copy an argument which is not contiguous. */
-#define OMPP_PARTS_COPY "(made by the compiler: copy of an argument)"
+#define OMPP_PARTS_COPY "made by the compiler: copy of an argument"
 
 /** What each line of samples, and each call of a path, lies in; all 0 at first. */
 typedef struct {

@@ -499,7 +499,7 @@ bool ompp_elf_code(const ompp_elf_t *elf, uint64_t address, uint64_t *high)
 
     if (!s || !(s->sh_flags & SHF_EXECINSTR)) return false;
     *high = s->sh_addr + s->sh_size;
-    return true;
+    return *high > address; /* the numbers of a damaged file may not fit */
 }
 
 /* ---- Functions of other files ------------------------------------------------------------------------------------ */

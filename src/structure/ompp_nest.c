@@ -32,6 +32,30 @@ static void find_contexts(const ompp_shape_t *s, ompp_source_loop_t *lines, cons
     }
 }
 
+/*
+ * Of a loop over vectors a single statement may be left, say the inlined call of a limit, while most of its code is of
+ * the function around that: then all of its code tells. Also where it has no statement.
+ */
+static bool find_narrow(const ompp_shape_t *s, const ompp_source_loop_t *lines, bool *narrow)
+{
+    uint64_t *all = calloc(s->loops.n + 1, sizeof *all), *inside = calloc(s->loops.n + 1, sizeof *inside);
+    const bool ok = all && inside;
+
+    for (size_t i = 0; ok && i < s->nstrips; i++) {
+        const ompp_strip_t *strip = &s->strips[i];
+        const uint32_t l = s->loops.of[strip->block];
+        if (l == OMPP_NO_LOOP || lines[l].context == OMPP_NO_CONTEXT) continue;
+        all[l] += strip->high - strip->low;
+        if (ompp_shape_common(s, strip->context, lines[l].context) == lines[l].context)
+            inside[l] += strip->high - strip->low;
+    }
+    for (uint32_t l = 0; ok && l < s->loops.n; l++)
+        narrow[l] = lines[l].context == OMPP_NO_CONTEXT || 2 * inside[l] < all[l];
+    free(all);
+    free(inside);
+    return ok;
+}
+
 static void spread_contexts(const ompp_shape_t *s, ompp_source_loop_t *lines)
 {
     for (uint32_t l = s->loops.n; l-- > 0;) {
@@ -274,8 +298,7 @@ bool ompp_nest_lines(ompp_shape_t *s, ompp_source_loop_t *lines)
     for (uint32_t l = 0; l < s->loops.n; l++)
         lines[l] = (ompp_source_loop_t){.context = OMPP_NO_CONTEXT, .file = OMPP_NO_FILE};
     find_contexts(s, lines, NULL);
-    for (uint32_t l = 0; late && l < s->loops.n; l++) late[l] = lines[l].context == OMPP_NO_CONTEXT;
-    if (late) find_contexts(s, lines, late);
+    if (late && find_narrow(s, lines, late)) find_contexts(s, lines, late);
     spread_contexts(s, lines);
     take_begins(s, lines, take_first);
     if (late) memset(late, 0, s->loops.n * sizeof *late);
