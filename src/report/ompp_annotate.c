@@ -97,13 +97,17 @@ static void find_metrics(marks_t *marks, const ompp_profile_t *p)
     }
 }
 
-/* Of all data structures. */
+/* Of all data; of a metric that was counted for some structures alone, of these. */
 static void add_counts(const marks_t *marks, const ompp_node_t *node, sum_t *to)
 {
     for (uint32_t b = 0; b < node->nblocks; b++)
-        for (unsigned m = 0; m < marks->nmetrics; m++)
-            if (node->blocks[b].set == marks->metric[m]->set && marks->metric[m]->index < node->blocks[b].nvalues)
-                to->count[m] += node->blocks[b].values[marks->metric[m]->index];
+        for (unsigned m = 0; m < marks->nmetrics; m++) {
+            const ompp_block_t *block = &node->blocks[b];
+            const ompp_metric_t *metric = marks->metric[m];
+            if (block->set == metric->set && !block->object == (metric->use != OMPP_USE_SELECTED) &&
+                metric->index < block->nvalues)
+                to->count[m] += block->values[metric->index];
+        }
 }
 
 /* \return [nregions], owned. */

@@ -105,7 +105,7 @@ static void put_branch(const tree_t *tree, double own, const double *all, unsign
     else if (r->construct == OMPP_CONSTRUCT_FUNCTION) snprintf(text, sizeof text, "%s %s", name, place);
     else if (r->construct == OMPP_CONSTRUCT_INLINED) snprintf(text, sizeof text, "%s, inlined at %s", name, place);
     else if (r->construct == OMPP_CONSTRUCT_SOURCE_LOOP)
-        snprintf(text, sizeof text, "[loop %s%s%s]", place, *name ? " " : "", name);
+        snprintf(text, sizeof text, "[loop %s%s%s]", place, r->name ? " " : "", ompp_profile_text(tree->p, r->name));
     else if (ompp_constructs[r->construct].place == OMPP_PLACE_CALL)
         snprintf(text, sizeof text, "[%s %s]", ompp_profile_text(tree->p, r->name), place);
     else snprintf(text, sizeof text, "[%s %s]", ompp_constructs[r->construct].full, place);

@@ -63,6 +63,13 @@ void ompp_elf_close(ompp_elf_t *elf);
 /** \brief Whether the file holds a section of this name with contents (a stripped one has none of its own). */
 bool ompp_elf_has(const ompp_elf_t *elf, const char *section);
 
+/** \return whether the file has the contents of a section, as they are, not compressed. \param[out] size  bytes; 0: it has
+ *         none. */
+bool ompp_elf_section_size(const ompp_elf_t *elf, const char *section, uint64_t *size);
+
+/** \brief Reads bytes of such a section. \return false: they are not all there. */
+bool ompp_elf_section_read(const ompp_elf_t *elf, const char *section, uint64_t offset, void *buffer, size_t size);
+
 /**
  * \brief Whether a section holds a text that is terminated there.
  * \return 1 yes, 0 no, -1 when its contents are compressed: they are not looked at.

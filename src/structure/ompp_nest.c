@@ -33,26 +33,31 @@ static void find_contexts(const ompp_shape_t *s, ompp_source_loop_t *lines, cons
 }
 
 /*
- * Of a loop over vectors a single statement may be left, say the inlined call of a limit, while most of its code is of
- * the function around that: then all of its code tells. Also where it has no statement.
+ * Of a loop over vectors one line with statements may be left, say of an inlined call that tells the limit, while most
+ * of its code is of the function around that: then all of its code tells. Also where it has no statement.
  */
 static bool find_narrow(const ompp_shape_t *s, const ompp_source_loop_t *lines, bool *narrow)
 {
     uint64_t *all = calloc(s->loops.n + 1, sizeof *all), *inside = calloc(s->loops.n + 1, sizeof *inside);
-    const bool ok = all && inside;
+    uint32_t *only = calloc(s->loops.n + 1, sizeof *only); /* the line; OMPP_NO_FILE: there are several */
+    const bool ok = all && inside && only;
 
     for (size_t i = 0; ok && i < s->nstrips; i++) {
         const ompp_strip_t *strip = &s->strips[i];
         const uint32_t l = s->loops.of[strip->block];
+        uint32_t file, line;
         if (l == OMPP_NO_LOOP || lines[l].context == OMPP_NO_CONTEXT) continue;
         all[l] += strip->high - strip->low;
-        if (ompp_shape_common(s, strip->context, lines[l].context) == lines[l].context)
-            inside[l] += strip->high - strip->low;
+        if (ompp_shape_common(s, strip->context, lines[l].context) != lines[l].context) continue;
+        inside[l] += strip->high - strip->low;
+        if (!strip->statement || !ompp_shape_project(s, strip, lines[l].context, &file, &line)) continue;
+        only[l] = !only[l] || only[l] == line ? line : OMPP_NO_FILE;
     }
     for (uint32_t l = 0; ok && l < s->loops.n; l++)
-        narrow[l] = lines[l].context == OMPP_NO_CONTEXT || 2 * inside[l] < all[l];
+        narrow[l] = lines[l].context == OMPP_NO_CONTEXT || (2 * inside[l] < all[l] && only[l] != OMPP_NO_FILE);
     free(all);
     free(inside);
+    free(only);
     return ok;
 }
 

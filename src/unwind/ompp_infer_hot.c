@@ -308,6 +308,17 @@ static bool cfa_at(const state_t *s, value_t value, ompp_recipe_kind_t kind, omp
     return false;
 }
 
+/* A register holds it, until it is kept. */
+static bool cfa_by(const state_t *s, ompp_recipe_t *recipe)
+{
+    for (unsigned r = 0; r < 16; r++)
+        if (r != OMPP_RSP && cfa_from(s->reg[r], OMPP_RECIPE_REGISTER, recipe)) {
+            recipe->plus = (int8_t)r;
+            return true;
+        }
+    return false;
+}
+
 /* Where the caller's rbp was kept: relative to the CFA, or in a frame that was aligned. */
 static bool rbp_kept(const state_t *s, ompp_recipe_t *recipe)
 {
@@ -336,7 +347,8 @@ static bool reaches_goal(search_t *search, const state_t *s)
     const value_t rsp = s->reg[OMPP_RSP], rbp = s->reg[OMPP_RBP];
 
     if (!cfa_from(rsp, OMPP_RECIPE_RSP, &recipe) && !cfa_from(rbp, OMPP_RECIPE_RBP, &recipe) &&
-        !cfa_at(s, rbp, OMPP_RECIPE_AT_RBP, &recipe) && !cfa_at(s, rsp, OMPP_RECIPE_AT_RSP, &recipe))
+        !cfa_at(s, rbp, OMPP_RECIPE_AT_RBP, &recipe) && !cfa_at(s, rsp, OMPP_RECIPE_AT_RSP, &recipe) &&
+        !cfa_by(s, &recipe))
         return false;
     const bool same = rbp.form == REGISTER && rbp.reg == OMPP_RBP && rbp.offset == 0;
     if ((!same && !rbp_kept(s, &recipe)) || !search->help->accept(search->help->context, recipe)) return false;

@@ -74,7 +74,7 @@ def check(verdict, scratch, how, counts):
         at = head.index("loads") - 4
         loads, stores = rows[begin["loop"]][1][at:at + 2]
         verdict.check(1000 <= loads < 1200 and 1000 <= stores < 1200, "%s: %d loads, %d stores of the loop" % (title, loads, stores))
-        verdict.check(not rows[begin["barrier"]][1][at], title + ": a barrier loads nothing")
+        verdict.check(rows[begin["barrier"]][1][at] < 50, title + ": %d loads of a barrier" % rows[begin["barrier"]][1][at])
 
 
 def late(verdict, scratch, how):
@@ -89,7 +89,7 @@ def late(verdict, scratch, how):
         return
     shown = harness.execute([harness.command("ompp-report"), "show", "--full", outcome.reports()[0]], outcome.folder).out
     verdict.check("OMPP_RESOLVE_SECONDS)" not in shown, how + ": late: " + shown[:2000])
-    verdict.check("spin annotate.c" in shown and "annotate.c:" not in text[text.index("ompp Samples"):], how + ": late: samples have functions and lines")
+    verdict.check(re.search(r"annotate\.c:\d+ spin|spin annotate\.c", shown) and "annotate.c:" not in text[text.index("ompp Samples"):], how + ": late: samples have functions and lines")
     rows = annotated(verdict, how + ", late", outcome)[1]
     verdict.check(sum(row[0] for row in rows.values()) > 0.1, how + ": late: lines have time")
     shutil.move(program, program + ".moved")
