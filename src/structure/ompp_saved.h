@@ -1,11 +1,11 @@
 /**
  * \file
- * What was found of all procedures of a file, kept on disk by its build id: who looks at the file again need not analyse
- * it. Called by ompp-struct alone; a run looks at few procedures, in less time than reading this takes.
+ * What was found of all procedures of a file, kept on disk by its build id: a second look needs no analysis. Called by
+ * ompp-struct alone: a run looks at few procedures.
  *
- * The directory belongs to this user, and nobody else may write to it; so do the files in it. What another user has
- * put there, what is damaged, and what belongs to another file or version, is as if it were not there. Nothing is read or
- * written where the environment is not the user's own (setuid programs).
+ * The directory belongs to this user, and no other user may write to it; so do the files in it. What another user has
+ * put there, what is damaged, and what belongs to another file or version, is as if it were not there. Nothing is read
+ * or written where the environment is not the user's own (setuid programs).
  */
 #ifndef OMPP_SAVED_H
 #define OMPP_SAVED_H
