@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define MOST_DEPTH 64u /* the innermost ones are kept */
+#define NEAR 2u        /* lines between two constructs, the one directly in the other */
 
 typedef struct ompp_part_of {
     uint32_t region, first, n; /* its chains[first .. first + n) */
@@ -21,6 +22,15 @@ static bool is_in_loop_of(const ompp_scope_t *scope, uint32_t line)
     for (scope = scope->outer; scope && scope->kind != OMPP_SCOPE_INLINED; scope = scope->outer)
         if (scope->kind == OMPP_SCOPE_LOOP && scope->line == line) return true;
     return false;
+}
+
+/* Whether the loop is the one of the DO construct around its line. A construct without code on its line, as one that is
+ * shared out among threads, has the line of the first one inside it. */
+static bool is_do_itself(const ompp_fortran_t *text, const ompp_scope_t *scope, uint32_t around)
+{
+    const uint32_t next = ompp_fortran_do(text, around);
+
+    return !is_in_loop_of(scope, around) || (next && around - next <= NEAR && !is_in_loop_of(scope, next));
 }
 
 /*
@@ -44,7 +54,7 @@ static const char *made_name(ompp_parts_t *parts, const ompp_scope_t *scope, omp
     if (!text.text) return unknown;
     if (ompp_fortran_statement(&text, scope->line, "do")) return "";
     const uint32_t around = ompp_fortran_do(&text, scope->line);
-    if (around && !is_in_loop_of(scope, around)) {
+    if (around && is_do_itself(&text, scope, around)) {
         *begin = around;
         return "";
     }
