@@ -63,8 +63,11 @@ void ompp_elf_close(ompp_elf_t *elf);
 /** \brief Whether the file holds a section of this name with contents (a stripped one has none of its own). */
 bool ompp_elf_has(const ompp_elf_t *elf, const char *section);
 
-/** \return whether the file has the contents of a section, as they are, not compressed. \param[out] size  bytes; 0: it has
- *         none. */
+/**
+ * \brief Contents of a section as they are, not compressed.
+ * \param[out] size  bytes; 0: it has none.
+ * \return false: they are compressed.
+ */
 bool ompp_elf_section_size(const ompp_elf_t *elf, const char *section, uint64_t *size);
 
 /** \brief Reads bytes of such a section. \return false: they are not all there. */

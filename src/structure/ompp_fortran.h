@@ -45,8 +45,10 @@ void ompp_fortran_lines(const ompp_fortran_t *source, uint32_t line, uint32_t *f
 size_t ompp_fortran_uses(const ompp_fortran_t *source, uint32_t first, uint32_t last, const char *name,
                          uint32_t lines[], size_t max);
 
-/** \return line of the DO construct that a line is in, of the innermost one; of the construct itself the one around; 0 =
- *         there is none. */
+/**
+ * \return line of the innermost DO construct that a line is in; of a construct's own line, of the one around it; 0 =
+ *         there is none.
+ */
 uint32_t ompp_fortran_do(const ompp_fortran_t *source, uint32_t line);
 
 /**

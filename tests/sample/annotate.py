@@ -54,7 +54,7 @@ def check(verdict, scratch, how, counts):
     done = harness.execute(words, os.path.dirname(program))
     if not verdict.equal(done.status, 0, title + ": build: " + done.err[-500:]):
         return
-    outcome = harness.run(program, scratch.file(title.replace(", ", "-") + "-run", "x")[:-2], 2)
+    outcome = harness.run(program, scratch.file(title.replace(", ", "-") + "-run", "x")[:-2], 2, **({"OMPP_SAMPLE_HZ": "0"} if counts else {}))
     verdict.equal((outcome.status, outcome.out), (0, "1\n"), title + ": result")
     profile = outcome.profile()
     verdict.profile(profile, title)
