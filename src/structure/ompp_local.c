@@ -23,6 +23,7 @@ typedef struct {
     size_t max, n;
     const char *function;
     bool fortran, has_base;
+    const ompp_unit_t *unit;
     int64_t base; /* of DW_OP_fbreg, from the canonical frame address */
     int depth;
 } search_t;
@@ -70,7 +71,9 @@ static bool each_expression(search_t *s, Dwarf_Die die, Dwarf_Half name, uint64_
     bool done = false;
 
     if (!ompp_die_ok(dwarf, dwarf_attr(die, name, &attribute, &dwarf->error))) return false;
-    if (!ompp_die_ok(dwarf, dwarf_get_loclist_c(attribute, &head, &n, &dwarf->error))) n = 0;
+    if (!ompp_die_has_locations(dwarf, attribute, s->unit) ||
+        !ompp_die_ok(dwarf, dwarf_get_loclist_c(attribute, &head, &n, &dwarf->error)))
+        n = 0;
     for (Dwarf_Unsigned i = 0; i < n && !done; i++) {
         Dwarf_Small kind = 0, source = 0;
         Dwarf_Unsigned raw_low = 0, raw_high = 0, nops = 0, offset = 0, at = 0;
@@ -204,6 +207,7 @@ size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *pl
     Dwarf_Die die = NULL;
 
     if (!f || !f->die) return 0;
+    s.unit = unit;
     if (ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, unit->die, 1, &die, &dwarf->error))) {
         if (ompp_die_number(dwarf, die, DW_AT_language, &language)) s.fortran = is_fortran(language);
         dwarf_dealloc_die(die);
