@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_members.h"
 
 #include "base/ompp_clock.h"
 #include "base/ompp_error.h"
@@ -48,6 +49,7 @@ enum { NONE, BY_THIS, BY_STACK, BY_RESULT, BY_BLOCK, BY_VARIABLE };
 
 typedef struct {
     char *text;      /* the name in the report; NULL = the user's */
+    char *members;   /* what is told of them; NULL = nothing */
     answer_t answer; /* of the heap */
     enum { NEW, BUSY, DONE } state;
     uint64_t accesses;
@@ -128,24 +130,12 @@ __attribute__((format(printf, 2, 3))) static void say(char *text, const char *fo
     va_end(list);
 }
 
-/* Functions that compilers make of regions are named by what they were made of. */
 static void qualify(char *text, const char *function, const char *name, const char *part)
 {
-    static const char *const made[] = {"._omp_fn", ".omp_outlined"};
-    char *of_symbol = function && strncmp(function, "_Z", 2) == 0 ? strdup(function) : NULL, *demangled = NULL, of[120];
+    char of[120];
 
-    snprintf(of, sizeof of, "%s", function ? function : "");
-    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
-        char *at = strstr(of_symbol ? of_symbol : of, made[i]);
-        if (at) *at = '\0';
-    }
-    if (of_symbol) demangled = ompp_name_of_symbol(of_symbol, true);
-    if (demangled) snprintf(of, sizeof of, "%.*s", (int)strcspn(demangled, "("), demangled);
-    free(of_symbol);
-    free(demangled);
-    ompp_name_without_arguments(of);
-    function = of;
-    say(text, "%s%s%s%s", function ? function : "", function && *function ? "::" : "", name, part);
+    ompp_name_of_user(function, of, sizeof of);
+    say(text, "%s%s%s%s", of, *of ? "::" : "", name, part);
 }
 
 static void by_variable(names_t *n, const char *text, answer_t *a)
@@ -401,6 +391,19 @@ static void name_frame(names_t *n, size_t i, char *text)
     else say(text, "[stack of %s]", raw_of(n, i) + 3);
 }
 
+static void name_members(names_t *n, size_t i)
+{
+    const char *raw = raw_of(n, i), *origin = origin_of(n, i);
+    const target_t *t = &n->objects[i].answer.target;
+    ompp_whole_t whole = {.structure = t->structure, .type = t->type, .fortran = t->fortran, .deadline = n->deadline};
+
+    if (!strstr(origin, ";m ")) return;
+    if (raw[1] == 'g') read_place(n, raw + 3, &whole.structure, &whole.addr);
+    if (raw[1] == 'g') whole.size = n->profile->objects[i].size;
+    else if (whole.structure && whole.type) whole.size = ompp_local_size(whole.structure, whole.type, whole.fortran);
+    n->objects[i].members = ompp_members_of(&whole, origin);
+}
+
 static void name_object(names_t *n, size_t i)
 {
     const char *raw = raw_of(n, i);
@@ -419,6 +422,7 @@ static void name_object(names_t *n, size_t i)
     default: say(text, "[unknown: %s]", raw + 3); break;
     }
     n->objects[i].text = strdup(text);
+    name_members(n, i);
 }
 
 /* ---- The new list ------------------------------------------------------------------------------------------------ */
@@ -504,7 +508,8 @@ static bool renumber(names_t *n, uint32_t *order, uint32_t *number)
         ompp_object_t o = p->objects[i];
         if (n->objects[i].text && (!all || !n->objects[i].accesses)) continue;
         if (n->objects[i].text) o.name = ompp_profile_string(p, n->objects[i].text);
-        if (n->objects[i].text) o.origin = ompp_profile_string(p, OMPP_OBJECT_ALL);
+        if (n->objects[i].text)
+            o.origin = ompp_profile_string(p, n->objects[i].members ? n->objects[i].members : OMPP_OBJECT_ALL);
         const uint64_t same = ompp_table_get(&by_name, o.name);
         number[i + 1] = same ? (uint32_t)same : (uint32_t)kept + 1;
         if (same) objects[same - 1].nranges += o.nranges;
@@ -587,7 +592,7 @@ int ompp_analysis_names(ompp_profile_t *profile, double deadline, const char *wh
                                   n.late);
     if (n.late && profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0;
     for (size_t i = 0; n.modules && i < profile->nmodules; i++) ompp_structure_close(n.modules[i].structure);
-    for (size_t i = 0; n.objects && i < nobjects; i++) free(n.objects[i].text);
+    for (size_t i = 0; n.objects && i < nobjects; i++) free(n.objects[i].text), free(n.objects[i].members);
     ompp_table_fini(&n.by_key);
     free(n.modules);
     free(n.objects);

@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include "hooks/ompp_whose.h"
 
+#include "hooks/ompp_members.h"
+
 #include "base/ompp_hash.h"
 #include "base/ompp_reserve.h"
 #include "model/ompp_profile.h"
@@ -153,6 +155,15 @@ static uint32_t object_of(const ompp_unwind_frame_t *frames, size_t n)
         if (!k->object) *k = (known_t){key, new_site(path, used)};
         if (k->key == key) return k->object;
     }
+    return 0;
+}
+
+uintptr_t ompp_heap_begin(uint32_t object, uintptr_t address)
+{
+    const site_t *s = site_of(object);
+
+    for (unsigned i = 0; s && i < SAMPLES; i++)
+        if (s->sample[i].begin && address - s->sample[i].begin < s->sample[i].size) return s->sample[i].begin;
     return 0;
 }
 
@@ -376,8 +387,9 @@ void ompp_heap_gone(const void *block, size_t size)
 
 static void tell(const site_t *s)
 {
-    char text[3000] = OMPP_OBJECT_ALL, place[120];
-    size_t used = strlen(text);
+    static char text[8000] = OMPP_OBJECT_ALL;
+    char place[120];
+    size_t used = sizeof OMPP_OBJECT_ALL - 1;
 
     for (unsigned i = 0; i < HOLDERS && s->holder[i].kind; i++) {
         const holder_t *h = &s->holder[i];
@@ -398,7 +410,8 @@ static void tell(const site_t *s)
         used += (size_t)n;
     }
     text[used] = '\0';
-    if (s->holder[0].kind) ompp_data_object_says(s->object, text);
+    used += ompp_members_tell(s->object, text + used, sizeof text - used);
+    if (used > sizeof OMPP_OBJECT_ALL - 1) ompp_data_object_says(s->object, text);
 }
 
 void ompp_heap_finish(void)
@@ -413,4 +426,5 @@ void ompp_heap_finish(void)
     }
     ompp_data_done();
     for (uint32_t i = 0; i < n; i++) tell(&heap.sites[i]);
+    ompp_members_finish();
 }

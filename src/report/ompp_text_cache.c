@@ -5,13 +5,14 @@
 #include "report/ompp_text_priv.h"
 
 #include "analysis/ompp_cache_rows.h"
+#include "analysis/ompp_members.h"
 #include "base/ompp_error.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_WIDTH = 34, MOST_ROWS = 25, RATIO_WIDTH = 7 };
+enum { NAME_WIDTH = 34, MOST_ROWS = 25, MOST_MEMBERS = 5, RATIO_WIDTH = 7 };
 
 /* A column: values of the model, as a share of references, or of these values' first ones. */
 typedef struct {
@@ -91,7 +92,7 @@ static uint64_t weight(const ompp_cache_rows_t *rows, const ompp_cache_row_t *ro
             misses = row->values[MISSES(level)] + row->values[MISSES(level) + 1];
         return misses;
     }
-    ompp_cache_misses(rows, row, OMPP_CACHED_BURST_ROWS, &misses);
+    ompp_cache_misses(row, OMPP_CACHED_BURST_ROWS, &misses);
     return misses;
 }
 
@@ -125,10 +126,31 @@ static void put_row(const table_t *b, const ompp_cache_row_t *row)
         if (b->used[c]) put_share(b->t->out, value_of(&columns[c], row), whole_of(&columns[c], row), true);
     for (size_t i = 0; !b->rows->is_model && i < NSIZES; i++) {
         uint64_t misses = 0;
-        const bool known = ompp_cache_misses(b->rows, row, shown_sizes[i], &misses);
+        const bool known = ompp_cache_misses(row, shown_sizes[i], &misses);
         put_share(b->t->out, misses, row->loads + row->stores, known);
     }
     putc('\n', b->t->out);
+}
+
+/* What is known of the structure's members, where they are used differently. */
+static void put_members(const table_t *b, const ompp_cache_row_t *row)
+{
+    const ompp_profile_t *p = b->t->profile;
+    const bool has = row->region == OMPP_CACHE_ALL && row->object && row->object <= p->nobjects;
+    const char *rest = has ? ompp_profile_text(p, p->objects[row->object - 1].origin) : "";
+    ompp_member_share_t m;
+    char text[64];
+
+    for (unsigned n = 0; n < MOST_MEMBERS && ompp_members_next(&rest, &m); n++) {
+        snprintf(text, sizeof text, ".%.*s, %u %% of bytes", m.name_length < 20 ? m.name_length : 20, m.name,
+                 (m.bytes + 50) / 100);
+        fprintf(b->t->out, "%6s   %-*s", "", NAME_WIDTH - 2, text);
+        snprintf(text, sizeof text, "%" PRIu64, (row->loads + row->stores) / 10000 * m.references);
+        ompp_layout_cell(b->t->out, OMPP_WIDTH_COUNTER, text);
+        for (unsigned level = 0; b->rows->is_model && level < 3; level++)
+            if (b->used[level]) put_share(b->t->out, m.misses[level], 10000, m.references > 0);
+        putc('\n', b->t->out);
+    }
 }
 
 static void put_titles(const table_t *b)
@@ -191,6 +213,7 @@ static void put_table(const table_t *b)
         if ((!whole && weight(rows, &rows->rows[i]) < most / 200) || shown >= MOST_ROWS) left++;
         else {
             put_row(b, &rows->rows[i]);
+            put_members(b, &rows->rows[i]);
             shown++;
         }
     }
@@ -238,7 +261,7 @@ static void put_csv_row(const table_t *b, const ompp_cache_row_t *row)
         fprintf(out, ",%" PRIu64, row->values[i]);
     for (unsigned size = 0; !b->rows->is_model && size < OMPP_CACHE_SIZES; size++) {
         uint64_t misses;
-        if (ompp_cache_misses(b->rows, row, size, &misses)) fprintf(out, ",%" PRIu64, misses);
+        if (ompp_cache_misses(row, size, &misses)) fprintf(out, ",%" PRIu64, misses);
         else fputs(",", out);
     }
     putc('\n', out);

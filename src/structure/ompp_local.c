@@ -359,6 +359,11 @@ uint64_t ompp_local_size(ompp_structure_t *structure, uint64_t type, bool fortra
     return ompp_type_size(&structure->dwarf, type, fortran);
 }
 
+void ompp_local_part(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran, char *text, size_t size)
+{
+    ompp_type_part(&structure->dwarf, type, offset, fortran, NULL, text, size);
+}
+
 bool ompp_local_pointer(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran, char *text,
                         size_t size, uint64_t *target)
 {

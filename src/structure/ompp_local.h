@@ -59,6 +59,10 @@ const char *ompp_local_function(ompp_structure_t *structure, uint64_t code);
 bool ompp_local_pointer(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran, char *text,
                         size_t size, uint64_t *target);
 
+/** \brief Which part of a type lies at an offset, as ompp_variable_part(). */
+void ompp_local_part(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran, char *text,
+                     size_t size);
+
 /** A line of the source. */
 typedef struct {
     const char *file; /* borrowed from the structure */
