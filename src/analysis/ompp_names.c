@@ -42,10 +42,11 @@ typedef struct {
 typedef struct {
     char name[TEXT]; /* "" = none */
     char rank;       /* how good: kinds of holders, best last */
-    target_t target;
+    target_t target; /* of the first name */
+    bool mixed;      /* the second one's is another: members are not its own */
 } answer_t;
 
-enum { NONE, BY_THIS, BY_STACK, BY_RESULT, BY_BLOCK, BY_VARIABLE };
+enum { NONE, BY_HELPER, BY_FORMER, BY_THIS, BY_STACK, BY_RESULT, BY_BLOCK, BY_VARIABLE };
 
 typedef struct {
     char *text;      /* the name in the report; NULL = the user's */
@@ -138,13 +139,9 @@ static void qualify(char *text, const char *function, const char *name, const ch
     say(text, "%s%s%s%s", of, *of ? "::" : "", name, part);
 }
 
-static void by_variable(names_t *n, const char *text, answer_t *a)
+static void by_address(names_t *n, ompp_structure_t *structure, uint64_t at, answer_t *a)
 {
-    ompp_structure_t *structure = NULL;
-    uint64_t at = 0;
     char part[TEXT / 2];
-
-    if (!read_place(n, text, &structure, &at) || !structure) return;
     const ompp_variable_t *v = ompp_variable_at(structure, at, n->deadline);
     if (!v) return;
     a->target = (target_t){structure, 0, v->fortran};
@@ -155,15 +152,24 @@ static void by_variable(names_t *n, const char *text, answer_t *a)
     a->rank = BY_VARIABLE;
 }
 
+static void by_variable(names_t *n, const char *text, answer_t *a)
+{
+    ompp_structure_t *structure = NULL;
+    uint64_t at = 0;
+
+    if (read_place(n, text, &structure, &at) && structure) by_address(n, structure, at, a);
+}
+
 static const answer_t *answer_of(names_t *n, size_t object, int steps);
 
 /* "->x" of what a pointer points to, "[*].x" of one of several. */
 static void member(char *text, const answer_t *owner, const char *part, bool several)
 {
     const char *index = !several ? "" : owner->target.fortran ? "(*)" : "[*]";
+    const int length = owner->mixed ? (int)strcspn(owner->name, "|") : 300;
 
-    if (!several && *part == '.') say(text, "%.300s->%s", owner->name, part + 1);
-    else say(text, "%.300s%s%s", owner->name, index, part);
+    if (!several && *part == '.') say(text, "%.*s->%s", length, owner->name, part + 1);
+    else say(text, "%.*s%s%s", length, owner->name, index, part);
 }
 
 static void by_block(names_t *n, const char *text, answer_t *a, int steps)
@@ -245,23 +251,39 @@ static void by_kept_register(names_t *n, const char *text, answer_t *a)
     }
 }
 
-/* The variable that gets the result of the allocating call. */
-static void by_result(names_t *n, const char *path, answer_t *a)
+static void by_call(names_t *n, ompp_structure_t *structure, uint64_t code, answer_t *a)
 {
-    ompp_structure_t *structure = NULL;
     ompp_local_t found;
     char part[TEXT / 2];
-    uint64_t code = 0;
+    const uint64_t stored = ompp_local_stored(structure, code);
 
-    if (!read_place(n, path, &structure, &code) || !structure || !ompp_local_result(structure, code, &found) ||
-        is_own(found.name))
-        return;
+    if (stored) by_address(n, structure, stored, a);
+    if (stored && a->rank) a->rank = BY_RESULT;
+    if (stored || !ompp_local_result(structure, code, &found) || is_own(found.name)) return;
     a->target = (target_t){structure, 0, found.fortran};
     if (!ompp_local_pointer(structure, found.type, (uint64_t)-found.low, found.fortran, part, sizeof part,
                             &a->target.type))
         return;
     qualify(a->name, found.function, found.name, part);
     a->rank = is_this(found.name) ? BY_THIS : BY_RESULT;
+}
+
+/* The variable that gets the result of the allocating call; of a function that allocates for others, of its call. */
+static void by_result(names_t *n, const char *path, answer_t *a)
+{
+    ompp_structure_t *structure = NULL;
+    uint64_t code = 0;
+    answer_t inner = {.rank = NONE};
+
+    while ((path = read_place(n, path, &structure, &code)) && structure) {
+        *a = (answer_t){.rank = NONE};
+        by_call(n, structure, code, a);
+        if (!ompp_local_allocates(structure, code - 1)) break;
+        if (a->rank) inner = *a;
+    }
+    if (a->rank || !inner.rank) return;
+    *a = inner;
+    a->rank = BY_HELPER;
 }
 
 /* ---- Blocks of the heap ------------------------------------------------------------------------------------------ */
@@ -276,7 +298,9 @@ static void join(answer_t *into, const answer_t *next)
         return;
     }
     if (next->rank < into->rank || strstr(into->name, next->name)) return;
-    if (!strchr(into->name, '|')) say(into->name, "%.190s|%.190s", a.name, b.name);
+    if (strchr(into->name, '|')) return;
+    say(into->name, "%.190s|%.190s", a.name, b.name);
+    into->mixed = a.target.structure != b.target.structure || a.target.type != b.target.type;
 }
 
 static const answer_t *answer_of(names_t *n, size_t i, int steps)
@@ -289,7 +313,8 @@ static const answer_t *answer_of(names_t *n, size_t i, int steps)
     o->state = BUSY;
     for (; says; says = strchr(says + 1, ';')) {
         answer_t a = {.rank = NONE};
-        if (says[1] == 'g') by_variable(n, says + 3, &a);
+        if (says[1] == 'g' || says[1] == 'f') by_variable(n, says + 3, &a);
+        if (says[1] == 'f' && a.rank) a.rank = BY_FORMER;
         if (says[1] == 'h') by_block(n, says + 3, &a, steps);
         if (says[1] == 's') by_stack(n, says + 3, &a);
         if (says[1] == 's' && a.rank < BY_STACK) {

@@ -139,6 +139,9 @@ bool ompp_whose_find_frame(ompp_whose_thread_t *thread, uintptr_t address, ompp_
 void ompp_heap_got(const void *block, size_t size, const void *code);
 void ompp_heap_gone(const void *block, size_t size);
 
+/** \brief Memory is about to be unmapped: what comes next there is nobody's yet. Keeps errno. */
+void ompp_heap_unmapped(uintptr_t begin, uintptr_t end);
+
 /** \brief The block that had this object has moved. */
 void ompp_heap_again(const void *block, size_t size, uint32_t object);
 

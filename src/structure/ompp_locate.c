@@ -371,9 +371,22 @@ static void remark(ompp_structure_t *structure, const ompp_variable_t *v, const 
     const char *text = v ? texts[ompp_variable_kind(structure, v)] : "";
     answer->lies_elsewhere = *text;
     if (library)
-        snprintf(answer->text, sizeof answer->text, "it is one of %s, for the program has none of this name and a fixed "
-                 "address%s%s", library, *text ? "; " : "", text);
+        snprintf(answer->text, sizeof answer->text, "it is one of %s, for the program's own has no fixed address (on the "
+                 "stack, of threads, or of the heap)%s%s", library, *text ? "; " : "", text);
     else snprintf(answer->text, sizeof answer->text, "%s", text);
+}
+
+/* A library's variable, where the program has something of this name, too, which is not the library's. */
+static bool is_surprise(search_t *s, const candidate_t *c, const wanted_t *w)
+{
+    const char *name = ompp_variable_last_part(c->variable->name);
+    uint64_t size;
+    const char *symbol = ompp_variable_symbol(s->structures[c->module], c->addr, &size);
+
+    ompp_structure_t *program = symbols_of(s, 0);
+
+    if (c->module == 0 || w->nplaces > 0 || !program || !ompp_variable_may_be(program, name, false)) return false;
+    return !ompp_variable_is_imported(program, symbol ? symbol : name);
 }
 
 /* The place of the one that was found, or of its part. */
@@ -394,7 +407,7 @@ static void answer_one(search_t *s, const candidate_t *c, const wanted_t *w, con
     if (why) snprintf(answer->text, sizeof answer->text, "%s", why);
     else
         remark(structure, *part || c->block ? NULL : c->variable,
-               c->module == 0 || w->nplaces > 0 ? NULL : ompp_path_last(s->modules[c->module].path), answer);
+               is_surprise(s, c, w) ? ompp_path_last(s->modules[c->module].path) : NULL, answer);
 }
 
 /* Where a part could begin, from behind: the whole text is tried as a name first, for symbols have dots, too. */

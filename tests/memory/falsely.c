@@ -1,6 +1,6 @@
 /*
  * Structures that are easily taken for each other. Each line of stdout says how many bytes of one are accessed, and its
- * names, of which one is right; "-" is one that cannot have a name, for nothing that is seen holds its address.
+ * names, of which one is right; "-" is one that has none.
  */
 #define _GNU_SOURCE
 #include <alloca.h>
@@ -61,10 +61,11 @@ typedef struct leaf {
 
 cell_t grid[500];
 static cell_t hidden[300], beside[7], small[3];
-static cell_t *pointer, *rows[20], *first, *second, *now, *next, *stale, *same_again;
-static mesh_t *mesh;
-static node_t *list;
-static leaf_t *tree;
+/* not static: a variable that nobody reads is none */
+cell_t *pointer, *rows[20], *first, *second, *now, *next, *stale, *same_again;
+mesh_t *mesh;
+node_t *list;
+leaf_t *tree;
 static char *pool;
 static size_t pool_used;
 static uintptr_t compressed;
@@ -201,7 +202,7 @@ __attribute__((noinline)) static void hide(void)
 {
     compressed = (uintptr_t)get(500 * 8) ^ KEY;
 }
-__attribute__((noinline)) static void use_hidden(void) { touch((cell_t *)(compressed ^ KEY), 500, "-"); }
+__attribute__((noinline)) static void use_hidden(void) { touch((cell_t *)(compressed ^ KEY), 500, "get::block [heap"); }
 
 __attribute__((noinline)) static double stack(int n)
 {
