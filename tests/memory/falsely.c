@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ROUNDS 40
 #define KEY 0x5a5a5a5a5a5a5a5aul
 
 typedef volatile double cell_t;
@@ -22,9 +21,11 @@ typedef volatile double cell_t;
 /* 16 bytes for each element and round; in its own frame nothing is told. */
 __attribute__((noinline)) static void touch(cell_t *at, long n, const char *names)
 {
-    for (int round = 0; round < ROUNDS; round++)
+    const long rounds = strtol(getenv("TEST_ROUNDS"), NULL, 10);
+
+    for (long round = 0; round < rounds; round++)
         for (long i = 0; i < n; i++) at[i] = at[i] + 1;
-    printf("%ld %s\n", 16 * ROUNDS * n, names);
+    printf("%ld %s\n", 16 * rounds * n, names);
 }
 
 #ifdef PLUGIN
@@ -135,7 +136,7 @@ __attribute__((noinline)) static void linked(void)
         node->next = list;
         list = node;
     }
-    for (node_t *node = list; node; node = node->next) touch(node->value, 50, "list [heap");
+    for (node_t *node = list; node; node = node->next) touch(node->value, 50, "list [heap|linked::node [heap|linked::node->|list->");
     tree = grow(6);
 }
 
@@ -254,12 +255,13 @@ static void handler(int signal)
 
 __attribute__((noinline)) static void odd(const char *library)
 {
+    const int signals = 20 * (int)strtol(getenv("TEST_ROUNDS"), NULL, 10);
     struct sigaction action = {.sa_handler = handler};
     int status = 0;
 
     sigaction(SIGUSR1, &action, NULL);
-    for (int i = 0; i < 10 * 2 * ROUNDS; i++) raise(SIGUSR1);
-    printf("%d handled\n", 8 * 200 * 10 * 2 * ROUNDS);
+    for (int i = 0; i < signals; i++) raise(SIGUSR1);
+    printf("%d handled\n", 8 * 200 * signals);
     const pid_t child = vfork();
     if (child == 0) _exit(7);
     waitpid(child, &status, 0);

@@ -12,9 +12,14 @@ import xml.etree.ElementTree as ElementTree
 import memory
 from memory import harness
 
-MOST_WRONG, MOST_UNNAMED = 0.001, 0.05
+MOST_WRONG, MOST_UNNAMED = 0.001, 0.2
 SOURCES = (("falsely.c", ("gcc", "clang")), ("falsely.cc", ("g++", "clang++")), ("falsely.f90", ("gfortran",)))
 LEVELS = ("-O0", "-O2", "-O3")
+# Two runs that differ in the accesses that are told of, and in nothing else: what the compiler adds is in both.
+ROUNDS = (10, 40)
+# Variables of the functions that make these accesses, which lie in memory without optimisation; and one of a size that is known late, which
+# compilers tell of or not.
+TOUCHES = ("touch::", "fields::touch::", "handler::", "odd::", "sized::variable")
 
 
 def truth_of(out):
@@ -27,48 +32,64 @@ def truth_of(out):
 
 
 def is_right(name, wanted):
-    """One of the names that are right; of blocks without where they are allocated."""
-    parts = name.split(" [heap")[0].split("|") if " [heap" in name else [name]
-    ends = " [heap" if " [heap" in name else ""
-    return any((p + ends == w or p + ends == w.rstrip() or (w.endswith("->") and p.startswith(w))) for p in parts for w in wanted.split("|"))
+    """One of the names that are right, or what begins as one that ends so: "list->"."""
+    base, _, rest = name.partition(" [heap")
+    found = [part + (" [heap" if rest else "") for part in (base.split("|") if rest else [base])]
+    return any(f == w or (w.endswith("->") and f.startswith(w)) for f in found for w in wanted.split("|"))
 
 
-def judge(profile, truth):
-    """Bytes of all, with a wrong name, without one; and what is wrong."""
+def bytes_of(profile):
     names = {o.get("id"): name for name, o in memory.objects(profile).items()}
-    found = {names[k]: v[memory.LOADED] + v[memory.STORED] for k, v in memory.sums(profile).items() if k}
-    right = {wanted: sum(n for name, n in found.items() if is_right(name, wanted)) for wanted in truth}
-    known = [name for name in found if any(is_right(name, wanted) for wanted in truth)]
-    # what is too much at one name is missing at another; a name that is none of these is the compiler's own use of another variable
-    excess = {w: right[w] - n for w, n in truth.items() if right[w] > n * 1.02 and not w.startswith("-")}
-    others = {name: n for name, n in found.items() if name not in known and not name.startswith("[")}
-    whole = sum(truth.values())
-    lacks = sum(max(0, n - right[w]) for w, n in truth.items() if not w.startswith("-"))
-    unnamed = sum(n for name, n in found.items() if name.startswith("["))
-    wrong = sum(excess.values()) + sum(n for n in others.values() if n > whole * MOST_WRONG / 10)
-    return whole, wrong, max(0, unnamed - sum(n for w, n in truth.items() if w.startswith("-"))), lacks, {**excess, **others}, found
+    return {names[k]: v[memory.LOADED] + v[memory.STORED] for k, v in memory.sums(profile).items() if k}
+
+
+def judge(found, truth):
+    """Bytes with a wrong name, by name, and those that lack theirs: what is too much at one name is missing at another."""
+    wrong, lacks = {}, 0
+    for wanted, number in truth.items():
+        has = sum(n for name, n in found.items() if is_right(name, wanted))
+        if wanted.startswith("-"):
+            continue
+        if has > number:
+            wrong[wanted] = has - number
+        lacks += max(0, number - has)
+    for name, n in found.items():
+        known = any(is_right(name, wanted) for wanted in truth)
+        if n > 0 and not known and not name.startswith(("[",) + TOUCHES):
+            wrong[name] = n
+    return wrong, lacks
+
+
+def built(scratch, source, compiler, level, title):
+    """The program, and its arguments."""
+    program, path = scratch.file(title.replace(" ", "-")), os.path.join(memory.HERE, source)
+    memory.build(compiler, path, program, level)
+    if source != "falsely.c":
+        return [program]
+    memory.build(compiler, path, program + ".so", level, "-DPLUGIN", "-shared", "-fPIC")
+    return [program, program + ".so"]
 
 
 def run(verdict, scratch, source, kind, compiler, level):
     title = "%s %s %s" % (source, kind, level)
-    program, library = scratch.file(title.replace(" ", "-")), scratch.file(title.replace(" ", "-") + ".so")
-    path, words = os.path.join(memory.HERE, source), []
-    memory.build(compiler, path, program, level)
-    if source == "falsely.c":
-        memory.build(compiler, path, library, level, "-DPLUGIN", "-shared", "-fPIC")
-        words = [library]
-    outcome = harness.execute([program] + words, os.path.dirname(scratch.file("run " + title, "x")))
-    if not verdict.equal(outcome.status, 0, "%s: status: %s" % (title, outcome.err[-500:])):
-        return
-    plain = harness.execute([program] + words, os.path.dirname(scratch.file("off " + title, "x")), OMPP_ENABLED="0")
-    verdict.equal(outcome.out, plain.out, title + ": results")
-    profile = outcome.profile()
-    profile.root = ElementTree.parse(profile.path).getroot()
-    whole, wrong, unnamed, lacks, what, found = judge(profile, truth_of(outcome.out))
-    print("%-26s wrong %.3f %%, without a name %.2f %%" % (title, 100 * wrong / whole, 100 * unnamed / whole))
-    text = "\n  ".join("%12d  %s" % (n, name) for name, n in sorted(found.items(), key=lambda f: -f[1]))
-    verdict.check(wrong <= MOST_WRONG * whole, "%s: wrong names: %s of\n  %s" % (title, what, text))
-    verdict.check(unnamed <= MOST_UNNAMED * whole, "%s: %.2f %% have no name:\n  %s" % (title, 100 * unnamed / whole, text))
+    words, found, truth = built(scratch, source, compiler, level, title), [], []
+    for rounds in ROUNDS:
+        outcome = harness.execute(words, os.path.dirname(scratch.file("run %s %d" % (title, rounds), "x")), TEST_ROUNDS=str(rounds))
+        if not verdict.equal(outcome.status, 0, "%s: status: %s" % (title, outcome.err[-500:])):
+            return
+        profile = outcome.profile()
+        profile.root = ElementTree.parse(profile.path).getroot()
+        found.append(bytes_of(profile))
+        truth.append(truth_of(outcome.out))
+    plain = harness.execute(words, os.path.dirname(scratch.file("off " + title, "x")), OMPP_ENABLED="0", TEST_ROUNDS=str(ROUNDS[1]))
+    verdict.equal(truth_of(plain.out), truth[1], title + ": results")
+    more = {name: found[1].get(name, 0) - found[0].get(name, 0) for name in {**found[0], **found[1]}}
+    wanted = {name: n - truth[0].get(name, 0) for name, n in truth[1].items()}
+    whole = sum(wanted.values())
+    wrong, lacks = judge(more, wanted)
+    print("%-26s wrong %.3f %%, without a name %.2f %%" % (title, 100 * sum(wrong.values()) / whole, 100 * lacks / whole))
+    text = "\n  ".join("%12d  %s" % (n, name) for name, n in sorted(more.items(), key=lambda f: -f[1]) if n)
+    verdict.check(sum(wrong.values()) <= MOST_WRONG * whole, "%s: wrong names: %s of\n  %s" % (title, wrong, text))
     verdict.check(lacks <= MOST_UNNAMED * whole, "%s: %.2f %% lack their name:\n  %s" % (title, 100 * lacks / whole, text))
 
 
