@@ -20,7 +20,7 @@ typedef struct {
 typedef struct {
     const ompp_whole_t *whole;
     size_t n;
-    uint64_t bytes, references;
+    uint64_t bytes, references, misses[3];
     member_t members[MOST];
 } members_t;
 
@@ -88,6 +88,7 @@ static void add(members_t *m, const uint64_t *said)
     member_t *member = member_at(m, m->whole->addr ? said[0] : said[0] % m->whole->size);
 
     m->references += said[1] + said[2];
+    for (unsigned i = 0; i < 3; i++) m->misses[i] += said[3 + i];
     if (!member) return;
     member->references += said[1] + said[2];
     for (unsigned i = 0; i < 3; i++) member->misses[i] += said[3 + i];
@@ -129,8 +130,8 @@ char *ompp_members_of(const ompp_whole_t *whole, const char *origin)
         for (size_t i = 0; i < m->n; i++) {
             const member_t *k = &m->members[i];
             fprintf(out, ";%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, k->name,
-                    share(k->bytes, m->bytes), share(k->references, m->references), share(k->misses[0], k->references),
-                    share(k->misses[1], k->references), share(k->misses[2], k->references));
+                    share(k->bytes, m->bytes), share(k->references, m->references), share(k->misses[0], m->misses[0]),
+                    share(k->misses[1], m->misses[1]), share(k->misses[2], m->misses[2]));
         }
         fclose(out);
     }

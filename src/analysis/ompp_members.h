@@ -4,8 +4,7 @@
  * names structures.
  *
  * In a report, behind OMPP_OBJECT_ALL in a structure's origin stands ";NAME BYTES REFERENCES MISSES MISSES MISSES" for
- * each member: its share of the bytes, of the references, and of its references those that miss L1, L2, L3, in hundredths
- * of a percent.
+ * each member: its share of the structure's bytes, references and misses of L1, L2, L3, in hundredths of a percent.
  */
 #ifndef OMPP_ANALYSIS_MEMBERS_H
 #define OMPP_ANALYSIS_MEMBERS_H

@@ -176,7 +176,7 @@ def surprises(verdict, scratch, name, compiler):
         with open(path, "w") as file:
             file.write(text)
     memory.build(compiler, source[:-2] + "_library.c", library, "-O1", "-fPIC", "-shared")
-    memory.build(compiler, source, program, "-O1", library)
+    memory.build(compiler, source, program, "-O1", "-Wl,--no-as-needed", library, "-Wl,-rpath," + os.path.dirname(library))
     profile, said = run(verdict, scratch, program, name + " surprise", "result")
     verdict.equal(stores(profile), {"result": 50}, name + ": the library's variable")
     verdict.check(len(said) == 1 and os.path.basename(library) in said[0] and "no fixed address" in said[0], "%s: it is told of: %s" % (name, said))
