@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH 48          /* calls that are looked at */
+#define DEPTH 48         /* calls that are looked at */
 #define FAR (64ul << 10) /* bytes from a line's code: who allocates there was not meant */
 
 /* Whether there were blocks of this name; made with its first line, for no memory can be had inside an allocation. */

@@ -39,8 +39,8 @@ typedef struct {
     ompp_used_t *used;       /* structures that were counted for, but near ones of the map; NULL with limit 0 */
     struct ompp_whose_thread *whose; /* NULL: it is not known whose data is whose */
     struct ompp_feed *feed;          /* what is told of accesses one by one; NULL = nothing */
-    uint64_t width; /* which bits of an address change where gcc's code counts in a register no longer */
-    const void *edges;     /* the map's, as the pages */
+    uint64_t width;    /* which bits of an address change where gcc's code counts in a register no longer */
+    const void *edges; /* the map's, as the pages */
     uint64_t unused[15];
     ompp_count_t count[1]; /* shape [limit + 1]; [0]: data that belongs to no structure */
 } ompp_counter_t;

@@ -64,12 +64,12 @@ typedef struct state {
     unsigned steps; /* a burst stands for 1 << steps, in length */
     ompp_reuse_t sampled, burst;
     ompp_levels_t *levels;
-    bool plain;      /* they are */
-    bool always[2];  /* of the feed, but for members */
-    bool members;    /* what is in the buffer is told of access by access, for members of structures */
+    bool plain;     /* they are */
+    bool always[2]; /* of the feed, but for members */
+    bool members;   /* what is in the buffer is told of access by access, for members of structures */
     unsigned drains;
     uint8_t missed[OMPP_FEED_ROOM]; /* levels, of what is in the buffer */
-    ompp_off_t node; /* that is left now; 0 = where the thread is */
+    ompp_off_t node;                /* that is left now; 0 = where the thread is */
     unsigned nfound;
     found_t found[STRUCTURES];
 } state_t;

@@ -292,11 +292,10 @@ static inline uintptr_t in_frame(ompp_counter_t *counter, uintptr_t address, omp
 }
 
 /* Of a page that leads to a table; more than there are where it is not usual. */
-static inline uint32_t object_usual(ompp_counter_t *counter, uint32_t entry, uintptr_t address,
-                                    ompp_accessor_t by)
+static inline uint32_t object_usual(ompp_counter_t *counter, uint32_t entry, uintptr_t address, ompp_accessor_t by)
 {
-    const uint32_t object = (entry & OMPP_MAP_FAR) == OMPP_MAP_FAR ? ompp_map_in_edge(entry, address)
-                                                                   : ompp_map_grain(entry, address);
+    const uint32_t object =
+        (entry & OMPP_MAP_FAR) == OMPP_MAP_FAR ? ompp_map_in_edge(entry, address) : ompp_map_grain(entry, address);
 
     if (object <= OMPP_MAP_NEAR) return object;
     const uint32_t known = object == OMPP_WHOSE_STACK ? ompp_whose_again(counter, address, by) : object;
@@ -315,7 +314,7 @@ static inline uint32_t owner_usual(uint32_t value, uintptr_t address)
 }
 
 __attribute__((noinline, no_caller_saved_registers)) static uintptr_t at_usual_of(uintptr_t address, unsigned kind,
-                                                                                   const ompp_accessor_t *accessor)
+                                                                                  const ompp_accessor_t *accessor)
 {
     const ompp_accessor_t by = *accessor;
     ompp_counter_t *counter = ompp_counter_self;

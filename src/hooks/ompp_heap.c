@@ -33,7 +33,7 @@
 #define LEAST 200u /* and is done so often in any case */
 #define OUTER 3u   /* callers of a frame that has a pointer */
 #define ROUND 16u
-#define LEFT 256u  /* pointers to blocks that are gone */
+#define LEFT 256u /* pointers to blocks that are gone */
 #define MAP_PAGE (1ul << OMPP_MAP_PAGE_BITS)
 
 typedef struct {
@@ -443,7 +443,8 @@ static void tell(const site_t *s)
     size_t used = sizeof OMPP_OBJECT_ALL - 1;
     uint64_t latest = 0;
 
-    for (unsigned i = 0; i < HOLDERS && s->holder[i].kind; i++) latest = s->holder[i].left > latest ? s->holder[i].left : latest;
+    for (unsigned i = 0; i < HOLDERS && s->holder[i].kind; i++)
+        latest = s->holder[i].left > latest ? s->holder[i].left : latest;
     for (unsigned i = 0; i < HOLDERS && s->holder[i].kind; i++) {
         const holder_t *h = &s->holder[i];
         int n = 0;

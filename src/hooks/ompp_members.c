@@ -21,9 +21,9 @@ typedef struct {
 } offset_t;
 
 typedef struct {
-    uint32_t object; /* 0 = free */
+    uint32_t object;   /* 0 = free */
     unsigned n, shift; /* offsets whose hash has so many zeros in front are followed */
-    uintptr_t begin; /* 0 = that of the block */
+    uintptr_t begin;   /* 0 = that of the block */
     offset_t offset[PLACES];
 } whole_t;
 

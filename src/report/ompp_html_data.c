@@ -51,7 +51,8 @@ static void put_sums(ompp_html_t *h, const ompp_profile_t *p, uint32_t region, u
     }
 }
 
-static void put_texts(ompp_html_t *h, const char *key, const ompp_profile_t *p, const ompp_metric_t *metrics, uint32_t n)
+static void put_texts(ompp_html_t *h, const char *key, const ompp_profile_t *p, const ompp_metric_t *metrics,
+                      uint32_t n)
 {
     ompp_html_open(h, key, '[');
     for (uint32_t i = 0; i < n; i++) ompp_html_text(h, NULL, ompp_profile_text(p, metrics[i].name));
@@ -63,7 +64,8 @@ static void put_cache_row(ompp_html_t *h, const ompp_cache_rows_t *rows, const o
     open_row(h, row->region, row->object);
     ompp_html_number(h, NULL, row->loads + row->stores);
     for (unsigned i = 0; rows->is_model && i < 3; i++)
-        ompp_html_number(h, NULL, row->values[OMPP_CACHED_MISSES + 2 * i] + row->values[OMPP_CACHED_MISSES + 2 * i + 1]);
+        ompp_html_number(h, NULL,
+                         row->values[OMPP_CACHED_MISSES + 2 * i] + row->values[OMPP_CACHED_MISSES + 2 * i + 1]);
     for (unsigned size = 0; !rows->is_model && size < OMPP_CACHE_SIZES; size++) {
         uint64_t misses;
         ompp_html_real(h, NULL, ompp_cache_misses(row, size, &misses) ? (double)misses : -1);

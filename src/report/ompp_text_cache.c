@@ -164,7 +164,8 @@ static void put_hot(const table_t *b)
     char names[160];
 
     for (size_t i = 0; i < b->rows->n; i++)
-        if (b->rows->rows[i].region == OMPP_CACHE_ALL && !b->rows->rows[i].object) most = weight(b->rows, &b->rows->rows[i]);
+        if (b->rows->rows[i].region == OMPP_CACHE_ALL && !b->rows->rows[i].object)
+            most = weight(b->rows, &b->rows->rows[i]);
     for (size_t i = 0; i < b->rows->n; i++) {
         const ompp_cache_row_t *row = &b->rows->rows[i];
         if (row->region != OMPP_CACHE_ALL || !row->object || row->object > p->nobjects ||

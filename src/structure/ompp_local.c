@@ -305,7 +305,8 @@ bool ompp_local_allocates(ompp_structure_t *structure, uint64_t code)
     Dwarf_Die die = NULL;
     bool is = false;
 
-    if (!f || !f->die || !ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, f->die, 1, &die, &dwarf->error))) return false;
+    if (!f || !f->die || !ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, f->die, 1, &die, &dwarf->error)))
+        return false;
     const uint64_t type = ompp_type_of(dwarf, die);
     if (type && ompp_type_is_pointer(dwarf, type)) {
         char text[8];

@@ -371,8 +371,10 @@ static void remark(ompp_structure_t *structure, const ompp_variable_t *v, const 
     const char *text = v ? texts[ompp_variable_kind(structure, v)] : "";
     answer->lies_elsewhere = *text;
     if (library)
-        snprintf(answer->text, sizeof answer->text, "it is one of %s, for the program's own has no fixed address (on the "
-                 "stack, of threads, or of the heap)%s%s", library, *text ? "; " : "", text);
+        snprintf(answer->text, sizeof answer->text,
+                 "it is one of %s, for the program's own has no fixed address (on the "
+                 "stack, of threads, or of the heap)%s%s",
+                 library, *text ? "; " : "", text);
     else snprintf(answer->text, sizeof answer->text, "%s", text);
 }
 
@@ -454,7 +456,8 @@ static void locate_code(search_t *s, ompp_locate_t *answer)
     size_t best = s->nmodules;
 
     for (size_t m = 0; m < s->nmodules; m++)
-        if (s->modules[m].bias <= answer->line_of && (best == s->nmodules || s->modules[m].bias > s->modules[best].bias))
+        if (s->modules[m].bias <= answer->line_of &&
+            (best == s->nmodules || s->modules[m].bias > s->modules[best].bias))
             best = m;
     ompp_structure_t *structure = best < s->nmodules ? structure_of(s, best) : NULL;
     ompp_query_t query = {.addr = answer->line_of - (structure ? s->modules[best].bias : 0)};
