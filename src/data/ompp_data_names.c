@@ -261,7 +261,7 @@ static void ask(ompp_locate_run_t *locate, const modules_t *modules)
 
 static ompp_locate_run_t *open_library(void **library)
 {
-    char path[4200];
+    static char path[4200]; /* who is here is alone */
 
     ompp_library_path(path, sizeof path, "libompp-names.so");
     *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -43,10 +43,10 @@ using namespace llvm;
 static const unsigned MOST_HELD = 4096; /* accesses of a loop: then they are handed over, see docs/data.md */
 /* of a loop, when their number is known: else accesses are counted each by itself */
 static const unsigned LEAST_TURNS = 4;
-static const unsigned MOST_RUNS = 16;   /* sequences of a loop, each of which is handed over by code of its own */
-static const unsigned MOST_ALIKE = 64;  /* accesses of a loop that are looked through for those of one sequence */
-static const unsigned MOST_GROUPS = 16; /* of accesses that are near each other, of a block, that are looked through */
-static const size_t MOST_IN_EDGE = 4;   /* accesses of a group that are looked up in a table by code of their own */
+static const unsigned MOST_RUNS = 16;    /* sequences of a loop, each of which is handed over by code of its own */
+static const unsigned MOST_ALIKE = 64;   /* accesses of a loop that are looked through for those of one sequence */
+static const unsigned MOST_GROUPS = 16;  /* of accesses that are near each other, of a block, that are looked through */
+static const size_t MOST_IN_EDGE = 4;    /* accesses of a group that are looked up in a table by code of their own */
 static const uint32_t LEAVES = 1u << 31; /* of the entry of a group's page: it is not on that page alone */
 static const int64_t PAGE = 1 << OMPP_INLINE_PAGE_BITS;
 
@@ -222,12 +222,17 @@ void counting_t::count_one(IRBuilder<> &code, Value *address, unsigned slot)
 }
 
 /* The same, of which the entry of its page, xored with the tag, is known, as in ompp_gcc.cc; more, when it is not. */
-#define IN_EDGE(name)                                                                                                  \
-    "subl $$" TEXT(OMPP_INLINE_LEADS) ", %eax\n\tcmpl $$" TEXT(OMPP_INLINE_FAR) ", %eax\n\tjae 2f\n\t"                 \
-    "shlq $$" TEXT(OMPP_INLINE_TABLE_BITS) ", %rax\n\taddq " TEXT(OMPP_INLINE_EDGES) "($3), %rax\n\t"                  \
-    "movl ${2:k}, %edx\n\tshrl $$2, %edx\n\tandl $$124, %edx\n\tmovl (%rax,%rdx), %eax\n\t"                          \
-    "cmpl $$" TEXT(OMPP_INLINE_NEAR) ", %eax\n\tjbe 3f\n2:\tmovq $2, %rax\n\t" ELSEWHERE(name)                       \
-    "\tjmp 4f\n3:\tshll $$" TEXT(OMPP_INLINE_COUNT_BITS) ", %eax\n\taddq $3, %rax\n4:"
+#define IN_EDGE(name)                                                                                              \
+    "subl $$" TEXT(OMPP_INLINE_LEADS) ", %eax\n\tcmpl $$" TEXT(                                                    \
+        OMPP_INLINE_FAR) ", %eax\n\tjae 2f\n\t"                                                                    \
+                         "shlq $$" TEXT(OMPP_INLINE_TABLE_BITS) ", %rax\n\taddq " TEXT(                            \
+                             OMPP_INLINE_EDGES) "($3), %rax\n\t"                                                   \
+                                                "movl ${2:k}, %edx\n\tshrl $$2, %edx\n\tandl $$124, %edx\n\tmovl " \
+                                                "(%rax,%rdx), %eax\n\t"                                            \
+                                                "cmpl $$" TEXT(OMPP_INLINE_NEAR) ", %eax\n\tjbe 3f\n2:\tmovq $2, " \
+                                                                                 "%rax\n\t" ELSEWHERE(             \
+                                                                                     name) "\tjmp 4f\n3:\tshll "   \
+                                                                                           "$$" TEXT(OMPP_INLINE_COUNT_BITS) ", %eax\n\taddq $3, %rax\n4:"
 
 void counting_t::count_in_edge(IRBuilder<> &code, Value *address, Value *counter, Value *lead, unsigned slot)
 {

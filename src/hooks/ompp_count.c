@@ -376,7 +376,7 @@ static void start(void)
     if (!ompp_data_wants("hooks")) return;
     open_for_counting = ompp_map_open() && ompp_meter_add(&meter) && ompp_data_subscribe(&backend);
     if (open_for_counting) {
-        ompp_feed_start();
+        ompp_feed_start(ompp_data_wants_all() ? ompp_heap_begin : NULL);
         ompp_whose_start();
         return;
     }

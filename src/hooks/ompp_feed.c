@@ -12,8 +12,7 @@
 #include "cache/ompp_levels.h"
 #include "cache/ompp_reuse.h"
 #include "hooks/ompp_feed_rows_priv.h"
-#include "hooks/ompp_members.h"
-#include "hooks/ompp_whose.h"
+#include "hooks/ompp_offsets.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_meter.h"
@@ -45,6 +44,7 @@ static ompp_machine_t machine;
 static unsigned with;
 static unsigned set, nvalues;
 static _Atomic uint64_t dropped;
+static ompp_feed_block_t *block_begin; /* NULL: members are not told apart */
 
 /* What one structure has come to since it was handed over. */
 typedef struct {
@@ -277,8 +277,8 @@ static uint32_t plain_lines(state_t *s, const ompp_fed_t *entry, uint8_t *levels
 /* One buffer of some: each access is told of then, as if it were none of the line of before. */
 static void follow_members(state_t *s, uint32_t n)
 {
-    if (s->members) ompp_members_add(s->feed.entry, s->missed, n, ompp_heap_begin);
-    s->members = ompp_whose_all && s->feed.all && ompp_hash_mix(s->drains++) % MEMBERS_ONE_IN == 0;
+    if (s->members) ompp_offsets_add(s->feed.entry, s->missed, n, block_begin);
+    s->members = block_begin && s->feed.all && ompp_hash_mix(s->drains++) % MEMBERS_ONE_IN == 0;
     s->feed.always[OMPP_LOAD] = s->members || s->always[OMPP_LOAD];
     s->feed.always[OMPP_STORE] = s->members || s->always[OMPP_STORE];
 }
@@ -408,7 +408,7 @@ void ompp_feed_begin(ompp_counter_t *counter)
     s->feed.last = &s->feed.entry[0];
     memset(s->feed.latest, 0, sizeof s->feed.latest);
     s->busy = false;
-    s->members = ompp_whose_all;
+    s->members = block_begin != NULL;
     s->feed.always[OMPP_LOAD] = s->members || s->always[OMPP_LOAD];
     s->feed.always[OMPP_STORE] = s->members || s->always[OMPP_STORE];
     if (mode == CURVES) {
@@ -503,7 +503,7 @@ static unsigned words(const char *text)
     return found;
 }
 
-void ompp_feed_start(void)
+void ompp_feed_start(ompp_feed_block_t *block)
 {
     char why[256];
 
@@ -512,7 +512,8 @@ void ompp_feed_start(void)
     if (strcmp(ompp_env.cache, "model") != 0 && !ompp_env_has_word(ompp_env.cache_with, "none"))
         ompp_warn_common("OMPP_CACHE_WITH has no effect: it belongs to OMPP_CACHE=model");
     if (strcmp(ompp_env.cache, "off") == 0) return;
-    ompp_members_start();
+    block_begin = block;
+    if (block) ompp_offsets_start();
     if (strcmp(ompp_env.cache, "curves") == 0) {
         uint32_t one_in = 8;
         while (one_in * 2 <= (uint64_t)ompp_env.cache_rate) one_in *= 2;

@@ -279,8 +279,8 @@ static inline ompp_accessor_t accessor(uintptr_t rbp, const uintptr_t *rdi)
 #define ACCESSOR accessor(FRAME[0], FRAME + 2)
 
 /*
- * Where an access of the stack is counted, when this code has been in this frame: then nothing need be looked up. Others'
- * stacks are no own pages. \return 0: it has not.
+ * Where an access of the thread's own stack is counted, when this code has been in this frame: then nothing need be
+ * looked up. \return 0: it has not.
  */
 static inline uintptr_t in_frame(ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by)
 {

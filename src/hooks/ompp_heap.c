@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "hooks/ompp_whose.h"
 
-#include "hooks/ompp_members.h"
+#include "hooks/ompp_offsets.h"
 
 #include "base/ompp_hash.h"
 #include "base/ompp_reserve.h"
@@ -465,7 +465,7 @@ static void tell(const site_t *s)
         used += (size_t)n;
     }
     text[used] = '\0';
-    used += ompp_members_tell(s->object, text + used, sizeof text - used);
+    used += ompp_offsets_tell(s->object, text + used, sizeof text - used);
     if (used > sizeof OMPP_OBJECT_ALL - 1) ompp_data_object_says(s->object, text);
 }
 
@@ -481,5 +481,5 @@ void ompp_heap_finish(void)
     }
     ompp_data_done();
     for (uint32_t i = 0; i < n; i++) tell(&heap.sites[i]);
-    ompp_members_finish();
+    ompp_offsets_finish();
 }

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "hooks/ompp_whose.h"
 
-#include "hooks/ompp_members.h"
+#include "hooks/ompp_offsets.h"
 
 #include "model/ompp_raw.h"
 #include "structure/ompp_elf.h"
@@ -290,7 +290,7 @@ static void paint_symbols(const module_t *m, const ompp_elf_symbols_t *symbols, 
         const uint32_t number =
             object(low, high - low, "%c%c %s+%lx %.200s", OMPP_RAW_MARK, kind, m->name, (unsigned long)s->low, s->name);
         if (number) ompp_counter_put(number, low > page ? low : page, end_of_bare(page, high));
-        if (kind == 'g') ompp_members_begin(number, low);
+        if (kind == 'g') ompp_offsets_begin(number, low);
     }
 }
 

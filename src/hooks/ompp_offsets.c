@@ -1,4 +1,4 @@
-#include "hooks/ompp_members.h"
+#include "hooks/ompp_offsets.h"
 
 #include "base/ompp_hash.h"
 #include "base/ompp_reserve.h"
@@ -31,7 +31,7 @@ static whole_t *wholes; /* shape [STRUCTURES]; NULL = nobody wants it */
 static uint32_t nwholes;
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 
-void ompp_members_start(void) { wholes = ompp_reserve(STRUCTURES * sizeof *wholes); }
+void ompp_offsets_start(void) { wholes = ompp_reserve(STRUCTURES * sizeof *wholes); }
 
 static whole_t *whole_of(uint32_t object)
 {
@@ -96,7 +96,7 @@ static void add(whole_t *w, uint64_t offset, const ompp_fed_t *entry, unsigned l
 static bool take(void) { return wholes && !atomic_flag_test_and_set_explicit(&busy, memory_order_acquire); }
 static void give(void) { atomic_flag_clear_explicit(&busy, memory_order_release); }
 
-void ompp_members_begin(uint32_t object, uintptr_t begin)
+void ompp_offsets_begin(uint32_t object, uintptr_t begin)
 {
     if (!object || !take()) return;
     whole_t *w = whole_of(object);
@@ -104,7 +104,7 @@ void ompp_members_begin(uint32_t object, uintptr_t begin)
     give();
 }
 
-void ompp_members_add(const ompp_fed_t *entry, const uint8_t *levels, uint32_t n, ompp_members_block_t *block)
+void ompp_offsets_add(const ompp_fed_t *entry, const uint8_t *levels, uint32_t n, ompp_feed_block_t *block)
 {
     if (!take()) return;
     for (uint32_t i = 0; i < n; i++) {
@@ -116,7 +116,7 @@ void ompp_members_add(const ompp_fed_t *entry, const uint8_t *levels, uint32_t n
     give();
 }
 
-size_t ompp_members_tell(uint32_t object, char *text, size_t size)
+size_t ompp_offsets_tell(uint32_t object, char *text, size_t size)
 {
     size_t used = 0;
 
@@ -138,13 +138,13 @@ size_t ompp_members_tell(uint32_t object, char *text, size_t size)
     return used;
 }
 
-void ompp_members_finish(void)
+void ompp_offsets_finish(void)
 {
     static char text[6000] = OMPP_OBJECT_ALL;
     const size_t begin = sizeof OMPP_OBJECT_ALL - 1;
 
     for (uint32_t i = 0; wholes && i < STRUCTURES; i++)
         if (wholes[i].object && wholes[i].begin &&
-            ompp_members_tell(wholes[i].object, text + begin, sizeof text - begin))
+            ompp_offsets_tell(wholes[i].object, text + begin, sizeof text - begin))
             ompp_data_object_says(wholes[i].object, text);
 }
