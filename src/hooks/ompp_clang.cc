@@ -222,17 +222,14 @@ void counting_t::count_one(IRBuilder<> &code, Value *address, unsigned slot)
 }
 
 /* The same, of which the entry of its page, xored with the tag, is known, as in ompp_gcc.cc; more, when it is not. */
-#define IN_EDGE(name)                                                                                              \
-    "subl $$" TEXT(OMPP_INLINE_LEADS) ", %eax\n\tcmpl $$" TEXT(                                                    \
-        OMPP_INLINE_FAR) ", %eax\n\tjae 2f\n\t"                                                                    \
-                         "shlq $$" TEXT(OMPP_INLINE_TABLE_BITS) ", %rax\n\taddq " TEXT(                            \
-                             OMPP_INLINE_EDGES) "($3), %rax\n\t"                                                   \
-                                                "movl ${2:k}, %edx\n\tshrl $$2, %edx\n\tandl $$124, %edx\n\tmovl " \
-                                                "(%rax,%rdx), %eax\n\t"                                            \
-                                                "cmpl $$" TEXT(OMPP_INLINE_NEAR) ", %eax\n\tjbe 3f\n2:\tmovq $2, " \
-                                                                                 "%rax\n\t" ELSEWHERE(             \
-                                                                                     name) "\tjmp 4f\n3:\tshll "   \
-                                                                                           "$$" TEXT(OMPP_INLINE_COUNT_BITS) ", %eax\n\taddq $3, %rax\n4:"
+/* clang-format off */
+#define IN_EDGE(name) \
+    "subl $$" TEXT(OMPP_INLINE_LEADS) ", %eax\n\tcmpl $$" TEXT(OMPP_INLINE_FAR) ", %eax\n\tjae 2f\n\t" \
+    "shlq $$" TEXT(OMPP_INLINE_TABLE_BITS) ", %rax\n\taddq " TEXT(OMPP_INLINE_EDGES) "($3), %rax\n\t" \
+    "movl ${2:k}, %edx\n\tshrl $$2, %edx\n\tandl $$124, %edx\n\tmovl (%rax,%rdx), %eax\n\t" \
+    "cmpl $$" TEXT(OMPP_INLINE_NEAR) ", %eax\n\tjbe 3f\n2:\tmovq $2, %rax\n\t" ELSEWHERE(name) \
+    "\tjmp 4f\n3:\tshll $$" TEXT(OMPP_INLINE_COUNT_BITS) ", %eax\n\taddq $3, %rax\n4:"
+/* clang-format on */
 
 void counting_t::count_in_edge(IRBuilder<> &code, Value *address, Value *counter, Value *lead, unsigned slot)
 {

@@ -319,20 +319,14 @@ static void keep_frame(gimple *call)
  * Of an access to a page that is the thread's, and several structures': %0, the entry xored with the tag, becomes the
  * distance of the structure's count; %1 is the address, %2 the counter.
  */
-#define IN_EDGE(name)                                                                                                 \
-    "subl $" TEXT(OMPP_INLINE_LEADS) ", %k0\n\tcmpl $" TEXT(                                                          \
-        OMPP_INLINE_FAR) ", %k0\n\tjae 2f\n\t"                                                                        \
-                         "shlq $" TEXT(OMPP_INLINE_TABLE_BITS) ", %0\n\taddq " TEXT(                                  \
-                             OMPP_INLINE_EDGES) "(%2), %0\n\t"                                                        \
-                                                "movl %k1, %%edx\n\tshrl $2, %%edx\n\tandl $124, %%edx\n\tmovl "      \
-                                                "(%0,%%rdx), %k0\n\t"                                                 \
-                                                "cmpl $" TEXT(OMPP_INLINE_NEAR) ", %k0\n\tjbe 3f\n2:\tmovq %1, "      \
-                                                                                "%0\n\t" ELSEWHERE(name) "subq %2, "  \
-                                                                                                         "%0\n\tjmp " \
-                                                                                                         "4f\n3:"     \
-                                                                                                         "\tshll "    \
-                                                                                                         "$" TEXT(    \
-                                                                                                             OMPP_INLINE_COUNT_BITS) ", %k0\n4:"
+/* clang-format off */
+#define IN_EDGE(name) \
+    "subl $" TEXT(OMPP_INLINE_LEADS) ", %k0\n\tcmpl $" TEXT(OMPP_INLINE_FAR) ", %k0\n\tjae 2f\n\t" \
+    "shlq $" TEXT(OMPP_INLINE_TABLE_BITS) ", %0\n\taddq " TEXT(OMPP_INLINE_EDGES) "(%2), %0\n\t" \
+    "movl %k1, %%edx\n\tshrl $2, %%edx\n\tandl $124, %%edx\n\tmovl (%0,%%rdx), %k0\n\t" \
+    "cmpl $" TEXT(OMPP_INLINE_NEAR) ", %k0\n\tjbe 3f\n2:\tmovq %1, %0\n\t" ELSEWHERE(name) \
+    "subq %2, %0\n\tjmp 4f\n3:\tshll $" TEXT(OMPP_INLINE_COUNT_BITS) ", %k0\n4:"
+/* clang-format on */
 
 static void count(const hook_t *hook)
 {
