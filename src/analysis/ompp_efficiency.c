@@ -6,6 +6,7 @@
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
+#include "base/ompp_vector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,17 +94,9 @@ typedef struct {
 static void add_loss(part_t *part, ompp_loss_t loss)
 {
     if (!part->wants_losses || !loss.lost_ns) return;
-    if (part->nlosses == part->alosses) {
-        const size_t more = part->alosses ? 2 * part->alosses : 64;
-        ompp_loss_t *grown = realloc(part->losses, more * sizeof *grown);
-        if (!grown) {
-            part->failed = true;
-            return;
-        }
-        part->losses = grown;
-        part->alosses = more;
-    }
-    part->losses[part->nlosses++] = loss;
+    ompp_loss_t *next = ompp_vector_push(&part->losses, &part->nlosses, &part->alosses, sizeof *next);
+    if (next) *next = loss;
+    else part->failed = true;
 }
 
 static void end_rank(cell_t *cell)

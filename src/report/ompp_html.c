@@ -291,7 +291,7 @@ static bool put_data(ompp_html_t *h, ompp_text_t *t, const ompp_profile_t *profi
     ok = ok && put_efficiency(h, t) && put_overheads(h, t) && put_advice(h, t);
     ompp_html_regions(h, profile, t);
     ok = ok && ompp_html_paths(h, t) && ompp_html_rows(h, t);
-    ok = ok && ompp_html_whatif(h, t->profile) && ompp_html_samples(h, profile, source);
+    ok = ok && ompp_html_data(h, t) && ompp_html_whatif(h, t->profile) && ompp_html_samples(h, profile, source);
     ompp_html_close(h, '}');
     return ompp_html_finish(h) && ok;
 }

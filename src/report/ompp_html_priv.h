@@ -56,6 +56,9 @@ bool ompp_html_rows(ompp_html_t *html, ompp_text_t *t);
 /** \brief Samples, with the call paths of their own. \param[in] source  whether text of source files goes along. */
 bool ompp_html_samples(ompp_html_t *html, const ompp_profile_t *profile, bool source);
 
+/** \brief Data structures by region, and what misses in simulated caches. \return false when out of memory. */
+bool ompp_html_data(ompp_html_t *html, const ompp_text_t *t);
+
 /** \brief Gains with their intervals. \return false when out of memory. */
 bool ompp_html_whatif(ompp_html_t *html, const ompp_profile_t *profile);
 

@@ -36,6 +36,8 @@ export interface Raw {
     count: number; time: number; processor: number; owners: [string, number][]; functions: Sampled[]; loops: Sampled[]; lines: Sampled[];
     tree: { parent: number[]; region: number[]; all: number[]; own: number[] };
   };
+  /** rows: region (-1: none), structure (-1: all data), then the columns; misses: the same, references, then levels or sizes. */
+  structures?: { columns: string[]; names: string[]; rows: number[][]; kind?: string; misses?: number[][] };
   sources?: Record<string, string[]>;
 }
 
