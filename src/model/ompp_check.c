@@ -205,6 +205,17 @@ static int check_notes(check_t *c)
     return 0;
 }
 
+static bool are_clocks(const ompp_whatif_region_t *region)
+{
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
+        const ompp_whatif_clock_t *clock = &region->clocks[k];
+        if (clock->nblocks > OMPP_WHATIF_BLOCKS || clock->permille > 1000 || clock->saved_ns > clock->time_ns ||
+            clock->paid_ns > clock->time_ns)
+            return false;
+    }
+    return true;
+}
+
 static int check_whatif(check_t *c)
 {
     const ompp_whatif_t *w = &c->p->whatif;
@@ -215,13 +226,9 @@ static int check_whatif(check_t *c)
             return wrong(c, "causal profile, region %zu: it does not exist", i);
         if (w->regions[i].point != OMPP_NONE && w->regions[i].point >= w->npoints)
             return wrong(c, "causal profile, region %zu: of a point that does not exist", i);
-        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
-            const ompp_whatif_clock_t *clock = &w->regions[i].clocks[k];
-            if (clock->nblocks > OMPP_WHATIF_BLOCKS || clock->permille > 1000 || clock->saved_ns > clock->time_ns ||
-                clock->paid_ns > clock->time_ns)
-                return wrong(c, "causal profile, region %zu: clock %u says what cannot be", i, k);
-        }
+        if (!are_clocks(&w->regions[i])) return wrong(c, "causal profile, region %zu: a clock says what cannot be", i);
     }
+    if (!are_clocks(&w->ideal)) return wrong(c, "causal profile: an ideal clock says what cannot be");
     if (w->control.nblocks > OMPP_WHATIF_BLOCKS) return wrong(c, "causal profile: control says what cannot be");
     for (size_t i = 0; i < w->npoints; i++) {
         const ompp_whatif_point_t *p = &w->points[i];

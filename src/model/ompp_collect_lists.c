@@ -213,7 +213,8 @@ static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_
                                uint64_t missing)
 {
     const bool experiments = c->profile->whatif.mode == OMPP_WHATIF_DELAY;
-    const ompp_a_region_t *r = ompp_collect_record(c, w->region, sizeof *r);
+    const bool ideal = w->region == OMPP_WHATIF_IDEAL;
+    const ompp_a_region_t *r = ideal ? NULL : ompp_collect_record(c, w->region, sizeof *r);
     ompp_whatif_region_t result;
 
     copy_at_once(&result, &w->result, sizeof result, &w->sequence);
@@ -225,7 +226,8 @@ static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_
                  known = experiments ? all - (double)missing : (double)result.followed_ns;
     result.total_ns = (uint64_t)((double)result.total_ns * stretched(&c->profile->whatif, missing));
     if (!w->point && known < OMPP_WHATIF_NEARLY_ALL * (known + (double)missing)) result.flags |= OMPP_WHATIF_F_PARTLY;
-    if (result.region != OMPP_NONE || !w->region) ompp_profile_add_whatif_region(c->profile, &result);
+    if (ideal) c->profile->whatif.ideal = result;
+    else if (result.region != OMPP_NONE || !w->region) ompp_profile_add_whatif_region(c->profile, &result);
 }
 
 static void copy_whatif_point(ompp_collecting_t *c, const ompp_a_whatif_point_t *w)

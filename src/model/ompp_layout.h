@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 19u
+#define OMPP_LAYOUT_VERSION 20u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -277,11 +277,13 @@ typedef struct {
 
 #define OMPP_A_NO_OBJECT 0xffffffffu
 
+#define OMPP_WHATIF_IDEAL ((ompp_off_t)1) /* in place of a region: the record of ideal clocks */
+
 /** The same as ompp_whatif_region_t; clocks are written at progress points and at the end, under a sequence that is odd
  * meanwhile. */
 typedef struct {
     ompp_off_t next;
-    ompp_off_t region, point; /* point: 0 = what the program gains */
+    ompp_off_t region, point; /* region: 0 = outside of all, OMPP_WHATIF_IDEAL; point: 0 = what the program gains */
     _Atomic uint32_t sequence;
     ompp_whatif_region_t result; /* region, point: not used */
 } ompp_a_whatif_region_t;

@@ -136,25 +136,35 @@ static void put_ratio(ompp_html_t *h, unsigned level, const char *name, double v
     ompp_html_close(h, '}');
 }
 
-/* meanings: of the efficiency, of its balance, of its communication. */
+/* meanings: of the efficiency, its balance, its communication, the serialisation and transfer of that. */
 static void put_pop(ompp_html_t *h, unsigned level, const char *name, const ompp_pop_t *pop,
-                    const char *const meanings[3])
+                    const char *const meanings[5])
 {
     put_ratio(h, level, name, pop->parallel, meanings[0]);
     put_ratio(h, level + 1, "Load balance", pop->balance, meanings[1]);
     put_ratio(h, level + 1, "Communication efficiency", pop->communication, meanings[2]);
+    if (!pop->transfer) return;
+    put_ratio(h, level + 2, "Serialisation efficiency", pop->serialisation, meanings[3]);
+    put_ratio(h, level + 2, "Transfer efficiency", pop->transfer, meanings[4]);
 }
 
 /* Of the run, or of a user region. */
 static void put_ratios(ompp_html_t *h, const ompp_text_t *t, const ompp_efficiency_t *e)
 {
     static const char *const all[] = {"work / time of all threads = load balance x communication efficiency",
-                                      "mean work of a thread / the most of one",
-                                      "the most work of a thread / duration"},
+                                      "mean work of a thread / the most of one", "the most work of a thread / duration",
+                                      "the most work of a thread / duration on virtual clocks on which MPI and the "
+                                      "OpenMP runtime take no time",
+                                      "duration on these clocks / duration"},
                              *const mpi[] = {"the same of ranks, where all that is not lost between ranks is work",
-                                             "mean of a rank / the most of one", "the most of a rank / duration"},
+                                             "mean of a rank / the most of one", "the most of a rank / duration",
+                                             "the most of a rank / duration on virtual clocks on which MPI takes no "
+                                             "time",
+                                             "duration on these clocks / duration"},
                              *const openmp[] = {"parallel efficiency / that of MPI", "load balance / that of MPI",
-                                                "communication efficiency / that of MPI"};
+                                                "communication efficiency / that of MPI",
+                                                "serialisation efficiency / that of MPI",
+                                                "transfer efficiency / that of MPI"};
 
     ompp_html_open(h, NULL, '{');
     if (e->region != OMPP_NONE) ompp_html_number(h, "region", e->region);

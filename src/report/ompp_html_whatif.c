@@ -4,6 +4,7 @@
  */
 #include "report/ompp_html_priv.h"
 
+#include "analysis/ompp_ideal_clocks.h"
 #include "analysis/ompp_whatif.h"
 
 #include <stdlib.h>
@@ -67,7 +68,7 @@ bool ompp_html_whatif(ompp_html_t *h, const ompp_profile_t *p)
     ompp_whatif_result_t *results;
     size_t n;
 
-    if (p->whatif.mode == OMPP_WHATIF_OFF) return true;
+    if (p->whatif.mode == OMPP_WHATIF_OFF || ompp_whatif_is_unasked(p)) return true;
     if (ompp_analysis_whatif(p, &results, &n) != 0) return false;
     ompp_html_open(h, "whatif", '{');
     ompp_html_text(h, "mode", ompp_whatif_modes[p->whatif.mode]);

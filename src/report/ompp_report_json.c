@@ -151,13 +151,15 @@ static int put_properties(json_t *j, const ompp_text_t *t)
 
 static void put_pop(json_t *j, const char *level, const ompp_pop_t *pop)
 {
-    const char *const names[] = {"parallel", "balance", "communication"};
-    const double values[] = {pop->parallel, pop->balance, pop->communication};
+    const char *const names[] = {"parallel", "balance",      "communication", "serialisation",
+                                 "transfer", "transfer_low", "transfer_high"};
+    const double values[] = {pop->parallel, pop->balance, pop->communication, pop->serialisation,
+                             pop->transfer, pop->low,     pop->high};
     char name[40];
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(name, sizeof name, "%s%s", level, names[i]);
-        put_real(j, name, values[i]);
+        if (i < 3 || values[i] > 0) put_real(j, name, values[i]);
     }
 }
 
