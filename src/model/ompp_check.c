@@ -205,6 +205,19 @@ static int check_notes(check_t *c)
     return 0;
 }
 
+static int check_messages(check_t *c)
+{
+    for (size_t i = 0; i < c->p->nmessages; i++) {
+        const ompp_message_t *m = &c->p->messages[i], *before = i ? m - 1 : NULL;
+        if ((m->from != OMPP_NONE && m->from >= c->p->nranks) || (m->to != OMPP_NONE && m->to >= c->p->nranks) ||
+            (m->from == OMPP_NONE && m->to != OMPP_NONE))
+            return wrong(c, "messages %zu: of ranks that do not exist", i);
+        if (before && (before->from > m->from || (before->from == m->from && before->to >= m->to)))
+            return wrong(c, "messages %zu: not in order", i);
+    }
+    return 0;
+}
+
 static bool are_clocks(const ompp_whatif_region_t *region)
 {
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
@@ -240,8 +253,8 @@ static int check_whatif(check_t *c)
 }
 
 /* Later ones rely on what earlier ones have found right. */
-static int (*const checks[])(check_t *) = {check_run,     check_ranks, check_locations, check_regions, check_metrics,
-                                           check_objects, check_nodes, check_notes,     check_whatif};
+static int (*const checks[])(check_t *) = {check_run,     check_ranks, check_locations, check_regions,  check_metrics,
+                                           check_objects, check_nodes, check_notes,     check_messages, check_whatif};
 
 int ompp_profile_check(const ompp_profile_t *profile, char *why, size_t n)
 {

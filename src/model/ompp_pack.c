@@ -170,6 +170,7 @@ int ompp_pack(const ompp_profile_t *profile, void **data, uint64_t *bytes)
     put_list(&w, profile->objects, profile->nobjects, &ompp_packed_object);
     put_list(&w, profile->coverage, profile->ncoverage, &ompp_packed_coverage);
     put_list(&w, profile->settings, profile->nsettings, &ompp_packed_setting);
+    put_list(&w, profile->messages, profile->nmessages, &ompp_packed_message);
     put_whatif(&w, &profile->whatif);
     put_nodes(&w, profile);
     if (!w.failed) put_fixed(&w, ompp_hash_bytes(OMPP_HASH_START, w.data, w.used));

@@ -182,6 +182,17 @@ static void get_settings(reader_t *r, ompp_profile_t *p)
     }
 }
 
+static void get_messages(reader_t *r, ompp_profile_t *p)
+{
+    const size_t n = get_count(r, ompp_packed_message.n);
+
+    for (size_t i = 0; i < n && !r->bad; i++) {
+        ompp_message_t message = {0};
+        get_record(r, &message, &ompp_packed_message);
+        if (!r->bad) ompp_profile_add_message(p, &message);
+    }
+}
+
 static void get_whatif_clock(reader_t *r, ompp_whatif_clock_t *clock)
 {
     get_record(r, clock, &ompp_packed_whatif_clock);
@@ -291,6 +302,7 @@ int ompp_unpack(const void *data, uint64_t bytes, ompp_profile_t **profile)
     get_lists(&r, p);
     get_coverage(&r, p);
     get_settings(&r, p);
+    get_messages(&r, p);
     get_whatif(&r, p);
     get_nodes(&r, p);
     if (p->failed) rc = -OMPP_E_NOMEM;

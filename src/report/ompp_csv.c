@@ -463,6 +463,21 @@ static int put_ideal(const ompp_text_t *t)
     return rc;
 }
 
+/* Of the run; To, From empty: of several ranks together. */
+static void put_messages(const ompp_text_t *t)
+{
+    if (!t->profile->nmessages) return;
+    fputs("##BEG ompp messages\nFrom,To,Messages,Bytes\n", t->out);
+    for (size_t i = 0; i < t->profile->nmessages; i++) {
+        const ompp_message_t *m = &t->profile->messages[i];
+        if (m->from != OMPP_NONE) fprintf(t->out, "%" PRIu32, m->from);
+        putc(',', t->out);
+        if (m->to != OMPP_NONE) fprintf(t->out, "%" PRIu32, m->to);
+        fprintf(t->out, ",%" PRIu64 ",%" PRIu64 "\n", m->messages, m->bytes);
+    }
+    fputs("##END ompp messages\n\n", t->out);
+}
+
 /* "a b" of the bits. */
 static void put_flags(const ompp_text_t *t, const ompp_whatif_result_t *r)
 {
@@ -557,6 +572,7 @@ int ompp_report_csv(const ompp_profile_t *profile, bool full, FILE *out)
         if (rc == 0) rc = put_properties(&t);
         if (rc == 0) rc = put_efficiency(&t);
         if (rc == 0) rc = put_ideal(&t);
+        if (rc == 0) put_messages(&t);
         if (rc == 0) rc = ompp_text_data_csv(&t);
         if (rc == 0) rc = ompp_text_cache_csv(&t);
         if (rc == 0) rc = ompp_text_samples_csv(&t, profile);

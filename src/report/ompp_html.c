@@ -289,6 +289,28 @@ static bool put_advice(ompp_html_t *h, const ompp_text_t *t)
     return true;
 }
 
+/* ---- Messages ---------------------------------------------------------------------------------------------------- */
+
+static void put_rank(ompp_html_t *h, uint32_t rank)
+{
+    ompp_json_real(&h->json, NULL, rank == OMPP_NONE ? -1 : (double)rank);
+}
+
+static void put_messages(ompp_html_t *h, const ompp_profile_t *p)
+{
+    if (!p->nmessages) return;
+    ompp_json_open(&h->json, "messages", '['); /* from, to (-1: several together), messages, bytes */
+    for (size_t i = 0; i < p->nmessages; i++) {
+        ompp_json_open(&h->json, NULL, '[');
+        put_rank(h, p->messages[i].from);
+        put_rank(h, p->messages[i].to);
+        ompp_json_number(&h->json, NULL, p->messages[i].messages);
+        ompp_json_number(&h->json, NULL, p->messages[i].bytes);
+        ompp_json_close(&h->json, ']');
+    }
+    ompp_json_close(&h->json, ']');
+}
+
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static bool put_data(ompp_html_t *h, ompp_text_t *t, const ompp_profile_t *profile, bool source)
@@ -301,6 +323,7 @@ static bool put_data(ompp_html_t *h, ompp_text_t *t, const ompp_profile_t *profi
     ok = ok && put_efficiency(h, t) && put_overheads(h, t) && put_advice(h, t);
     ompp_html_regions(h, profile, t);
     ok = ok && ompp_html_paths(h, t) && ompp_html_rows(h, t);
+    put_messages(h, t->profile);
     ok = ok && ompp_html_whatif(h, t->profile) && ompp_html_samples(h, profile, source);
     ompp_json_close(&h->json, '}');
     return ompp_html_finish(h) && ok;

@@ -202,6 +202,22 @@ static int put_ideal(ompp_json_t *j, const ompp_text_t *t)
     return rc;
 }
 
+/* Those of several ranks together lack "from" or "to". */
+static void put_messages(ompp_json_t *j, const ompp_profile_t *p)
+{
+    if (!p->nmessages) return;
+    ompp_json_open(j, "messages", '[');
+    for (size_t i = 0; i < p->nmessages; i++) {
+        ompp_json_open(j, NULL, '{');
+        if (p->messages[i].from != OMPP_NONE) ompp_json_number(j, "from", p->messages[i].from);
+        if (p->messages[i].to != OMPP_NONE) ompp_json_number(j, "to", p->messages[i].to);
+        ompp_json_number(j, "messages", p->messages[i].messages);
+        ompp_json_number(j, "bytes", p->messages[i].bytes);
+        ompp_json_close(j, '}');
+    }
+    ompp_json_close(j, ']');
+}
+
 static void put_coverage(ompp_json_t *j, const ompp_profile_t *p)
 {
     ompp_json_open(j, "coverage", '[');
@@ -233,6 +249,7 @@ int ompp_report_json(const ompp_profile_t *profile, const ompp_view_t *view, FIL
         rc = put_properties(&j, &t);
         if (rc == 0) rc = put_efficiencies(&j, &t);
         if (rc == 0) rc = put_ideal(&j, &t);
+        put_messages(&j, outline);
         put_coverage(&j, outline);
         ompp_json_close(&j, '}');
         putc('\n', out);

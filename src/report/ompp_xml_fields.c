@@ -211,6 +211,9 @@ RECORD(loss, "loss", NAMED("to", losts, MUST, ompp_loss_t, lost), FIELD("lost-ns
        FIELD("region", INDEX, MAY, ompp_loss_t, region), FIELD("node", INDEX, MAY, ompp_loss_t, node),
        FIELD("rank", INDEX, MAY, ompp_loss_t, rank), FIELD("rank-ns", U64, MAY, ompp_loss_t, rank_ns));
 
+RECORD(message, "message", FIELD("from", INDEX, MAY, ompp_message_t, from), FIELD("to", INDEX, MAY, ompp_message_t, to),
+       FIELD("messages", U64, MUST, ompp_message_t, messages), FIELD("bytes", U64, MAY, ompp_message_t, bytes));
+
 RECORD(whatif, "whatif", NAMED("mode", modes, MUST, ompp_whatif_t, mode), FIELD("why", TEXT, MAY, ompp_whatif_t, why),
        FIELD("time-ns", U64, MUST, ompp_whatif_t, time_ns), FIELD("paid-ns", U64, MAY, ompp_whatif_t, paid_ns),
        FIELD("events", U64, MAY, ompp_whatif_t, events), FIELD("cost-ns", U64, MAY, ompp_whatif_t, cost_ns),

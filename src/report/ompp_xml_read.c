@@ -282,6 +282,13 @@ static void enter_property(ompp_xml_in_t *x)
         ompp_xml_fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, f.region);
 }
 
+static void enter_message(ompp_xml_in_t *x)
+{
+    ompp_message_t m = {0};
+
+    if (ompp_xml_read_record(x, &ompp_xml_message, &m, NULL)) ompp_profile_add_message(x->profile, &m);
+}
+
 /* Losses make up what is no useful time: of all of them together that is asked at the end. */
 static void enter_efficiency(ompp_xml_in_t *x)
 {
@@ -443,6 +450,8 @@ static const ompp_xml_element_t elements[] = {
     {"properties", "ompp-profile", enter_list, NULL},
     {"line", "coverage", enter_coverage, NULL},
     {"property", "properties", enter_property, NULL},
+    {"messages", "ompp-profile", enter_list, NULL},
+    {"message", "messages", enter_message, NULL},
     {"whatif", "ompp-profile", enter_whatif, NULL},
     {"point", "whatif", enter_point, NULL},
     {"control", "whatif", enter_control, NULL},

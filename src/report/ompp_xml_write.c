@@ -408,6 +408,7 @@ static void put_profile(xml_out_t *x)
     for (size_t i = 0; i < profile->nnodes; i++) put_node(x, i);
     close_element(x);
     LIST("coverage", &ompp_xml_coverage, coverage, ncoverage, false);
+    if (profile->nmessages) LIST("messages", &ompp_xml_message, messages, nmessages, false);
     if (profile->whatif.mode != OMPP_WHATIF_OFF) put_whatif(x);
     put_properties(x);
     put_efficiencies(x);
