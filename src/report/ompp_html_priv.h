@@ -24,7 +24,7 @@ typedef struct {
     unsigned char packed[OMPP_HTML_ROOM];
 } ompp_html_t;
 
-/** \return owned, ompp_html_unpack(); NULL when out of memory. */
+/** \return owned, ompp_html_free(); NULL when out of memory. */
 ompp_html_t *ompp_html_new(FILE *out);
 
 /** \brief Writes what is left. \return false when out of memory at any time. */

@@ -1,7 +1,7 @@
 /**
  * \file
- * Messages to other ranks, for the message matrix. Records lie in the arena (model/ompp_layout.h) and are good until the
- * end of the process.
+ * Messages to other ranks, for the message matrix. Records lie in the arena (model/ompp_layout.h) and are good until
+ * the end of the process.
  */
 #ifndef OMPP_MESSAGE_H
 #define OMPP_MESSAGE_H
