@@ -3,9 +3,8 @@
 #include "base/ompp_utf8.h"
 
 #include <inttypes.h>
-#include <math.h>
 
-void ompp_json_text(FILE *out, const char *text)
+static void put_text(FILE *out, const char *text, bool plain)
 {
     uint32_t code;
 
@@ -13,7 +12,8 @@ void ompp_json_text(FILE *out, const char *text)
     for (const char *at = text; *at;) {
         const size_t n = ompp_utf8_next(at, &code);
         const unsigned char c = (unsigned char)*at;
-        if (n == 0 && c < 0x80) fprintf(out, "\\u%04x", c); /* control characters */
+        if (n == 0 && plain && c != '\t') putc('?', out);
+        else if (n == 0 && c < 0x80) fprintf(out, "\\u%04x", c); /* control characters */
         else if (n == 0) fputs("\\ufffd", out);
         else if (c == '"' || c == '\\') fprintf(out, "\\%c", c);
         else fwrite(at, 1, n, out);
@@ -22,7 +22,9 @@ void ompp_json_text(FILE *out, const char *text)
     putc('"', out);
 }
 
-static void begin(ompp_json_t *json, const char *name)
+void ompp_json_text(FILE *out, const char *text) { put_text(out, text, false); }
+
+void ompp_json_begin(ompp_json_t *json, const char *name)
 {
     if (json->follows) fputs(name ? ", " : ",", json->out);
     json->follows = true;
@@ -35,7 +37,7 @@ void ompp_json_open(ompp_json_t *json, const char *name, char bracket)
 {
     const bool row = !name && bracket == '{' && json->follows;
 
-    begin(json, name);
+    ompp_json_begin(json, name);
     if (row) putc('\n', json->out);
     putc(bracket, json->out);
     json->follows = false;
@@ -49,19 +51,12 @@ void ompp_json_close(ompp_json_t *json, char bracket)
 
 void ompp_json_number(ompp_json_t *json, const char *name, uint64_t value)
 {
-    begin(json, name);
+    ompp_json_begin(json, name);
     fprintf(json->out, "%" PRIu64, value);
-}
-
-void ompp_json_real(ompp_json_t *json, const char *name, double value)
-{
-    begin(json, name);
-    if (isfinite(value)) fprintf(json->out, "%.9g", value);
-    else fputs("null", json->out);
 }
 
 void ompp_json_string(ompp_json_t *json, const char *name, const char *text)
 {
-    begin(json, name);
-    ompp_json_text(json->out, text);
+    ompp_json_begin(json, name);
+    put_text(json->out, text, json->plain);
 }

@@ -66,6 +66,7 @@ ompp_html_t *ompp_html_new(FILE *out)
 
     if (!h) return NULL;
     h->out = out;
+    h->json.plain = true;
     h->json.out = fopencookie(h, "w", (cookie_io_functions_t){.write = take});
     if (h->json.out && deflateInit(&h->deflate, Z_DEFAULT_COMPRESSION) == Z_OK) {
         setvbuf(h->json.out, h->plain, _IOFBF, sizeof h->plain);

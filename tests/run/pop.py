@@ -13,7 +13,7 @@ import sys
 import harness
 
 SOURCE = os.path.join(harness.HERE, "pop.c")
-NEAR = 0.06  # a busy machine holds up a thread now and then
+NEAR = 0.1  # a busy machine holds up a thread now and then
 FULL = dict(OMPP_EFFICIENCY="full", OMPP_SUMMARY="off")
 
 
@@ -39,13 +39,14 @@ def longest_chain(case, told):
 
 def by_hand(case, out, run, duration, begins):
     """
-    {name: value} of the run, from what each thread says that it worked. What it does before and after that is in `communication` too.
-    begins: of each rank, in seconds; all meet before the first one works.
+    {name: (least, most)} of the run, from what each thread says that it worked. What it does before and after that is in `communication`
+    too. begins: of each rank, in seconds; others wait for the last one, if they have not more to do before.
     """
     told = told_by(out)
     most = run["communication"] * duration
-    ideal = most - max(work for work, _, _ in told) + longest_chain(case, told) + max(begins) - min(begins)
-    return dict(transfer=ideal / duration, serialisation=most / ideal)
+    ideal = most - max(work for work, _, _ in told) + longest_chain(case, told)
+    later = ideal + max(begins) - min(begins)
+    return dict(transfer=(ideal / duration, later / duration), serialisation=(most / later, most / ideal))
 
 
 def scenarios(case, out, duration):
@@ -63,9 +64,9 @@ def wrong_values(case, out, report):
     run = found["efficiency"][0]
     duration = found["duration_ns"] / 1e9
     begins = [int(ns) / 1e9 for ns in re.findall(r'<rank [^>]*begin-epoch-ns="(\d+)"', open(report).read())]
-    for name, value in by_hand(case, out, run, duration, begins).items():
-        if abs(run.get(name, -1) - value) > NEAR:
-            yield "%s is %s, by hand %.3f" % (name, run.get(name), value)
+    for name, (least, most) in by_hand(case, out, run, duration, begins).items():
+        if not least - NEAR <= run.get(name, -1) <= most + NEAR:
+            yield "%s is %s, by hand from %.3f to %.3f" % (name, run.get(name), least, most)
     ideal = {g["scenario"]: g for g in found["ideal"]}
     for name, value in scenarios(case, out, duration).items():
         if name not in ideal or not ideal[name]["low"] - NEAR <= value <= ideal[name]["high"] + NEAR:
@@ -122,6 +123,8 @@ def forms(verdict, scratch):
     wanted = "%.2f = %.2f x %.2f   communication = serialisation x transfer" % (run["communication"], run["serialisation"], run["transfer"])
     verdict.check(wanted in text, "text lacks " + wanted)
     verdict.check("(serialisation %.2f x transfer %.2f)" % (run["serialisation"], run["transfer"]) in text, "summary lacks them")
+    summary = show("summary", path).strip()
+    verdict.check(summary and summary in text and len(summary.splitlines()) <= 15, "ompp-report summary: " + summary)
     rows = [line.split(",") for line in re.search(r"##BEG ompp efficiency\n(.*?)\n##END", csv, re.S)[1].split("\n")]
     for column, name in (("serialisation", "serialisation"), ("transfer", "transfer"), ("MPI transfer", "mpi_transfer")):
         verdict.check(abs(float(rows[1][rows[0].index(column)]) - run[name]) < 1e-5, "CSV: " + column)
