@@ -1,6 +1,7 @@
 #include "analysis/ompp_efficiency.h"
 
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_ideal_clocks.h"
 #include "analysis/ompp_meets.h"
 #include "analysis/ompp_node.h"
 #include "analysis/ompp_properties.h"
@@ -347,7 +348,37 @@ static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 static ompp_pop_t pop(double mean, double most, double length)
 {
     if (most > length) most = length;
-    return (ompp_pop_t){ratio(mean, length), ratio(mean, most), ratio(most, length)};
+    return (ompp_pop_t){ratio(mean, length), ratio(mean, most), ratio(most, length), 0, 0, 0, 0};
+}
+
+/* Between what the thread or rank with the most work does, which is to be done in any case, and all of the time. */
+static double possible(const ompp_pop_t *pop, double transfer)
+{
+    return transfer < pop->communication ? pop->communication : transfer > 1 ? 1 : transfer;
+}
+
+static bool divide_communication(const ompp_profile_t *p, ompp_whatif_ideal_t ideal, ompp_pop_t *pop, bool *is_estimate)
+{
+    ompp_ideal_gain_t gain;
+
+    if (!ompp_analysis_ideal_clock(p, ideal, &gain)) return false;
+    pop->transfer = possible(pop, 1 - gain.gain);
+    pop->serialisation = ratio(pop->communication, pop->transfer);
+    if (gain.is_known) pop->low = possible(pop, 1 - gain.high), pop->high = possible(pop, 1 - gain.low);
+    *is_estimate = gain.is_estimate;
+    return true;
+}
+
+static void divide_all(const ompp_profile_t *p, ompp_efficiency_t *e)
+{
+    ompp_pop_t *all = &e->all, *mpi = &e->mpi, *openmp = &e->openmp;
+
+    if (!divide_communication(p, OMPP_WHATIF_NO_COST, all, &e->is_estimate) ||
+        !divide_communication(p, OMPP_WHATIF_NO_NETWORK, mpi, &e->is_estimate))
+        return;
+    openmp->serialisation = ratio(all->serialisation, mpi->serialisation);
+    openmp->transfer = ratio(all->transfer, mpi->transfer);
+    if (all->high > 0 && mpi->low > 0) openmp->low = all->low / mpi->high, openmp->high = all->high / mpi->low;
 }
 
 /* Threads of the unit that are done before others; and what nobody knows. */
@@ -412,8 +443,14 @@ static bool measure(part_t *part)
     if (part->inside) most_outside = all; /* threads, not ranks, are compared */
     e->all = pop((double)e->useful_ns / n, (double)most, all);
     e->mpi = pop((double)(e->thread_ns - mpi) / n, most_outside, all);
-    e->openmp = (ompp_pop_t){ratio(e->all.parallel, e->mpi.parallel), ratio(e->all.balance, e->mpi.balance),
-                             ratio(e->all.communication, e->mpi.communication)};
+    e->openmp = (ompp_pop_t){ratio(e->all.parallel, e->mpi.parallel),
+                             ratio(e->all.balance, e->mpi.balance),
+                             ratio(e->all.communication, e->mpi.communication),
+                             0,
+                             0,
+                             0,
+                             0};
+    if (part->region == OMPP_NONE) divide_all(part->p, e);
     e->idle_ns = e->thread_ns - e->useful_ns;
     for (unsigned class = 0; class < OMPP_CLASS_NUM; class ++) e->idle_ns -= e->class_ns[class];
     return true;

@@ -301,9 +301,12 @@ static void in_child(void)
 
 void ompp_causal_start(void)
 {
-    ompp_causal.mode = strcmp(ompp_env.causal, "virtual") == 0 ? OMPP_WHATIF_VIRTUAL
-                       : strcmp(ompp_env.causal, "delay") == 0 ? OMPP_WHATIF_DELAY
-                                                               : OMPP_WHATIF_OFF;
+    const ompp_whatif_mode_t asked = strcmp(ompp_env.causal, "virtual") == 0 ? OMPP_WHATIF_VIRTUAL
+                                     : strcmp(ompp_env.causal, "delay") == 0 ? OMPP_WHATIF_DELAY
+                                                                             : OMPP_WHATIF_OFF;
+    const bool full = strcmp(ompp_env.efficiency, "full") == 0;
+
+    ompp_causal.mode = asked == OMPP_WHATIF_OFF && full ? OMPP_WHATIF_VIRTUAL : asked;
     if (ompp_causal.mode == OMPP_WHATIF_OFF) return;
     ompp_prefault_library((const void *)ompp_causal_start);
     atomic_store(&ompp_causal.set, 1);
@@ -313,8 +316,9 @@ void ompp_causal_start(void)
     subscribers[OMPP_WHATIF_DELAY].shared_size = ompp_causal_node_size();
     if (ompp_causal.mode == OMPP_WHATIF_DELAY) ompp_causal.rule = (ompp_clocks_rule_t){.delays = true};
     ompp_causal_calibrate();
-    ompp_causal_limit_slots((unsigned)ompp_env.causal_clocks / OMPP_WHATIF_SPEEDUPS);
     if (!ompp_causal_result_open() || !ompp_meter_add(&meter)) return;
+    if (ompp_causal.mode == OMPP_WHATIF_VIRTUAL) ompp_causal_follow_ideal();
+    ompp_causal_limit_slots(asked == OMPP_WHATIF_OFF ? 0 : (unsigned)ompp_env.causal_clocks / OMPP_WHATIF_SPEEDUPS);
     ompp_progress_on_visit(at_progress);
     pthread_atfork(NULL, NULL, in_child);
     __atomic_store_n(&ompp_sync_subscriber, &subscribers[ompp_causal.mode], __ATOMIC_RELEASE);

@@ -109,20 +109,24 @@ static void put_whatif_clock(writer_t *w, const ompp_whatif_clock_t *clock)
     for (uint32_t i = 0; i < clock->nblocks; i++) put_record(w, &clock->blocks[i], &ompp_packed_whatif_block);
 }
 
+static void put_whatif_region(writer_t *w, const ompp_whatif_region_t *region)
+{
+    put_record(w, region, &ompp_packed_whatif_region);
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
+        put(w, region->clocks[k].permille);
+        if (region->clocks[k].permille) put_whatif_clock(w, &region->clocks[k]);
+    }
+}
+
 static void put_whatif(writer_t *w, const ompp_whatif_t *x)
 {
     put(w, x->mode);
     if (x->mode == OMPP_WHATIF_OFF) return;
     put_record(w, x, &ompp_packed_whatif);
     put_whatif_clock(w, &x->control);
+    put_whatif_region(w, &x->ideal);
     put(w, x->nregions);
-    for (size_t i = 0; i < x->nregions; i++) {
-        put_record(w, &x->regions[i], &ompp_packed_whatif_region);
-        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
-            put(w, x->regions[i].clocks[k].permille);
-            if (x->regions[i].clocks[k].permille) put_whatif_clock(w, &x->regions[i].clocks[k]);
-        }
-    }
+    for (size_t i = 0; i < x->nregions; i++) put_whatif_region(w, &x->regions[i]);
     put_list(w, x->points, x->npoints, &ompp_packed_whatif_point);
 }
 
@@ -166,6 +170,7 @@ int ompp_pack(const ompp_profile_t *profile, void **data, uint64_t *bytes)
     put_list(&w, profile->objects, profile->nobjects, &ompp_packed_object);
     put_list(&w, profile->coverage, profile->ncoverage, &ompp_packed_coverage);
     put_list(&w, profile->settings, profile->nsettings, &ompp_packed_setting);
+    put_list(&w, profile->messages, profile->nmessages, &ompp_packed_message);
     put_whatif(&w, &profile->whatif);
     put_nodes(&w, profile);
     if (!w.failed) put_fixed(&w, ompp_hash_bytes(OMPP_HASH_START, w.data, w.used));

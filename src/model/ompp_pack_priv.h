@@ -22,8 +22,8 @@ typedef struct {
 
 extern const ompp_packed_t ompp_packed_profile, ompp_packed_rank, ompp_packed_location, ompp_packed_module,
     ompp_packed_region, ompp_packed_metric, ompp_packed_object, ompp_packed_coverage, ompp_packed_setting,
-    ompp_packed_whatif, ompp_packed_whatif_clock, ompp_packed_whatif_block, ompp_packed_whatif_region,
-    ompp_packed_whatif_point, ompp_packed_spread, ompp_packed_node, ompp_packed_block;
+    ompp_packed_message, ompp_packed_whatif, ompp_packed_whatif_clock, ompp_packed_whatif_block,
+    ompp_packed_whatif_region, ompp_packed_whatif_point, ompp_packed_spread, ompp_packed_node, ompp_packed_block;
 
 #define OMPP_PACK_MAGIC_BYTES 8
 #define OMPP_PACK_CHECKSUM_BYTES 8

@@ -57,6 +57,9 @@ RECORD(coverage, NUMBER(kind), NUMBER(subject), NUMBER(reason), NUMBER(count), N
 #define T ompp_setting_t
 RECORD(setting, NUMBER(name), NUMBER(value))
 #undef T
+#define T ompp_message_t
+RECORD(message, INDEX(from), INDEX(to), NUMBER(messages), NUMBER(bytes))
+#undef T
 #define T ompp_whatif_t
 RECORD(whatif, NUMBER(why), NUMBER(time_ns), NUMBER(paid_ns), NUMBER(events), NUMBER(cost_ns), NUMBER(lost),
        NUMBER(lost_ns), NUMBER(worked_ns), NUMBER(outside_ns), NUMBER(suspended_ns), NUMBER(replayed), NUMBER(kept),

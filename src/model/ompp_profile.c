@@ -57,6 +57,7 @@ void ompp_profile_free(ompp_profile_t *profile)
     free(profile->objects);
     free(profile->coverage);
     free(profile->settings);
+    free(profile->messages);
     free(profile->whatif.regions);
     free(profile->whatif.points);
     ompp_table_fini(&profile->index);
@@ -131,6 +132,11 @@ uint32_t ompp_profile_add_whatif_region(ompp_profile_t *profile, const ompp_what
 uint32_t ompp_profile_add_whatif_point(ompp_profile_t *profile, const ompp_whatif_point_t *point)
 {
     return ADD(whatif.points, whatif.npoints, whatif.apoints, *point);
+}
+
+uint32_t ompp_profile_add_message(ompp_profile_t *profile, const ompp_message_t *message)
+{
+    return ADD(messages, nmessages, amessages, *message);
 }
 
 uint32_t ompp_profile_add_setting(ompp_profile_t *profile, const char *name, const char *value)

@@ -182,12 +182,32 @@ static void get_settings(reader_t *r, ompp_profile_t *p)
     }
 }
 
+static void get_messages(reader_t *r, ompp_profile_t *p)
+{
+    const size_t n = get_count(r, ompp_packed_message.n);
+
+    for (size_t i = 0; i < n && !r->bad; i++) {
+        ompp_message_t message = {0};
+        get_record(r, &message, &ompp_packed_message);
+        if (!r->bad) ompp_profile_add_message(p, &message);
+    }
+}
+
 static void get_whatif_clock(reader_t *r, ompp_whatif_clock_t *clock)
 {
     get_record(r, clock, &ompp_packed_whatif_clock);
     if (clock->nblocks > OMPP_WHATIF_BLOCKS) fail(r);
     for (uint32_t i = 0; !r->bad && i < clock->nblocks; i++)
         get_record(r, &clock->blocks[i], &ompp_packed_whatif_block);
+}
+
+static void get_whatif_region(reader_t *r, ompp_whatif_region_t *region)
+{
+    get_record(r, region, &ompp_packed_whatif_region);
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
+        region->clocks[k].permille = get32(r);
+        if (region->clocks[k].permille) get_whatif_clock(r, &region->clocks[k]);
+    }
 }
 
 static void get_whatif(reader_t *r, ompp_profile_t *p)
@@ -198,14 +218,11 @@ static void get_whatif(reader_t *r, ompp_profile_t *p)
     if (x->mode == OMPP_WHATIF_OFF) return;
     get_record(r, x, &ompp_packed_whatif);
     get_whatif_clock(r, &x->control);
+    get_whatif_region(r, &x->ideal);
     size_t n = get_count(r, ompp_packed_whatif_region.n);
     for (size_t i = 0; i < n && !r->bad; i++) {
         ompp_whatif_region_t region = {0};
-        get_record(r, &region, &ompp_packed_whatif_region);
-        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
-            region.clocks[k].permille = get32(r);
-            if (region.clocks[k].permille) get_whatif_clock(r, &region.clocks[k]);
-        }
+        get_whatif_region(r, &region);
         ompp_profile_add_whatif_region(p, &region);
     }
     n = get_count(r, ompp_packed_whatif_point.n);
@@ -285,6 +302,7 @@ int ompp_unpack(const void *data, uint64_t bytes, ompp_profile_t **profile)
     get_lists(&r, p);
     get_coverage(&r, p);
     get_settings(&r, p);
+    get_messages(&r, p);
     get_whatif(&r, p);
     get_nodes(&r, p);
     if (p->failed) rc = -OMPP_E_NOMEM;

@@ -188,16 +188,31 @@ RECORD(efficiency, "efficiency", FIELD("region", INDEX, MAY, ompp_efficiency_t, 
        FIELD("parallel", REAL, MUST, ompp_efficiency_t, all.parallel),
        FIELD("balance", REAL, MUST, ompp_efficiency_t, all.balance),
        FIELD("communication", REAL, MUST, ompp_efficiency_t, all.communication),
+       FIELD("serialisation", REAL, MAY, ompp_efficiency_t, all.serialisation),
+       FIELD("transfer", REAL, MAY, ompp_efficiency_t, all.transfer),
+       FIELD("transfer-low", REAL, MAY, ompp_efficiency_t, all.low),
+       FIELD("transfer-high", REAL, MAY, ompp_efficiency_t, all.high),
        FIELD("mpi-parallel", REAL, MUST, ompp_efficiency_t, mpi.parallel),
        FIELD("mpi-balance", REAL, MUST, ompp_efficiency_t, mpi.balance),
        FIELD("mpi-communication", REAL, MUST, ompp_efficiency_t, mpi.communication),
+       FIELD("mpi-serialisation", REAL, MAY, ompp_efficiency_t, mpi.serialisation),
+       FIELD("mpi-transfer", REAL, MAY, ompp_efficiency_t, mpi.transfer),
+       FIELD("mpi-transfer-low", REAL, MAY, ompp_efficiency_t, mpi.low),
+       FIELD("mpi-transfer-high", REAL, MAY, ompp_efficiency_t, mpi.high),
        FIELD("openmp-parallel", REAL, MUST, ompp_efficiency_t, openmp.parallel),
        FIELD("openmp-balance", REAL, MUST, ompp_efficiency_t, openmp.balance),
-       FIELD("openmp-communication", REAL, MUST, ompp_efficiency_t, openmp.communication));
+       FIELD("openmp-communication", REAL, MUST, ompp_efficiency_t, openmp.communication),
+       FIELD("openmp-serialisation", REAL, MAY, ompp_efficiency_t, openmp.serialisation),
+       FIELD("openmp-transfer", REAL, MAY, ompp_efficiency_t, openmp.transfer),
+       FIELD("openmp-transfer-low", REAL, MAY, ompp_efficiency_t, openmp.low),
+       FIELD("openmp-transfer-high", REAL, MAY, ompp_efficiency_t, openmp.high));
 
 RECORD(loss, "loss", NAMED("to", losts, MUST, ompp_loss_t, lost), FIELD("lost-ns", U64, MUST, ompp_loss_t, lost_ns),
        FIELD("region", INDEX, MAY, ompp_loss_t, region), FIELD("node", INDEX, MAY, ompp_loss_t, node),
        FIELD("rank", INDEX, MAY, ompp_loss_t, rank), FIELD("rank-ns", U64, MAY, ompp_loss_t, rank_ns));
+
+RECORD(message, "message", FIELD("from", INDEX, MAY, ompp_message_t, from), FIELD("to", INDEX, MAY, ompp_message_t, to),
+       FIELD("messages", U64, MUST, ompp_message_t, messages), FIELD("bytes", U64, MAY, ompp_message_t, bytes));
 
 RECORD(whatif, "whatif", NAMED("mode", modes, MUST, ompp_whatif_t, mode), FIELD("why", TEXT, MAY, ompp_whatif_t, why),
        FIELD("time-ns", U64, MUST, ompp_whatif_t, time_ns), FIELD("paid-ns", U64, MAY, ompp_whatif_t, paid_ns),
@@ -223,6 +238,9 @@ RECORD(followed, "followed", FIELD("region", INDEX, MAY, ompp_whatif_region_t, r
        FIELD("followed-ns", U64, MUST, ompp_whatif_region_t, followed_ns),
        FIELD("visits", U64, MAY, ompp_whatif_region_t, visits),
        FIELD("total-ns", U64, MAY, ompp_whatif_region_t, total_ns));
+
+RECORD(ideal, "ideal", BITS("flags", flags, ompp_whatif_region_t, flags),
+       FIELD("followed-ns", U64, MUST, ompp_whatif_region_t, followed_ns));
 
 RECORD(clock, "clock", FIELD("permille", U32, MUST, ompp_whatif_clock_t, permille),
        FIELD("time-ns", U64, MUST, ompp_whatif_clock_t, time_ns),

@@ -79,11 +79,11 @@ typedef struct {
     uint32_t flags;
 } ompp_xml_result_t;
 
-extern const ompp_xml_record_t ompp_xml_whatif, ompp_xml_point, ompp_xml_control, ompp_xml_followed, ompp_xml_clock,
-    ompp_xml_block, ompp_xml_result, ompp_xml_gain;
+extern const ompp_xml_record_t ompp_xml_whatif, ompp_xml_point, ompp_xml_control, ompp_xml_ideal, ompp_xml_followed,
+    ompp_xml_clock, ompp_xml_block, ompp_xml_result, ompp_xml_gain;
 extern const ompp_xml_record_t ompp_xml_run, ompp_xml_setting, ompp_xml_module, ompp_xml_rank, ompp_xml_location,
     ompp_xml_region, ompp_xml_metric, ompp_xml_object, ompp_xml_node, ompp_xml_times, ompp_xml_phase, ompp_xml_values,
-    ompp_xml_spread, ompp_xml_coverage, ompp_xml_property, ompp_xml_efficiency, ompp_xml_loss;
+    ompp_xml_spread, ompp_xml_coverage, ompp_xml_property, ompp_xml_efficiency, ompp_xml_loss, ompp_xml_message;
 
 /**
  * \brief Makes text safe for XML: a backslash becomes \\, a byte that XML cannot carry \xHH.

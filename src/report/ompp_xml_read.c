@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE /* memmem */
 #include "report/ompp_report.h"
-#include "report/ompp_xml_priv.h"
+#include "report/ompp_xml_read_priv.h"
 
 #include "analysis/ompp_efficiency.h"
 #include "analysis/ompp_properties.h"
@@ -15,224 +15,75 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <libxml/xmlreader.h>
 #include <locale.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_DEPTH 5
-
-typedef struct xml_in xml_in_t;
-
-/* What to do at an element; its place is given by its parent. */
-typedef struct {
-    const char *name, *parent; /* parent "": the document */
-    void (*enter)(xml_in_t *x);
-    void (*text)(xml_in_t *x, const char *text);
-} element_t;
-
-struct xml_in {
-    xmlTextReaderPtr reader;
-    ompp_profile_t *profile;
-    const element_t *open[MAX_DEPTH];
-    bool have_run, have_root, have_root_node;
-    uint64_t *values; /* of the open <times> or <values> */
-    uint32_t nvalues;
-    bool have_values; /* the list of <values> was read */
-    int rc;
-    int syntax_line;
-    char syntax[256]; /* message of the XML parser */
-    char why[512];
-    unsigned builtin;      /* built-in metrics seen */
-    ompp_table_t followed; /* regions and points of <followed> seen */
-    int64_t lost_ns;       /* of <efficiency>, less what <loss> has */
-};
-
-__attribute__((format(printf, 3, 4))) static void fail(xml_in_t *x, int code, const char *format, ...)
-{
-    va_list args;
-
-    if (x->rc) return;
-    x->rc = -code;
-    va_start(args, format);
-    vsnprintf(x->why, sizeof x->why, format, args);
-    va_end(args);
-    for (char *c = x->why; *c; c++) /* it may quote the file, and is one line */
-        if ((unsigned char)*c < ' ') *c = ' ';
-}
-
-/* ---- Attributes -------------------------------------------------------------------------------------------------- */
-
-/* Stores one attribute in the record. text may be changed. */
-static bool parse_field(xml_in_t *x, const ompp_xml_field_t *field, char *text, void *record)
-{
-    void *at = (char *)record + field->offset;
-    uint64_t u64;
-    uint32_t u32;
-    int64_t i64;
-    double real;
-    bool flag;
-
-    switch (field->type) {
-    case OMPP_XML_U32:
-    case OMPP_XML_INDEX:
-        if (!ompp_xml_parse_u64(text, UINT32_MAX - 1, &u64)) return false;
-        u32 = (uint32_t)u64;
-        memcpy(at, &u32, sizeof u32);
-        return true;
-    case OMPP_XML_U64:
-    case OMPP_XML_HEX:
-        if (field->type == OMPP_XML_HEX ? !ompp_xml_parse_hex(text, &u64) : !ompp_xml_parse_u64(text, UINT64_MAX, &u64))
-            return false;
-        memcpy(at, &u64, sizeof u64);
-        return true;
-    case OMPP_XML_BOOL:
-        flag = strcmp(text, "true") == 0;
-        memcpy(at, &flag, sizeof flag);
-        return flag || strcmp(text, "false") == 0;
-    case OMPP_XML_DOUBLE:
-        if (!ompp_xml_parse_double(text, &real)) return false;
-        memcpy(at, &real, sizeof real);
-        return true;
-    case OMPP_XML_REAL:
-        if (!ompp_xml_parse_real(text, &real)) return false;
-        memcpy(at, &real, sizeof real);
-        return true;
-    case OMPP_XML_I64:
-        if (!ompp_xml_parse_i64(text, &i64)) return false;
-        memcpy(at, &i64, sizeof i64);
-        return true;
-    case OMPP_XML_SET:
-        if (!ompp_xml_parse_set(field->names, text, &u32)) return false;
-        memcpy(at, &u32, sizeof u32);
-        return true;
-    case OMPP_XML_TEXT:
-        if (!ompp_xml_unescape(text)) return false;
-        u32 = ompp_profile_string(x->profile, text);
-        memcpy(at, &u32, sizeof u32);
-        return true;
-    case OMPP_XML_NAME:
-        if (!ompp_xml_parse_name(field->names, text, &u32)) return false;
-        memcpy(at, &u32, sizeof u32);
-        return true;
-    }
-    return false;
-}
-
-static size_t find_field(const ompp_xml_record_t *record, const char *name)
-{
-    size_t i = 0;
-
-    while (i < record->nfields && strcmp(record->fields[i].name, name) != 0) i++;
-    return i;
-}
-
-/* The attribute under the cursor. seen: bit per field, bit 31 for the id. */
-static void read_attribute(xml_in_t *x, const ompp_xml_record_t *record, void *data, uint64_t *id, uint32_t *seen)
-{
-    const char *name = (const char *)xmlTextReaderConstName(x->reader);
-    xmlChar *value = xmlTextReaderValue(x->reader);
-    size_t i = find_field(record, name ? name : "");
-
-    if (!name || !value) {
-        fail(x, OMPP_E_NOMEM, "out of memory");
-    } else if (id && strcmp(name, "id") == 0) {
-        *seen |= 1u << 31;
-        if (!ompp_xml_parse_u64((char *)value, UINT32_MAX, id))
-            fail(x, OMPP_E_FORMAT, "id \"%.60s\" is not a number", value);
-    } else if (i == record->nfields) {
-        fail(x, OMPP_E_FORMAT, "<%s> has no attribute \"%.60s\"", record->element, name);
-    } else {
-        char shown[64];
-        snprintf(shown, sizeof shown, "%s", (char *)value);
-        *seen |= 1u << i;
-        if (!parse_field(x, &record->fields[i], (char *)value, data))
-            fail(x, OMPP_E_FORMAT, "<%s %s=\"%s\">: not a valid value", record->element, name, shown);
-    }
-    xmlFree(value);
-}
-
-/* Reads the attributes of the element under the cursor into data, which the caller has cleared; indices become
- * OMPP_NONE. */
-static bool read_record(xml_in_t *x, const ompp_xml_record_t *record, void *data, uint64_t *id)
-{
-    uint32_t seen = 0, none = OMPP_NONE;
-
-    for (size_t i = 0; i < record->nfields; i++)
-        if (record->fields[i].type == OMPP_XML_INDEX)
-            memcpy((char *)data + record->fields[i].offset, &none, sizeof none);
-    while (x->rc == 0 && xmlTextReaderMoveToNextAttribute(x->reader) == 1) read_attribute(x, record, data, id, &seen);
-    xmlTextReaderMoveToElement(x->reader);
-    for (size_t i = 0; i < record->nfields; i++)
-        if (record->fields[i].required && !(seen & 1u << i))
-            fail(x, OMPP_E_FORMAT, "<%s> lacks the attribute \"%s\"", record->element, record->fields[i].name);
-    if (id && !(seen & 1u << 31)) fail(x, OMPP_E_FORMAT, "<%s> lacks the attribute \"id\"", record->element);
-    return x->rc == 0;
-}
-
 /* Elements of a list count from 0, so that an index is found without searching, and never points ahead. */
-static bool read_numbered(xml_in_t *x, const ompp_xml_record_t *record, void *data, size_t expected)
+static bool read_numbered(ompp_xml_in_t *x, const ompp_xml_record_t *record, void *data, size_t expected)
 {
     uint64_t id;
 
-    if (!read_record(x, record, data, &id)) return false;
-    if (id != expected) fail(x, OMPP_E_FORMAT, "<%s> has id %" PRIu64 ", expected %zu", record->element, id, expected);
+    if (!ompp_xml_read_record(x, record, data, &id)) return false;
+    if (id != expected)
+        ompp_xml_fail(x, OMPP_E_FORMAT, "<%s> has id %" PRIu64 ", expected %zu", record->element, id, expected);
     return x->rc == 0;
 }
 
 /* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
-static void enter_root(xml_in_t *x)
+static void enter_root(ompp_xml_in_t *x)
 {
     static const ompp_xml_field_t format = {"format", OMPP_XML_U32, 0, true, NULL};
     static const ompp_xml_record_t root = {"ompp-profile", 1, &format};
     uint32_t version = 0;
 
     x->have_root = true;
-    if (read_record(x, &root, &version, NULL) && version != OMPP_REPORT_FORMAT)
-        fail(x, OMPP_E_VERSION, "format %" PRIu32 ", this program reads format %d", version, OMPP_REPORT_FORMAT);
+    if (ompp_xml_read_record(x, &root, &version, NULL) && version != OMPP_REPORT_FORMAT)
+        ompp_xml_fail(x, OMPP_E_VERSION, "format %" PRIu32 ", this program reads format %d", version,
+                      OMPP_REPORT_FORMAT);
 }
 
-static void enter_run(xml_in_t *x)
+static void enter_run(ompp_xml_in_t *x)
 {
-    if (x->have_run) fail(x, OMPP_E_FORMAT, "second <run>");
+    if (x->have_run) ompp_xml_fail(x, OMPP_E_FORMAT, "second <run>");
     x->have_run = true;
-    read_record(x, &ompp_xml_run, x->profile, NULL);
+    ompp_xml_read_record(x, &ompp_xml_run, x->profile, NULL);
 }
 
-static void enter_list(xml_in_t *x)
+static void enter_list(ompp_xml_in_t *x)
 {
-    if (!x->have_run) fail(x, OMPP_E_FORMAT, "<run> must come first");
-    if (xmlTextReaderHasAttributes(x->reader) == 1) fail(x, OMPP_E_FORMAT, "attributes where none are known");
+    if (!x->have_run) ompp_xml_fail(x, OMPP_E_FORMAT, "<run> must come first");
+    if (xmlTextReaderHasAttributes(x->reader) == 1) ompp_xml_fail(x, OMPP_E_FORMAT, "attributes where none are known");
 }
 
-static void enter_setting(xml_in_t *x)
+static void enter_setting(ompp_xml_in_t *x)
 {
     ompp_setting_t s = {0};
 
-    if (read_record(x, &ompp_xml_setting, &s, NULL))
+    if (ompp_xml_read_record(x, &ompp_xml_setting, &s, NULL))
         ompp_profile_add_setting(x->profile, ompp_profile_text(x->profile, s.name),
                                  ompp_profile_text(x->profile, s.value));
 }
 
-static void enter_module(xml_in_t *x)
+static void enter_module(ompp_xml_in_t *x)
 {
     ompp_module_t m = {0};
 
     if (read_numbered(x, &ompp_xml_module, &m, x->profile->nmodules)) ompp_profile_add_module(x->profile, &m);
 }
 
-static void enter_rank(xml_in_t *x)
+static void enter_rank(ompp_xml_in_t *x)
 {
     ompp_profile_t *p = x->profile;
     ompp_rank_t r = {0};
 
-    if (!read_record(x, &ompp_xml_rank, &r, NULL)) return;
-    if (p->nranks_kept && p->ranks[p->nranks_kept - 1].rank >= r.rank) fail(x, OMPP_E_FORMAT, "ranks do not ascend");
-    if (r.rank >= p->nranks) fail(x, OMPP_E_FORMAT, "rank %" PRIu32 " of %" PRIu32, r.rank, p->nranks);
+    if (!ompp_xml_read_record(x, &ompp_xml_rank, &r, NULL)) return;
+    if (p->nranks_kept && p->ranks[p->nranks_kept - 1].rank >= r.rank)
+        ompp_xml_fail(x, OMPP_E_FORMAT, "ranks do not ascend");
+    if (r.rank >= p->nranks) ompp_xml_fail(x, OMPP_E_FORMAT, "rank %" PRIu32 " of %" PRIu32, r.rank, p->nranks);
     if (x->rc == 0) ompp_profile_add_rank(p, &r);
 }
 
@@ -243,27 +94,28 @@ static bool have_rank(const ompp_profile_t *p, uint32_t rank)
     return false;
 }
 
-static void enter_location(xml_in_t *x)
+static void enter_location(ompp_xml_in_t *x)
 {
     ompp_profile_t *p = x->profile;
     ompp_location_t l = {0};
 
     if (!read_numbered(x, &ompp_xml_location, &l, p->nlocations)) return;
     if (l.rank != OMPP_NONE && !have_rank(p, l.rank))
-        fail(x, OMPP_E_FORMAT, "location of the unknown rank %" PRIu32, l.rank);
+        ompp_xml_fail(x, OMPP_E_FORMAT, "location of the unknown rank %" PRIu32, l.rank);
     for (size_t i = 0; l.rank == OMPP_NONE && i < p->nlocations; i++)
-        if (p->locations[i].rank == OMPP_NONE) fail(x, OMPP_E_FORMAT, "second location without rank");
-    if (l.rank == OMPP_NONE && !p->nrest) fail(x, OMPP_E_FORMAT, "location without rank, but no rest-ranks");
+        if (p->locations[i].rank == OMPP_NONE) ompp_xml_fail(x, OMPP_E_FORMAT, "second location without rank");
+    if (l.rank == OMPP_NONE && !p->nrest) ompp_xml_fail(x, OMPP_E_FORMAT, "location without rank, but no rest-ranks");
     if (x->rc == 0) ompp_profile_add_location(p, &l);
 }
 
-static void enter_region(xml_in_t *x)
+static void enter_region(ompp_xml_in_t *x)
 {
     ompp_profile_t *p = x->profile;
     ompp_region_t r = {0};
 
     if (!read_numbered(x, &ompp_xml_region, &r, p->nregions)) return;
-    if (r.module != OMPP_NONE && r.module >= p->nmodules) fail(x, OMPP_E_FORMAT, "unknown module %" PRIu32, r.module);
+    if (r.module != OMPP_NONE && r.module >= p->nmodules)
+        ompp_xml_fail(x, OMPP_E_FORMAT, "unknown module %" PRIu32, r.module);
     if (x->rc == 0) ompp_profile_add_region(p, &r);
 }
 
@@ -276,109 +128,113 @@ static uint32_t metrics_in(const ompp_profile_t *p, uint32_t set)
     return n;
 }
 
-static void enter_metric(xml_in_t *x)
+static void enter_metric(ompp_xml_in_t *x)
 {
     ompp_profile_t *p = x->profile;
     ompp_metric_t m = {0};
 
-    if (!read_record(x, &ompp_xml_metric, &m, NULL)) return;
+    if (!ompp_xml_read_record(x, &ompp_xml_metric, &m, NULL)) return;
     if (m.set == OMPP_SET_MPI) {
         bool same = m.index == x->builtin && m.index < OMPP_METRIC_MPI_NUM &&
                     strcmp(ompp_profile_text(p, m.name), ompp_mpi_metrics[m.index].name) == 0;
         if (!same)
-            fail(x, OMPP_E_FORMAT, "metric %" PRIu32 " of set %" PRIu32 " is not the expected one", m.index, m.set);
+            ompp_xml_fail(x, OMPP_E_FORMAT, "metric %" PRIu32 " of set %" PRIu32 " is not the expected one", m.index,
+                          m.set);
         x->builtin++;
         return;
     }
     if (m.set < OMPP_SET_FIRST_FREE || m.index != metrics_in(p, m.set))
-        fail(x, OMPP_E_FORMAT, "metric %" PRIu32 " of set %" PRIu32 " out of order", m.index, m.set);
+        ompp_xml_fail(x, OMPP_E_FORMAT, "metric %" PRIu32 " of set %" PRIu32 " out of order", m.index, m.set);
     if (x->rc == 0) ompp_profile_add_metric(p, &m);
 }
 
-static void enter_object(xml_in_t *x)
+static void enter_object(ompp_xml_in_t *x)
 {
     ompp_object_t o = {0};
 
     if (read_numbered(x, &ompp_xml_object, &o, x->profile->nobjects + 1)) ompp_profile_add_object(x->profile, &o);
 }
 
-static void enter_node(xml_in_t *x)
+static void enter_node(ompp_xml_in_t *x)
 {
     ompp_profile_t *p = x->profile;
     ompp_node_t n = {0};
     uint64_t id;
 
-    if (!read_record(x, &ompp_xml_node, &n, &id)) return;
+    if (!ompp_xml_read_record(x, &ompp_xml_node, &n, &id)) return;
     if (id == 0) { /* the profile comes with its root */
         if (n.parent != OMPP_NONE || n.region != OMPP_NONE || x->have_root_node)
-            fail(x, OMPP_E_FORMAT, "node 0 is the root, once, without parent and region");
+            ompp_xml_fail(x, OMPP_E_FORMAT, "node 0 is the root, once, without parent and region");
         p->nodes[0].first_ns = n.first_ns;
         p->nodes[0].first_rank = n.first_rank;
         x->have_root_node = true;
         return;
     }
-    if (!x->have_root_node) fail(x, OMPP_E_FORMAT, "the first node is not the root");
-    if (id != p->nnodes) fail(x, OMPP_E_FORMAT, "<node> has id %" PRIu64 ", expected %zu", id, p->nnodes);
-    if (n.parent >= p->nnodes) fail(x, OMPP_E_FORMAT, "the parent of node %" PRIu64 " does not stand before it", id);
-    if (n.region >= p->nregions) fail(x, OMPP_E_FORMAT, "node %" PRIu64 " has no known region", id);
+    if (!x->have_root_node) ompp_xml_fail(x, OMPP_E_FORMAT, "the first node is not the root");
+    if (id != p->nnodes) ompp_xml_fail(x, OMPP_E_FORMAT, "<node> has id %" PRIu64 ", expected %zu", id, p->nnodes);
+    if (n.parent >= p->nnodes)
+        ompp_xml_fail(x, OMPP_E_FORMAT, "the parent of node %" PRIu64 " does not stand before it", id);
+    if (n.region >= p->nregions) ompp_xml_fail(x, OMPP_E_FORMAT, "node %" PRIu64 " has no known region", id);
     if (x->rc == 0) ompp_profile_add_node(p, n.region, n.parent, n.first_ns, n.first_rank);
 }
 
 /* The block for the open element; leaves it in x->values. */
-static void open_block(xml_in_t *x, uint32_t location, uint32_t set, uint32_t object, uint32_t nvalues)
+static void open_block(ompp_xml_in_t *x, uint32_t location, uint32_t set, uint32_t object, uint32_t nvalues)
 {
     ompp_profile_t *p = x->profile;
     uint32_t node = (uint32_t)p->nnodes - 1, before = p->nodes[node].nblocks;
 
     x->values = NULL;
-    if (location >= p->nlocations) fail(x, OMPP_E_FORMAT, "unknown location %" PRIu32, location);
+    if (location >= p->nlocations) ompp_xml_fail(x, OMPP_E_FORMAT, "unknown location %" PRIu32, location);
     if (x->rc) return;
     x->values = ompp_profile_block(p, node, location, set, object, nvalues);
     x->nvalues = nvalues;
-    if (p->nodes[node].nblocks == before) fail(x, OMPP_E_FORMAT, "second value for location %" PRIu32, location);
+    if (p->nodes[node].nblocks == before)
+        ompp_xml_fail(x, OMPP_E_FORMAT, "second value for location %" PRIu32, location);
 }
 
-static void enter_times(xml_in_t *x)
+static void enter_times(ompp_xml_in_t *x)
 {
     ompp_profile_t *p = x->profile;
     ompp_xml_times_t t = {0};
     uint32_t region = p->nodes[p->nnodes - 1].region;
 
-    if (!read_record(x, &ompp_xml_times, &t, NULL)) return;
+    if (!ompp_xml_read_record(x, &ompp_xml_times, &t, NULL)) return;
     if (region == OMPP_NONE) {
-        fail(x, OMPP_E_FORMAT, "<times> of the root");
+        ompp_xml_fail(x, OMPP_E_FORMAT, "<times> of the root");
         return;
     }
     open_block(x, t.location, OMPP_SET_PHASES, 0, ompp_phase_values(p->regions[region].construct));
     if (x->rc == 0 && x->values) x->values[0] = t.visits;
 }
 
-static void enter_phase(xml_in_t *x)
+static void enter_phase(ompp_xml_in_t *x)
 {
     ompp_profile_t *p = x->profile;
     ompp_xml_phase_t phase = {0};
     unsigned construct = p->regions[p->nodes[p->nnodes - 1].region].construct, slot;
 
-    if (!read_record(x, &ompp_xml_phase, &phase, NULL) || !x->values) return;
+    if (!ompp_xml_read_record(x, &ompp_xml_phase, &phase, NULL) || !x->values) return;
     slot = ompp_phase_slot(construct, phase.phase);
     if (slot == OMPP_NO_SLOT)
-        fail(x, OMPP_E_FORMAT, "%s has no phase \"%s\"", ompp_constructs[construct].full, ompp_phase_name[phase.phase]);
+        ompp_xml_fail(x, OMPP_E_FORMAT, "%s has no phase \"%s\"", ompp_constructs[construct].full,
+                      ompp_phase_name[phase.phase]);
     for (unsigned i = 0; x->rc == 0 && i < OMPP_SLOT_NUM; i++) x->values[ompp_value_index(slot, i)] = phase.item[i];
 }
 
-static void enter_values(xml_in_t *x)
+static void enter_values(ompp_xml_in_t *x)
 {
     ompp_xml_values_t v = {0};
     uint32_t n;
 
     x->have_values = false;
-    if (!read_record(x, &ompp_xml_values, &v, NULL)) return;
+    if (!ompp_xml_read_record(x, &ompp_xml_values, &v, NULL)) return;
     n = v.set == OMPP_SET_MPI ? OMPP_METRIC_MPI_NUM : metrics_in(x->profile, v.set);
-    if (!n || v.set == OMPP_SET_PHASES) fail(x, OMPP_E_FORMAT, "unknown metric set %" PRIu32, v.set);
+    if (!n || v.set == OMPP_SET_PHASES) ompp_xml_fail(x, OMPP_E_FORMAT, "unknown metric set %" PRIu32, v.set);
     if (x->rc == 0) open_block(x, v.location, v.set, v.object, n);
 }
 
-static void text_values(xml_in_t *x, const char *text)
+static void text_values(ompp_xml_in_t *x, const char *text)
 {
     uint32_t n = 0;
 
@@ -387,103 +243,122 @@ static void text_values(xml_in_t *x, const char *text)
         size_t length = strcspn(text, " \t\r\n");
         snprintf(number, sizeof number, "%.*s", (int)(length < sizeof number ? length : sizeof number - 1), text);
         if (n < x->nvalues && !ompp_xml_parse_u64(number, UINT64_MAX, &x->values[n]))
-            fail(x, OMPP_E_FORMAT, "<values>: \"%s\" is not a number", number);
+            ompp_xml_fail(x, OMPP_E_FORMAT, "<values>: \"%s\" is not a number", number);
         text += length;
     }
     if (n != x->nvalues || x->have_values)
-        fail(x, OMPP_E_FORMAT, "<values> holds %" PRIu32 " numbers, expected %" PRIu32, n, x->nvalues);
+        ompp_xml_fail(x, OMPP_E_FORMAT, "<values> holds %" PRIu32 " numbers, expected %" PRIu32, n, x->nvalues);
     x->have_values = true;
 }
 
-static void enter_spread(xml_in_t *x)
+static void enter_spread(ompp_xml_in_t *x)
 {
     ompp_xml_spread_t s = {0};
     ompp_node_t *node = &x->profile->nodes[x->profile->nnodes - 1];
 
-    if (!read_record(x, &ompp_xml_spread, &s, NULL)) return;
+    if (!ompp_xml_read_record(x, &ompp_xml_spread, &s, NULL)) return;
     *(s.over_ranks ? &node->over_ranks : &node->over_threads) = s.spread;
 }
 
-static void enter_coverage(xml_in_t *x)
+static void enter_coverage(ompp_xml_in_t *x)
 {
     ompp_profile_t *p = x->profile;
     ompp_coverage_t c = {0};
     size_t before = p->ncoverage;
 
-    if (!read_record(x, &ompp_xml_coverage, &c, NULL)) return;
+    if (!ompp_xml_read_record(x, &ompp_xml_coverage, &c, NULL)) return;
     ompp_profile_add_coverage(p, c.kind, ompp_profile_text(p, c.subject), ompp_profile_text(p, c.reason), c.count);
-    if (p->ncoverage == before && !p->failed) fail(x, OMPP_E_FORMAT, "the same coverage line twice");
+    if (p->ncoverage == before && !p->failed) ompp_xml_fail(x, OMPP_E_FORMAT, "the same coverage line twice");
     if (x->rc == 0 && !p->failed) p->coverage[before].nranks = c.nranks;
 }
 
 /* Checked, and otherwise left: they follow from the rest. */
-static void enter_property(xml_in_t *x)
+static void enter_property(ompp_xml_in_t *x)
 {
     ompp_finding_t f = {0};
 
-    if (!read_record(x, &ompp_xml_property, &f, NULL)) return;
+    if (!ompp_xml_read_record(x, &ompp_xml_property, &f, NULL)) return;
     if (f.region != OMPP_NONE && f.region >= x->profile->nregions)
-        fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, f.region);
+        ompp_xml_fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, f.region);
+}
+
+static void enter_message(ompp_xml_in_t *x)
+{
+    ompp_message_t m = {0};
+
+    if (ompp_xml_read_record(x, &ompp_xml_message, &m, NULL)) ompp_profile_add_message(x->profile, &m);
 }
 
 /* Losses make up what is no useful time: of all of them together that is asked at the end. */
-static void enter_efficiency(xml_in_t *x)
+static void enter_efficiency(ompp_xml_in_t *x)
 {
     ompp_efficiency_t e = {0};
 
-    if (read_record(x, &ompp_xml_efficiency, &e, NULL)) x->lost_ns += (int64_t)(e.thread_ns - e.useful_ns);
+    if (ompp_xml_read_record(x, &ompp_xml_efficiency, &e, NULL)) x->lost_ns += (int64_t)(e.thread_ns - e.useful_ns);
 }
 
-static void enter_loss(xml_in_t *x)
+static void enter_loss(ompp_xml_in_t *x)
 {
     ompp_loss_t loss = {0};
 
-    if (read_record(x, &ompp_xml_loss, &loss, NULL)) x->lost_ns -= (int64_t)loss.lost_ns;
+    if (ompp_xml_read_record(x, &ompp_xml_loss, &loss, NULL)) x->lost_ns -= (int64_t)loss.lost_ns;
 }
 
 /* ---- What-if ----------------------------------------------------------------------------------------------------- */
 
-static void enter_whatif(xml_in_t *x)
+static void enter_whatif(ompp_xml_in_t *x)
 {
     ompp_whatif_t *w = &x->profile->whatif;
 
-    if (!x->have_run) fail(x, OMPP_E_FORMAT, "<run> must come first");
-    if (w->mode != OMPP_WHATIF_OFF) fail(x, OMPP_E_FORMAT, "second <whatif>");
-    read_record(x, &ompp_xml_whatif, w, NULL);
-    if (w->mode == OMPP_WHATIF_OFF) fail(x, OMPP_E_FORMAT, "<whatif> of a run without");
+    if (!x->have_run) ompp_xml_fail(x, OMPP_E_FORMAT, "<run> must come first");
+    if (w->mode != OMPP_WHATIF_OFF) ompp_xml_fail(x, OMPP_E_FORMAT, "second <whatif>");
+    ompp_xml_read_record(x, &ompp_xml_whatif, w, NULL);
+    if (w->mode == OMPP_WHATIF_OFF) ompp_xml_fail(x, OMPP_E_FORMAT, "<whatif> of a run without");
 }
 
-static void enter_point(xml_in_t *x)
+static void enter_point(ompp_xml_in_t *x)
 {
     ompp_whatif_point_t point = {0};
 
-    if (!read_record(x, &ompp_xml_point, &point, NULL)) return;
+    if (!ompp_xml_read_record(x, &ompp_xml_point, &point, NULL)) return;
     if (point.region != OMPP_NONE && point.region >= x->profile->nregions)
-        fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, point.region);
+        ompp_xml_fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, point.region);
     if (x->rc == 0) ompp_profile_add_whatif_point(x->profile, &point);
 }
 
-static void enter_followed(xml_in_t *x)
+static void enter_followed(ompp_xml_in_t *x)
 {
     ompp_whatif_region_t *region = calloc(1, sizeof *region);
 
     if (!region) {
-        fail(x, OMPP_E_NOMEM, "out of memory");
-    } else if (read_record(x, &ompp_xml_followed, region, NULL)) {
+        ompp_xml_fail(x, OMPP_E_NOMEM, "out of memory");
+    } else if (ompp_xml_read_record(x, &ompp_xml_followed, region, NULL)) {
         if (region->region != OMPP_NONE && region->region >= x->profile->nregions)
-            fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, region->region);
+            ompp_xml_fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, region->region);
         const uint64_t key = ompp_hash_pair(region->region, region->point);
         if (ompp_table_get(&x->followed, key))
-            fail(x, OMPP_E_FORMAT, "region %" PRIu32 " followed twice", region->region);
-        if (!ompp_table_set(&x->followed, key, 1)) fail(x, OMPP_E_NOMEM, "out of memory");
+            ompp_xml_fail(x, OMPP_E_FORMAT, "region %" PRIu32 " followed twice", region->region);
+        if (!ompp_table_set(&x->followed, key, 1)) ompp_xml_fail(x, OMPP_E_NOMEM, "out of memory");
         if (x->rc == 0) ompp_profile_add_whatif_region(x->profile, region);
     }
     free(region);
 }
 
-static ompp_whatif_region_t *open_followed(xml_in_t *x)
+static void enter_ideal(ompp_xml_in_t *x)
 {
-    return &x->profile->whatif.regions[x->profile->whatif.nregions - 1];
+    ompp_whatif_t *w = &x->profile->whatif;
+
+    if (w->ideal.followed_ns || w->nregions)
+        ompp_xml_fail(x, OMPP_E_FORMAT, "<ideal> must come once, before <followed>");
+    ompp_xml_read_record(x, &ompp_xml_ideal, &w->ideal, NULL);
+    w->ideal.region = w->ideal.point = OMPP_NONE;
+}
+
+static ompp_whatif_region_t *open_followed(ompp_xml_in_t *x)
+{
+    ompp_whatif_t *w = &x->profile->whatif;
+
+    return w->nregions ? &w->regions[w->nregions - 1] : &w->ideal;
 }
 
 /* Clocks stand in the order of the array, and those not used are not there. */
@@ -495,57 +370,60 @@ static unsigned nclocks(const ompp_whatif_region_t *region)
     return n;
 }
 
-static void enter_clock(xml_in_t *x)
+static void enter_clock(ompp_xml_in_t *x)
 {
     ompp_whatif_region_t *region = open_followed(x);
     unsigned n = nclocks(region);
 
     if (n == OMPP_WHATIF_SPEEDUPS) {
-        fail(x, OMPP_E_FORMAT, "more than %u clocks", OMPP_WHATIF_SPEEDUPS);
+        ompp_xml_fail(x, OMPP_E_FORMAT, "more than %u clocks", OMPP_WHATIF_SPEEDUPS);
         return;
     }
-    if (!read_record(x, &ompp_xml_clock, &region->clocks[n], NULL)) return;
+    if (!ompp_xml_read_record(x, &ompp_xml_clock, &region->clocks[n], NULL)) return;
     if (region->clocks[n].permille == 0 || region->clocks[n].permille > 1000)
-        fail(x, OMPP_E_FORMAT, "speed-up of %" PRIu32 " permille", region->clocks[n].permille);
+        ompp_xml_fail(x, OMPP_E_FORMAT, "speed-up of %" PRIu32 " permille", region->clocks[n].permille);
 }
 
-static void enter_control(xml_in_t *x) { read_record(x, &ompp_xml_control, &x->profile->whatif.control, NULL); }
+static void enter_control(ompp_xml_in_t *x)
+{
+    ompp_xml_read_record(x, &ompp_xml_control, &x->profile->whatif.control, NULL);
+}
 
-static void read_block(xml_in_t *x, ompp_whatif_clock_t *clock)
+static void read_block(ompp_xml_in_t *x, ompp_whatif_clock_t *clock)
 {
     if (clock->nblocks == OMPP_WHATIF_BLOCKS) {
-        fail(x, OMPP_E_FORMAT, "more than %u blocks", OMPP_WHATIF_BLOCKS);
+        ompp_xml_fail(x, OMPP_E_FORMAT, "more than %u blocks", OMPP_WHATIF_BLOCKS);
         return;
     }
-    if (read_record(x, &ompp_xml_block, &clock->blocks[clock->nblocks], NULL)) clock->nblocks++;
+    if (ompp_xml_read_record(x, &ompp_xml_block, &clock->blocks[clock->nblocks], NULL)) clock->nblocks++;
 }
 
-static void enter_block(xml_in_t *x)
+static void enter_block(ompp_xml_in_t *x)
 {
     ompp_whatif_region_t *region = open_followed(x);
 
     read_block(x, &region->clocks[nclocks(region) - 1]);
 }
 
-static void enter_control_block(xml_in_t *x) { read_block(x, &x->profile->whatif.control); }
+static void enter_control_block(ompp_xml_in_t *x) { read_block(x, &x->profile->whatif.control); }
 
-static void enter_result(xml_in_t *x)
+static void enter_result(ompp_xml_in_t *x)
 {
     ompp_xml_result_t result = {0};
 
-    if (!read_record(x, &ompp_xml_result, &result, NULL)) return;
+    if (!ompp_xml_read_record(x, &ompp_xml_result, &result, NULL)) return;
     if (result.region != OMPP_NONE && result.region >= x->profile->nregions)
-        fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, result.region);
+        ompp_xml_fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, result.region);
 }
 
-static void enter_gain(xml_in_t *x)
+static void enter_gain(ompp_xml_in_t *x)
 {
     ompp_xml_gain_t gain = {0};
 
-    read_record(x, &ompp_xml_gain, &gain, NULL);
+    ompp_xml_read_record(x, &ompp_xml_gain, &gain, NULL);
 }
 
-static const element_t elements[] = {
+static const ompp_xml_element_t elements[] = {
     {"ompp-profile", "", enter_root, NULL},
     {"run", "ompp-profile", enter_run, NULL},
     {"settings", "ompp-profile", enter_list, NULL},
@@ -572,10 +450,14 @@ static const element_t elements[] = {
     {"properties", "ompp-profile", enter_list, NULL},
     {"line", "coverage", enter_coverage, NULL},
     {"property", "properties", enter_property, NULL},
+    {"messages", "ompp-profile", enter_list, NULL},
+    {"message", "messages", enter_message, NULL},
     {"whatif", "ompp-profile", enter_whatif, NULL},
     {"point", "whatif", enter_point, NULL},
     {"control", "whatif", enter_control, NULL},
     {"block", "control", enter_control_block, NULL},
+    {"ideal", "whatif", enter_ideal, NULL},
+    {"clock", "ideal", enter_clock, NULL},
     {"followed", "whatif", enter_followed, NULL},
     {"clock", "followed", enter_clock, NULL},
     {"block", "clock", enter_block, NULL},
@@ -589,50 +471,50 @@ static const element_t elements[] = {
 
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
 
-static const element_t *find_element(const char *name, const char *parent)
+static const ompp_xml_element_t *find_element(const char *name, const char *parent)
 {
     for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++)
         if (strcmp(elements[i].name, name) == 0 && strcmp(elements[i].parent, parent) == 0) return &elements[i];
     return NULL;
 }
 
-static void start_element(xml_in_t *x)
+static void start_element(ompp_xml_in_t *x)
 {
     const char *name = (const char *)xmlTextReaderConstName(x->reader), *parent;
     int depth = xmlTextReaderDepth(x->reader);
 
-    parent = depth > 0 && depth < MAX_DEPTH && x->open[depth - 1] ? x->open[depth - 1]->name : "";
-    const element_t *element = depth < MAX_DEPTH ? find_element(name ? name : "", parent) : NULL;
+    parent = depth > 0 && depth < OMPP_XML_DEPTH && x->open[depth - 1] ? x->open[depth - 1]->name : "";
+    const ompp_xml_element_t *element = depth < OMPP_XML_DEPTH ? find_element(name ? name : "", parent) : NULL;
     if (!element) {
-        fail(x, OMPP_E_FORMAT, "<%.60s> is not known here", name ? name : "");
+        ompp_xml_fail(x, OMPP_E_FORMAT, "<%.60s> is not known here", name ? name : "");
         return;
     }
     x->open[depth] = element;
     element->enter(x);
     if (element->text && xmlTextReaderIsEmptyElement(x->reader) == 1)
-        fail(x, OMPP_E_FORMAT, "<%s> is empty", element->name);
-    if (x->profile->failed) fail(x, OMPP_E_NOMEM, "out of memory");
+        ompp_xml_fail(x, OMPP_E_FORMAT, "<%s> is empty", element->name);
+    if (x->profile->failed) ompp_xml_fail(x, OMPP_E_NOMEM, "out of memory");
 }
 
-static void take_text(xml_in_t *x)
+static void take_text(ompp_xml_in_t *x)
 {
     int depth = xmlTextReaderDepth(x->reader) - 1;
     const char *text = (const char *)xmlTextReaderConstValue(x->reader);
-    const element_t *element = depth >= 0 && depth < MAX_DEPTH ? x->open[depth] : NULL;
+    const ompp_xml_element_t *element = depth >= 0 && depth < OMPP_XML_DEPTH ? x->open[depth] : NULL;
 
     if (element && element->text && x->values) element->text(x, text ? text : "");
-    else fail(x, OMPP_E_FORMAT, "text \"%.40s\" where none is known", text ? text : "");
+    else ompp_xml_fail(x, OMPP_E_FORMAT, "text \"%.40s\" where none is known", text ? text : "");
 }
 
-static void end_element(xml_in_t *x)
+static void end_element(ompp_xml_in_t *x)
 {
     int depth = xmlTextReaderDepth(x->reader);
 
-    if (depth < MAX_DEPTH && x->open[depth]->text && !x->have_values)
-        fail(x, OMPP_E_FORMAT, "<%s> is empty", x->open[depth]->name);
+    if (depth < OMPP_XML_DEPTH && x->open[depth]->text && !x->have_values)
+        ompp_xml_fail(x, OMPP_E_FORMAT, "<%s> is empty", x->open[depth]->name);
 }
 
-static void take_piece(xml_in_t *x)
+static void take_piece(ompp_xml_in_t *x)
 {
     switch (xmlTextReaderNodeType(x->reader)) {
     case XML_READER_TYPE_ELEMENT: start_element(x); break;
@@ -641,7 +523,7 @@ static void take_piece(xml_in_t *x)
     case XML_READER_TYPE_CDATA: take_text(x); break;
     case XML_READER_TYPE_DOCUMENT_TYPE:
     case XML_READER_TYPE_ENTITY_REFERENCE:
-        fail(x, OMPP_E_FORMAT, "document types and entities are not accepted");
+        ompp_xml_fail(x, OMPP_E_FORMAT, "document types and entities are not accepted");
         break;
     default: /* comments, blanks */ break;
     }
@@ -654,7 +536,7 @@ static void on_syntax(void *data, const xmlError *error)
 static void on_syntax(void *data, xmlErrorPtr error)
 #endif
 {
-    xml_in_t *x = data;
+    ompp_xml_in_t *x = data;
 
     if (x->syntax[0] || !error) return;
     snprintf(x->syntax, sizeof x->syntax, "%s", error->message ? error->message : "not XML");
@@ -663,7 +545,7 @@ static void on_syntax(void *data, xmlErrorPtr error)
 }
 
 /* Does a profile lack its end? What the parser then complains about is no fault of what is there. */
-static bool is_cut_off(const xml_in_t *x, int fd)
+static bool is_cut_off(const ompp_xml_in_t *x, int fd)
 {
     static const char end[] = "</ompp-profile>";
     char tail[64];
@@ -673,41 +555,41 @@ static bool is_cut_off(const xml_in_t *x, int fd)
     return x->have_root && n >= 0 && !memmem(tail, (size_t)n, end, sizeof end - 1);
 }
 
-static void check_whole(xml_in_t *x)
+static void check_whole(ompp_xml_in_t *x)
 {
     ompp_profile_t *p = x->profile;
     char why[256];
 
-    if (!x->have_root || !x->have_run) fail(x, OMPP_E_FORMAT, "no <run>");
-    if (x->rc == 0 && x->lost_ns) fail(x, OMPP_E_FORMAT, "losses do not add up: %" PRId64 " ns", x->lost_ns);
-    if (x->rc == 0 && !x->have_root_node) fail(x, OMPP_E_FORMAT, "no root node");
+    if (!x->have_root || !x->have_run) ompp_xml_fail(x, OMPP_E_FORMAT, "no <run>");
+    if (x->rc == 0 && x->lost_ns) ompp_xml_fail(x, OMPP_E_FORMAT, "losses do not add up: %" PRId64 " ns", x->lost_ns);
+    if (x->rc == 0 && !x->have_root_node) ompp_xml_fail(x, OMPP_E_FORMAT, "no root node");
     if (x->rc == 0 && p->nranks_kept + (uint64_t)p->nrest > p->nranks)
-        fail(x, OMPP_E_FORMAT, "more ranks than the run has");
-    if (x->rc == 0 && p->nranks_kept == 0) fail(x, OMPP_E_FORMAT, "no rank");
-    if (x->rc == 0 && ompp_profile_check(p, why, sizeof why)) fail(x, OMPP_E_FORMAT, "%s", why);
+        ompp_xml_fail(x, OMPP_E_FORMAT, "more ranks than the run has");
+    if (x->rc == 0 && p->nranks_kept == 0) ompp_xml_fail(x, OMPP_E_FORMAT, "no rank");
+    if (x->rc == 0 && ompp_profile_check(p, why, sizeof why)) ompp_xml_fail(x, OMPP_E_FORMAT, "%s", why);
 }
 
-static void parse(xml_in_t *x, int fd, const char *path)
+static void parse(ompp_xml_in_t *x, int fd, const char *path)
 {
     int rc = 0;
 
     x->reader = xmlReaderForFd(fd, path, NULL, XML_PARSE_NONET);
     x->profile = ompp_profile_new();
     if (!x->reader || !x->profile) {
-        fail(x, OMPP_E_NOMEM, "out of memory");
+        ompp_xml_fail(x, OMPP_E_NOMEM, "out of memory");
         return;
     }
     xmlTextReaderSetStructuredErrorHandler(x->reader, (xmlStructuredErrorFunc)on_syntax, x);
     while (x->rc == 0 && (rc = xmlTextReaderRead(x->reader)) == 1) take_piece(x);
     if (rc < 0)
-        fail(x, OMPP_E_FORMAT, "%s%s", is_cut_off(x, fd) ? "the file is cut off: " : "",
-             x->syntax[0] ? x->syntax : "not XML");
+        ompp_xml_fail(x, OMPP_E_FORMAT, "%s%s", is_cut_off(x, fd) ? "the file is cut off: " : "",
+                      x->syntax[0] ? x->syntax : "not XML");
     if (x->rc == 0) check_whole(x);
 }
 
 int ompp_report_xml_read_fd(int fd, const char *name, ompp_profile_t **profile, char *why, size_t size)
 {
-    xml_in_t x = {0};
+    ompp_xml_in_t x = {0};
     int line = 0;
 
     *profile = NULL;

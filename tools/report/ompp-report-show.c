@@ -318,6 +318,25 @@ int ompp_report_show(const request_t *request)
 
 int ompp_report_show_csv(const request_t *request) { return print(request, true); }
 
+int ompp_report_show_summary(const request_t *request)
+{
+    char text[OMPP_SUMMARY_ROOM];
+    input_t input;
+    int rc = 0;
+
+    if (!load(request->file, &input)) return EXIT_BAD;
+    if (!input.profile) {
+        fprintf(stderr, "ompp-report: name the XML of the run: of %s there is no summary\n", shown_name(request->file));
+        unload(&input);
+        return EXIT_BAD;
+    }
+    if (!is_numbered(input.profile)) rc = ompp_analysis_number(input.profile);
+    if (rc == 0) rc = ompp_report_summary(input.profile, text, sizeof text);
+    if (rc == 0) fputs(text, stdout);
+    unload(&input);
+    return rc ? ompp_report_complain(ompp_error_message(rc)) : ompp_report_finish();
+}
+
 /* ---- Source ------------------------------------------------------------------------------------------------------ */
 
 int ompp_report_show_source(const request_t *request, char **files, int n)

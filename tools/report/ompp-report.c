@@ -77,6 +77,8 @@ static const struct {
      "and "
      "with --full,\n"
      "it is as in the file of the run.\n"},
+    {"summary", ompp_report_show_summary, NULL, 1, INT_MAX, 0, "FILE...", "print where the time went, in 15 lines",
+     "Prints the section ompp Summary: what the run prints on stderr at its end. FILE is the XML that a run leaves.\n"},
     {"csv", ompp_report_show_csv, NULL, 1, 1, TAKES(FULL), "[--full] FILE", "print it as CSV",
      "Prints a report as CSV, in ompP's format. FILE as for show. A CSV report comes out as it was. What CSV cannot "
      "hold is left\n"

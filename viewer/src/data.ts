@@ -31,6 +31,7 @@ export interface Raw {
   tree: { parent: number[]; region: number[]; divisor: number[]; metrics: Metric[] };
   locations: [rank: number, tid: number, kind: string][];
   tables: { region: number; columns: Column[] }[];
+  messages?: [from: number, to: number, messages: number, bytes: number][]; /* -1: several together */
   whatif?: { mode: string; time: number; outside: string; results: Result[] };
   samples?: {
     count: number; time: number; processor: number; owners: [string, number][]; functions: Sampled[]; loops: Sampled[]; lines: Sampled[];
