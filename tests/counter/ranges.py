@@ -46,8 +46,9 @@ def check_right(verdict, program, scratch, papi, mode, threads):
     for tid in range(threads):
         found = values(profile, RANGE, "a", "LOOP", tid)
         verdict.equal(found, A // threads, "%s: a in the loop, thread %d" % (title, tid))
-    # The larger range holds two more pages, of others. A page has two faults when it is read first, and written then.
-    beside = 4 if mode == "coarse" else 0
+    # The larger range holds two more pages, of others: each has two faults when it is read first and written then, and more where the
+    # kernel takes it away meanwhile (a busy machine).
+    beside = 16 if mode == "coarse" else 0
     verdict.check(A <= values(profile, RANGE, "a") <= A + beside, "%s: a: %d" % (title, values(profile, RANGE, "a")))
     verdict.equal(values(profile, RANGE, "b"), 0, title + ": b has no range")
     verdict.check(any("restricted to the first" in c.get("subject", "") for c in profile.coverage), title + ": b is told of")
