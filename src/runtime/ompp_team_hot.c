@@ -58,11 +58,14 @@ INLINE void barrier(const ompp_member_t *m, bool begins, ompp_time_t t)
 
 INLINE void end(const ompp_member_t *m, ompp_time_t t)
 {
-    const bool worker = !has_forked(m);
-
     if (m->frame->slot != ompp_member_shutdown(m->node))
-        go_to(m, ompp_member_shutdown(m->node), worker ? ompp_worker_end(m->team, t) : t);
-    if (worker) m->frame->flags |= OMPP_FRAME_F_LEFT;
+        go_to(m, ompp_member_shutdown(m->node), has_forked(m) ? t : ompp_worker_end(m->team, t));
+}
+
+/* After the end, and after meters were told of it: they take a worker that has left for one outside of the team. */
+INLINE void leave_team(const ompp_member_t *m)
+{
+    if (!has_forked(m)) m->frame->flags |= OMPP_FRAME_F_LEFT;
 }
 
 /* The region is over: books what the member has not told. */
@@ -220,7 +223,9 @@ static __attribute__((noinline)) void end_slow(ompp_time_t t)
 
     if (!m.thread) return;
     end(&m, t);
-    leave_slow(&m);
+    ompp_moved(m.thread);
+    leave_team(&m);
+    ompp_guard_leave(m.thread);
 }
 
 void ompp_event_member_end(ompp_time_t t)
@@ -232,6 +237,7 @@ void ompp_event_member_end(ompp_time_t t)
         return;
     }
     end(&m, t);
+    leave_team(&m);
     ompp_guard_leave(m.thread);
 }
 
