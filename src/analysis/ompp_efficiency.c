@@ -348,7 +348,8 @@ static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 static ompp_pop_t pop(double mean, double most, double length)
 {
     if (most > length) most = length;
-    return (ompp_pop_t){ratio(mean, length), ratio(mean, most), ratio(most, length), 0, 0, 0, 0};
+    return (ompp_pop_t){
+        .parallel = ratio(mean, length), .balance = ratio(mean, most), .communication = ratio(most, length)};
 }
 
 /* Between what the thread or rank with the most work does, which is to be done in any case, and all of the time. */
@@ -443,13 +444,9 @@ static bool measure(part_t *part)
     if (part->inside) most_outside = all; /* threads, not ranks, are compared */
     e->all = pop((double)e->useful_ns / n, (double)most, all);
     e->mpi = pop((double)(e->thread_ns - mpi) / n, most_outside, all);
-    e->openmp = (ompp_pop_t){ratio(e->all.parallel, e->mpi.parallel),
-                             ratio(e->all.balance, e->mpi.balance),
-                             ratio(e->all.communication, e->mpi.communication),
-                             0,
-                             0,
-                             0,
-                             0};
+    e->openmp = (ompp_pop_t){.parallel = ratio(e->all.parallel, e->mpi.parallel),
+                             .balance = ratio(e->all.balance, e->mpi.balance),
+                             .communication = ratio(e->all.communication, e->mpi.communication)};
     if (part->region == OMPP_NONE) divide_all(part->p, e);
     e->idle_ns = e->thread_ns - e->useful_ns;
     for (unsigned class = 0; class < OMPP_CLASS_NUM; class ++) e->idle_ns -= e->class_ns[class];
