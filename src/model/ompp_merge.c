@@ -3,6 +3,7 @@
 #include "base/ompp_error.h"
 #include "base/ompp_table.h"
 #include "model/ompp_combine_priv.h"
+#include "model/ompp_record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,16 @@ typedef struct {
 static uint32_t *new_map(size_t n) { return calloc(n ? n : 1, sizeof(uint32_t)); }
 
 static uint32_t mapped(const uint32_t *map, uint32_t index) { return index == OMPP_NONE ? OMPP_NONE : map[index]; }
+
+/* What a record of from names, by the indices that it has in into. */
+static void translate(const merge_t *m, const ompp_record_t *record, void *data)
+{
+    for (const ompp_field_t *f = record->fields; f->type; f++) {
+        const uint32_t index = (uint32_t)ompp_field_get(f, data);
+        if (f->type == OMPP_FIELD_TEXT) ompp_field_set(f, data, m->strings[index]);
+        if (f->of == &ompp_record_module) ompp_field_set(f, data, mapped(m->modules, index));
+    }
+}
 
 /* The lowest rank that went into the profile, also into its rest; OMPP_NONE when there is none. */
 static uint32_t lowest_rank(const ompp_profile_t *profile)
@@ -72,8 +83,7 @@ static int merge_modules(merge_t *m)
     for (size_t i = 0; i < into->nmodules; i++) keep_first(&table, module_key(&into->modules[i]), i);
     for (size_t i = 0; i < m->from->nmodules && !into->failed; i++) {
         ompp_module_t module = m->from->modules[i];
-        module.path = m->strings[module.path];
-        module.id = m->strings[module.id];
+        translate(m, &ompp_record_module, &module);
         const uint64_t key = module_key(&module), found = ompp_table_get(&table, key);
         m->modules[i] = found ? (uint32_t)found - 1 : ompp_profile_add_module(into, &module);
         if (!found) ompp_table_set(&table, key, m->modules[i] + 1u);
@@ -132,10 +142,7 @@ static int merge_regions(merge_t *m)
     }
     for (size_t i = 0; i < m->from->nregions && !into->failed; i++) {
         ompp_region_t region = m->from->regions[i];
-        region.file = m->strings[region.file];
-        region.name = m->strings[region.name];
-        region.function = m->strings[region.function];
-        region.module = mapped(m->modules, region.module);
+        translate(m, &ompp_record_region, &region);
         region.number = OMPP_NONE;
         uint64_t key = region_hash(&region),
                  found = ompp_table_search(&table, &key, region_equal, into->regions, &region);
@@ -152,11 +159,9 @@ static int merge_regions(merge_t *m)
 static bool set_equal(const set_t *a, const set_t *b)
 {
     for (size_t i = 0; a->n == b->n && i < a->n; i++) {
-        const ompp_metric_t *x = &a->metrics[i], *y = &b->metrics[i];
-        if (x->name != y->name || x->source != y->source || x->meaning != y->meaning || x->index != y->index ||
-            x->unit != y->unit || x->quality != y->quality || x->reduce_threads != y->reduce_threads ||
-            x->reduce_ranks != y->reduce_ranks || x->use != y->use)
-            return false;
+        ompp_metric_t metric = a->metrics[i];
+        metric.set = b->metrics[i].set; /* its number may be another */
+        if (!ompp_record_equal(&ompp_record_metric, &metric, &b->metrics[i])) return false;
     }
     return a->n == b->n;
 }
@@ -203,11 +208,7 @@ static int merge_metrics(merge_t *m)
     from = calloc(b.n + 1, sizeof *from);
     m->sets = calloc(b.n + 1, sizeof *m->sets);
     if (!into || !from || !m->sets) goto out;
-    for (size_t i = 0; i < b.n; i++) {
-        b.metrics[i].name = m->strings[b.metrics[i].name];
-        b.metrics[i].source = m->strings[b.metrics[i].source];
-        b.metrics[i].meaning = m->strings[b.metrics[i].meaning];
-    }
+    for (size_t i = 0; i < b.n; i++) translate(m, &ompp_record_metric, &b.metrics[i]);
     size_t ninto = split_sets(&a, into), nfrom = split_sets(&b, from);
     match_sets(m, into, ninto, from, nfrom);
     rc = m->into->failed ? -OMPP_E_NOMEM : ompp_metric_list_init(&m->metrics, m->into);
@@ -255,8 +256,7 @@ static int merge_objects(merge_t *m)
     for (size_t i = 0; i < into->nobjects; i++) keep_first(&table, into->objects[i].name, i);
     for (size_t i = 0; i < m->from->nobjects && !into->failed; i++) {
         ompp_object_t object = m->from->objects[i];
-        object.name = m->strings[object.name];
-        object.origin = m->strings[object.origin];
+        translate(m, &ompp_record_object, &object);
         const uint64_t found = ompp_table_get(&table, object.name);
         m->objects[i + 1] = found ? (uint32_t)found : ompp_profile_add_object(into, &object) + 1;
         if (found) join_object(&into->objects[found - 1], &object);
@@ -526,8 +526,7 @@ static int merge_coverage(merge_t *m)
     for (size_t i = 0; i < total; i++) {
         bool own = i < into->ncoverage;
         ompp_coverage_t line = own ? into->coverage[i] : m->from->coverage[i - into->ncoverage];
-        if (!own) line.subject = m->strings[line.subject];
-        if (!own) line.reason = m->strings[line.reason];
+        if (!own) translate(m, &ompp_record_coverage, &line);
         uint64_t key = ompp_hash_join(ompp_hash_pair(line.kind, line.subject), line.reason),
                  found = ompp_table_search(&table, &key, coverage_equal, out, &line);
         if (found) {
@@ -573,12 +572,7 @@ static int merge_ranks(merge_t *m)
 
     for (size_t i = 0; i < m->from->nranks_kept; i++) {
         ompp_rank_t rank = m->from->ranks[i];
-        rank.host = m->strings[rank.host];
-        rank.clock = m->strings[rank.clock];
-        rank.processors = m->strings[rank.processors];
-        rank.numa_nodes = m->strings[rank.numa_nodes];
-        rank.job = m->strings[rank.job];
-        rank.launch = m->strings[rank.launch];
+        translate(m, &ompp_record_rank, &rank);
         ompp_profile_add_rank(into, &rank);
     }
     if (into->nranks_kept) qsort(into->ranks, into->nranks_kept, sizeof *into->ranks, compare_ranks);

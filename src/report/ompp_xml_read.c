@@ -27,10 +27,16 @@
 
 typedef struct xml_in xml_in_t;
 
-/* What to do at an element; its place is given by its parent. */
+/*
+ * What to do at an element; its place is given by its parent. Its attributes go to place(), or to a copy, which take()
+ * checks and puts where it belongs. With neither of them the copy goes to the list of its record; where there is none,
+ * it is checked only, for it follows from the rest.
+ */
 typedef struct {
-    const char *name, *parent; /* parent "": the document */
-    void (*enter)(xml_in_t *x);
+    const char *name, *parent;   /* parent "": the document */
+    const ompp_record_t *record; /* NULL: it has no attributes */
+    void (*take)(xml_in_t *x, const void *item);
+    void *(*place)(xml_in_t *x); /* NULL after fail(); zeros */
     void (*text)(xml_in_t *x, const char *text);
 } element_t;
 
@@ -46,6 +52,7 @@ struct xml_in {
     int syntax_line;
     char syntax[256]; /* message of the XML parser */
     char why[512];
+    uint64_t id;           /* of the element, if its record has numbers */
     unsigned builtin;      /* built-in metrics seen */
     ompp_table_t followed; /* regions and points of <followed> seen */
     int64_t lost_ns;       /* of <efficiency>, less what <loss> has */
@@ -66,174 +73,103 @@ __attribute__((format(printf, 3, 4))) static void fail(xml_in_t *x, int code, co
 
 /* ---- Attributes -------------------------------------------------------------------------------------------------- */
 
-/* Stores one attribute in the record. text may be changed. */
-static bool parse_field(xml_in_t *x, const ompp_xml_field_t *field, char *text, void *record)
+static unsigned find_field(const ompp_record_t *record, const char *name)
 {
-    void *at = (char *)record + field->offset;
-    uint64_t u64;
-    uint32_t u32;
-    int64_t i64;
-    double real;
-    bool flag;
+    unsigned i = 0;
 
-    switch (field->type) {
-    case OMPP_XML_U32:
-    case OMPP_XML_INDEX:
-        if (!ompp_xml_parse_u64(text, UINT32_MAX - 1, &u64)) return false;
-        u32 = (uint32_t)u64;
-        memcpy(at, &u32, sizeof u32);
-        return true;
-    case OMPP_XML_U64:
-    case OMPP_XML_HEX:
-        if (field->type == OMPP_XML_HEX ? !ompp_xml_parse_hex(text, &u64) : !ompp_xml_parse_u64(text, UINT64_MAX, &u64))
-            return false;
-        memcpy(at, &u64, sizeof u64);
-        return true;
-    case OMPP_XML_BOOL:
-        flag = strcmp(text, "true") == 0;
-        memcpy(at, &flag, sizeof flag);
-        return flag || strcmp(text, "false") == 0;
-    case OMPP_XML_DOUBLE:
-        if (!ompp_xml_parse_double(text, &real)) return false;
-        memcpy(at, &real, sizeof real);
-        return true;
-    case OMPP_XML_REAL:
-        if (!ompp_xml_parse_real(text, &real)) return false;
-        memcpy(at, &real, sizeof real);
-        return true;
-    case OMPP_XML_I64:
-        if (!ompp_xml_parse_i64(text, &i64)) return false;
-        memcpy(at, &i64, sizeof i64);
-        return true;
-    case OMPP_XML_SET:
-        if (!ompp_xml_parse_set(field->names, text, &u32)) return false;
-        memcpy(at, &u32, sizeof u32);
-        return true;
-    case OMPP_XML_TEXT:
-        if (!ompp_xml_unescape(text)) return false;
-        u32 = ompp_profile_string(x->profile, text);
-        memcpy(at, &u32, sizeof u32);
-        return true;
-    case OMPP_XML_NAME:
-        if (!ompp_xml_parse_name(field->names, text, &u32)) return false;
-        memcpy(at, &u32, sizeof u32);
-        return true;
-    }
-    return false;
-}
-
-static size_t find_field(const ompp_xml_record_t *record, const char *name)
-{
-    size_t i = 0;
-
-    while (i < record->nfields && strcmp(record->fields[i].name, name) != 0) i++;
+    for (const ompp_field_t *f = record->fields; f->type && !(f->attribute && strcmp(f->attribute, name) == 0); f++)
+        i++;
     return i;
 }
 
-/* The attribute under the cursor. seen: bit per field, bit 31 for the id. */
-static void read_attribute(xml_in_t *x, const ompp_xml_record_t *record, void *data, uint64_t *id, uint32_t *seen)
+static void read_value(xml_in_t *x, const ompp_record_t *record, const ompp_field_t *field, char *text, void *data)
+{
+    char shown[64];
+    uint64_t value;
+
+    snprintf(shown, sizeof shown, "%s", text);
+    if (ompp_xml_parse(x->profile, field, text, &value)) ompp_field_set(field, data, value);
+    else fail(x, OMPP_E_FORMAT, "<%s %s=\"%s\">: not a valid value", record->element, field->attribute, shown);
+    if (x->rc == 0 && field->of && value >= ompp_record_count(x->profile, field->of))
+        fail(x, OMPP_E_FORMAT, "unknown %s %" PRIu64, field->of->element, value);
+}
+
+/* The attribute under the cursor. seen: bit per field, bit 63 for the id. */
+static void read_attribute(xml_in_t *x, const ompp_record_t *record, void *data, uint64_t *seen)
 {
     const char *name = (const char *)xmlTextReaderConstName(x->reader);
     xmlChar *value = xmlTextReaderValue(x->reader);
-    size_t i = find_field(record, name ? name : "");
+    const unsigned i = find_field(record, name ? name : "");
 
     if (!name || !value) {
         fail(x, OMPP_E_NOMEM, "out of memory");
-    } else if (id && strcmp(name, "id") == 0) {
-        *seen |= 1u << 31;
-        if (!ompp_xml_parse_u64((char *)value, UINT32_MAX, id))
+    } else if (record->first != OMPP_RECORD_NO_ID && strcmp(name, "id") == 0) {
+        *seen |= 1ull << 63;
+        if (!ompp_xml_parse_u64((char *)value, UINT32_MAX, &x->id))
             fail(x, OMPP_E_FORMAT, "id \"%.60s\" is not a number", value);
-    } else if (i == record->nfields) {
+    } else if (!record->fields[i].type) {
         fail(x, OMPP_E_FORMAT, "<%s> has no attribute \"%.60s\"", record->element, name);
     } else {
-        char shown[64];
-        snprintf(shown, sizeof shown, "%s", (char *)value);
-        *seen |= 1u << i;
-        if (!parse_field(x, &record->fields[i], (char *)value, data))
-            fail(x, OMPP_E_FORMAT, "<%s %s=\"%s\">: not a valid value", record->element, name, shown);
+        *seen |= 1ull << i;
+        read_value(x, record, &record->fields[i], (char *)value, data);
     }
     xmlFree(value);
 }
 
-/* Reads the attributes of the element under the cursor into data, which the caller has cleared; indices become
- * OMPP_NONE. */
-static bool read_record(xml_in_t *x, const ompp_xml_record_t *record, void *data, uint64_t *id)
+/* Elements of a list count from their first number, so that an index is found without searching, and never points
+ * ahead. */
+static void check_id(xml_in_t *x, const ompp_record_t *record, uint64_t seen)
 {
-    uint32_t seen = 0, none = OMPP_NONE;
+    size_t expected = ompp_record_count(x->profile, record) + (size_t)record->first;
 
-    for (size_t i = 0; i < record->nfields; i++)
-        if (record->fields[i].type == OMPP_XML_INDEX)
-            memcpy((char *)data + record->fields[i].offset, &none, sizeof none);
-    while (x->rc == 0 && xmlTextReaderMoveToNextAttribute(x->reader) == 1) read_attribute(x, record, data, id, &seen);
-    xmlTextReaderMoveToElement(x->reader);
-    for (size_t i = 0; i < record->nfields; i++)
-        if (record->fields[i].required && !(seen & 1u << i))
-            fail(x, OMPP_E_FORMAT, "<%s> lacks the attribute \"%s\"", record->element, record->fields[i].name);
-    if (id && !(seen & 1u << 31)) fail(x, OMPP_E_FORMAT, "<%s> lacks the attribute \"id\"", record->element);
-    return x->rc == 0;
+    if (record == &ompp_record_node && !x->have_root_node) expected = 0; /* the profile comes with its root */
+    if (!(seen & 1ull << 63)) fail(x, OMPP_E_FORMAT, "<%s> lacks the attribute \"id\"", record->element);
+    if (x->id != expected)
+        fail(x, OMPP_E_FORMAT, "<%s> has id %" PRIu64 ", expected %zu", record->element, x->id, expected);
 }
 
-/* Elements of a list count from 0, so that an index is found without searching, and never points ahead. */
-static bool read_numbered(xml_in_t *x, const ompp_xml_record_t *record, void *data, size_t expected)
+/* Reads the attributes of the element under the cursor into data; indices that are not there become OMPP_NONE. */
+static bool read_record(xml_in_t *x, const ompp_record_t *record, void *data)
 {
-    uint64_t id;
+    uint64_t seen = 0;
 
-    if (!read_record(x, record, data, &id)) return false;
-    if (id != expected) fail(x, OMPP_E_FORMAT, "<%s> has id %" PRIu64 ", expected %zu", record->element, id, expected);
+    for (const ompp_field_t *f = record->fields; f->type; f++)
+        if (f->type == OMPP_FIELD_INDEX) ompp_field_set(f, data, OMPP_NONE);
+    while (x->rc == 0 && xmlTextReaderMoveToNextAttribute(x->reader) == 1) read_attribute(x, record, data, &seen);
+    xmlTextReaderMoveToElement(x->reader);
+    for (unsigned i = 0; record->fields[i].type; i++)
+        if (record->fields[i].required && !(seen & 1ull << i))
+            fail(x, OMPP_E_FORMAT, "<%s> lacks the attribute \"%s\"", record->element, record->fields[i].attribute);
+    if (record->first != OMPP_RECORD_NO_ID) check_id(x, record, seen);
     return x->rc == 0;
 }
 
 /* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
-static void enter_root(xml_in_t *x)
+static void take_root(xml_in_t *x, const void *item)
 {
-    static const ompp_xml_field_t format = {"format", OMPP_XML_U32, 0, true, NULL};
-    static const ompp_xml_record_t root = {"ompp-profile", 1, &format};
-    uint32_t version = 0;
+    const ompp_xml_root_t *root = item;
 
     x->have_root = true;
-    if (read_record(x, &root, &version, NULL) && version != OMPP_REPORT_FORMAT)
-        fail(x, OMPP_E_VERSION, "format %" PRIu32 ", this program reads format %d", version, OMPP_REPORT_FORMAT);
+    if (root->format != OMPP_REPORT_FORMAT)
+        fail(x, OMPP_E_VERSION, "format %" PRIu32 ", this program reads format %d", root->format, OMPP_REPORT_FORMAT);
 }
 
-static void enter_run(xml_in_t *x)
+static void *place_run(xml_in_t *x)
 {
     if (x->have_run) fail(x, OMPP_E_FORMAT, "second <run>");
     x->have_run = true;
-    read_record(x, &ompp_xml_run, x->profile, NULL);
+    return x->profile;
 }
 
-static void enter_list(xml_in_t *x)
-{
-    if (!x->have_run) fail(x, OMPP_E_FORMAT, "<run> must come first");
-    if (xmlTextReaderHasAttributes(x->reader) == 1) fail(x, OMPP_E_FORMAT, "attributes where none are known");
-}
-
-static void enter_setting(xml_in_t *x)
-{
-    ompp_setting_t s = {0};
-
-    if (read_record(x, &ompp_xml_setting, &s, NULL))
-        ompp_profile_add_setting(x->profile, ompp_profile_text(x->profile, s.name),
-                                 ompp_profile_text(x->profile, s.value));
-}
-
-static void enter_module(xml_in_t *x)
-{
-    ompp_module_t m = {0};
-
-    if (read_numbered(x, &ompp_xml_module, &m, x->profile->nmodules)) ompp_profile_add_module(x->profile, &m);
-}
-
-static void enter_rank(xml_in_t *x)
+static void take_rank(xml_in_t *x, const void *item)
 {
     ompp_profile_t *p = x->profile;
-    ompp_rank_t r = {0};
+    const ompp_rank_t *r = item;
 
-    if (!read_record(x, &ompp_xml_rank, &r, NULL)) return;
-    if (p->nranks_kept && p->ranks[p->nranks_kept - 1].rank >= r.rank) fail(x, OMPP_E_FORMAT, "ranks do not ascend");
-    if (r.rank >= p->nranks) fail(x, OMPP_E_FORMAT, "rank %" PRIu32 " of %" PRIu32, r.rank, p->nranks);
-    if (x->rc == 0) ompp_profile_add_rank(p, &r);
+    if (p->nranks_kept && p->ranks[p->nranks_kept - 1].rank >= r->rank) fail(x, OMPP_E_FORMAT, "ranks do not ascend");
+    if (r->rank >= p->nranks) fail(x, OMPP_E_FORMAT, "rank %" PRIu32 " of %" PRIu32, r->rank, p->nranks);
+    if (x->rc == 0) ompp_profile_add_rank(p, r);
 }
 
 static bool have_rank(const ompp_profile_t *p, uint32_t rank)
@@ -243,28 +179,17 @@ static bool have_rank(const ompp_profile_t *p, uint32_t rank)
     return false;
 }
 
-static void enter_location(xml_in_t *x)
+static void take_location(xml_in_t *x, const void *item)
 {
     ompp_profile_t *p = x->profile;
-    ompp_location_t l = {0};
+    const ompp_location_t *l = item;
 
-    if (!read_numbered(x, &ompp_xml_location, &l, p->nlocations)) return;
-    if (l.rank != OMPP_NONE && !have_rank(p, l.rank))
-        fail(x, OMPP_E_FORMAT, "location of the unknown rank %" PRIu32, l.rank);
-    for (size_t i = 0; l.rank == OMPP_NONE && i < p->nlocations; i++)
+    if (l->rank != OMPP_NONE && !have_rank(p, l->rank))
+        fail(x, OMPP_E_FORMAT, "location of the unknown rank %" PRIu32, l->rank);
+    for (size_t i = 0; l->rank == OMPP_NONE && i < p->nlocations; i++)
         if (p->locations[i].rank == OMPP_NONE) fail(x, OMPP_E_FORMAT, "second location without rank");
-    if (l.rank == OMPP_NONE && !p->nrest) fail(x, OMPP_E_FORMAT, "location without rank, but no rest-ranks");
-    if (x->rc == 0) ompp_profile_add_location(p, &l);
-}
-
-static void enter_region(xml_in_t *x)
-{
-    ompp_profile_t *p = x->profile;
-    ompp_region_t r = {0};
-
-    if (!read_numbered(x, &ompp_xml_region, &r, p->nregions)) return;
-    if (r.module != OMPP_NONE && r.module >= p->nmodules) fail(x, OMPP_E_FORMAT, "unknown module %" PRIu32, r.module);
-    if (x->rc == 0) ompp_profile_add_region(p, &r);
+    if (l->rank == OMPP_NONE && !p->nrest) fail(x, OMPP_E_FORMAT, "location without rank, but no rest-ranks");
+    if (x->rc == 0) ompp_profile_add_location(p, l);
 }
 
 /* Number of metrics of a registered set. */
@@ -276,52 +201,41 @@ static uint32_t metrics_in(const ompp_profile_t *p, uint32_t set)
     return n;
 }
 
-static void enter_metric(xml_in_t *x)
+static void take_metric(xml_in_t *x, const void *item)
 {
     ompp_profile_t *p = x->profile;
-    ompp_metric_t m = {0};
+    const ompp_metric_t *m = item;
 
-    if (!read_record(x, &ompp_xml_metric, &m, NULL)) return;
-    if (m.set == OMPP_SET_MPI) {
-        bool same = m.index == x->builtin && m.index < OMPP_METRIC_MPI_NUM &&
-                    strcmp(ompp_profile_text(p, m.name), ompp_mpi_metrics[m.index].name) == 0;
+    if (m->set == OMPP_SET_MPI) {
+        bool same = m->index == x->builtin && m->index < OMPP_METRIC_MPI_NUM &&
+                    strcmp(ompp_profile_text(p, m->name), ompp_mpi_metrics[m->index].name) == 0;
         if (!same)
-            fail(x, OMPP_E_FORMAT, "metric %" PRIu32 " of set %" PRIu32 " is not the expected one", m.index, m.set);
+            fail(x, OMPP_E_FORMAT, "metric %" PRIu32 " of set %" PRIu32 " is not the expected one", m->index, m->set);
         x->builtin++;
         return;
     }
-    if (m.set < OMPP_SET_FIRST_FREE || m.index != metrics_in(p, m.set))
-        fail(x, OMPP_E_FORMAT, "metric %" PRIu32 " of set %" PRIu32 " out of order", m.index, m.set);
-    if (x->rc == 0) ompp_profile_add_metric(p, &m);
+    if (m->set < OMPP_SET_FIRST_FREE || m->index != metrics_in(p, m->set))
+        fail(x, OMPP_E_FORMAT, "metric %" PRIu32 " of set %" PRIu32 " out of order", m->index, m->set);
+    if (x->rc == 0) ompp_profile_add_metric(p, m);
 }
 
-static void enter_object(xml_in_t *x)
-{
-    ompp_object_t o = {0};
-
-    if (read_numbered(x, &ompp_xml_object, &o, x->profile->nobjects + 1)) ompp_profile_add_object(x->profile, &o);
-}
-
-static void enter_node(xml_in_t *x)
+static void take_node(xml_in_t *x, const void *item)
 {
     ompp_profile_t *p = x->profile;
-    ompp_node_t n = {0};
-    uint64_t id;
+    const ompp_node_t *n = item;
 
-    if (!read_record(x, &ompp_xml_node, &n, &id)) return;
-    if (id == 0) { /* the profile comes with its root */
-        if (n.parent != OMPP_NONE || n.region != OMPP_NONE || x->have_root_node)
-            fail(x, OMPP_E_FORMAT, "node 0 is the root, once, without parent and region");
-        p->nodes[0].first_ns = n.first_ns;
-        p->nodes[0].first_rank = n.first_rank;
+    if (!x->have_root_node) { /* the profile comes with it */
+        if (n->parent != OMPP_NONE || n->region != OMPP_NONE)
+            fail(x, OMPP_E_FORMAT, "node 0 is the root, without parent and region");
+        p->nodes[0].first_ns = n->first_ns;
+        p->nodes[0].first_rank = n->first_rank;
         x->have_root_node = true;
         return;
     }
-    if (!x->have_root_node) fail(x, OMPP_E_FORMAT, "the first node is not the root");
-    if (id != p->nnodes) fail(x, OMPP_E_FORMAT, "<node> has id %" PRIu64 ", expected %zu", id, p->nnodes);
-    if (n.parent >= p->nnodes) fail(x, OMPP_E_FORMAT, "the parent of node %" PRIu64 " does not stand before it", id);
-    if (n.region >= p->nregions) fail(x, OMPP_E_FORMAT, "node %" PRIu64 " has no known region", id);
-    if (x->rc == 0) ompp_profile_add_node(p, n.region, n.parent, n.first_ns, n.first_rank);
+    if (n->parent >= p->nnodes)
+        fail(x, OMPP_E_FORMAT, "the parent of node %" PRIu64 " does not stand before it", x->id);
+    if (n->region >= p->nregions) fail(x, OMPP_E_FORMAT, "node %" PRIu64 " has no known region", x->id);
+    if (x->rc == 0) ompp_profile_add_node(p, n->region, n->parent, n->first_ns, n->first_rank);
 }
 
 /* The block for the open element; leaves it in x->values. */
@@ -338,44 +252,42 @@ static void open_block(xml_in_t *x, uint32_t location, uint32_t set, uint32_t ob
     if (p->nodes[node].nblocks == before) fail(x, OMPP_E_FORMAT, "second value for location %" PRIu32, location);
 }
 
-static void enter_times(xml_in_t *x)
+static void take_times(xml_in_t *x, const void *item)
 {
     ompp_profile_t *p = x->profile;
-    ompp_xml_times_t t = {0};
+    const ompp_xml_times_t *t = item;
     uint32_t region = p->nodes[p->nnodes - 1].region;
 
-    if (!read_record(x, &ompp_xml_times, &t, NULL)) return;
     if (region == OMPP_NONE) {
         fail(x, OMPP_E_FORMAT, "<times> of the root");
         return;
     }
-    open_block(x, t.location, OMPP_SET_PHASES, 0, ompp_phase_values(p->regions[region].construct));
-    if (x->rc == 0 && x->values) x->values[0] = t.visits;
+    open_block(x, t->location, OMPP_SET_PHASES, 0, ompp_phase_values(p->regions[region].construct));
+    if (x->rc == 0 && x->values) x->values[0] = t->visits;
 }
 
-static void enter_phase(xml_in_t *x)
+static void take_phase(xml_in_t *x, const void *item)
 {
     ompp_profile_t *p = x->profile;
-    ompp_xml_phase_t phase = {0};
-    unsigned construct = p->regions[p->nodes[p->nnodes - 1].region].construct, slot;
+    const ompp_xml_phase_t *phase = item;
+    unsigned construct = p->regions[p->nodes[p->nnodes - 1].region].construct;
+    const unsigned slot = ompp_phase_slot(construct, phase->phase);
 
-    if (!read_record(x, &ompp_xml_phase, &phase, NULL) || !x->values) return;
-    slot = ompp_phase_slot(construct, phase.phase);
     if (slot == OMPP_NO_SLOT)
-        fail(x, OMPP_E_FORMAT, "%s has no phase \"%s\"", ompp_constructs[construct].full, ompp_phase_name[phase.phase]);
-    for (unsigned i = 0; x->rc == 0 && i < OMPP_SLOT_NUM; i++) x->values[ompp_value_index(slot, i)] = phase.item[i];
+        fail(x, OMPP_E_FORMAT, "%s has no phase \"%s\"", ompp_constructs[construct].full,
+             ompp_phase_name[phase->phase]);
+    for (unsigned i = 0; x->rc == 0 && x->values && i < OMPP_SLOT_NUM; i++)
+        x->values[ompp_value_index(slot, i)] = phase->item[i];
 }
 
-static void enter_values(xml_in_t *x)
+static void take_values(xml_in_t *x, const void *item)
 {
-    ompp_xml_values_t v = {0};
-    uint32_t n;
+    const ompp_block_t *b = item;
+    const uint32_t n = b->set == OMPP_SET_MPI ? OMPP_METRIC_MPI_NUM : metrics_in(x->profile, b->set);
 
     x->have_values = false;
-    if (!read_record(x, &ompp_xml_values, &v, NULL)) return;
-    n = v.set == OMPP_SET_MPI ? OMPP_METRIC_MPI_NUM : metrics_in(x->profile, v.set);
-    if (!n || v.set == OMPP_SET_PHASES) fail(x, OMPP_E_FORMAT, "unknown metric set %" PRIu32, v.set);
-    if (x->rc == 0) open_block(x, v.location, v.set, v.object, n);
+    if (!n || b->set == OMPP_SET_PHASES) fail(x, OMPP_E_FORMAT, "unknown metric set %" PRIu32, b->set);
+    if (x->rc == 0) open_block(x, b->location, b->set, b->object, n);
 }
 
 static void text_values(xml_in_t *x, const char *text)
@@ -395,90 +307,56 @@ static void text_values(xml_in_t *x, const char *text)
     x->have_values = true;
 }
 
-static void enter_spread(xml_in_t *x)
+static void take_spread(xml_in_t *x, const void *item)
 {
-    ompp_xml_spread_t s = {0};
+    const ompp_spread_t *s = item;
     ompp_node_t *node = &x->profile->nodes[x->profile->nnodes - 1];
 
-    if (!read_record(x, &ompp_xml_spread, &s, NULL)) return;
-    *(s.over_ranks ? &node->over_ranks : &node->over_threads) = s.spread;
+    *(s->over ? &node->over_ranks : &node->over_threads) = *s;
 }
 
-static void enter_coverage(xml_in_t *x)
+static void take_coverage(xml_in_t *x, const void *item)
 {
     ompp_profile_t *p = x->profile;
-    ompp_coverage_t c = {0};
+    const ompp_coverage_t *c = item;
     size_t before = p->ncoverage;
 
-    if (!read_record(x, &ompp_xml_coverage, &c, NULL)) return;
-    ompp_profile_add_coverage(p, c.kind, ompp_profile_text(p, c.subject), ompp_profile_text(p, c.reason), c.count);
+    ompp_profile_add_coverage(p, c->kind, ompp_profile_text(p, c->subject), ompp_profile_text(p, c->reason), c->count);
     if (p->ncoverage == before && !p->failed) fail(x, OMPP_E_FORMAT, "the same coverage line twice");
-    if (x->rc == 0 && !p->failed) p->coverage[before].nranks = c.nranks;
-}
-
-/* Checked, and otherwise left: they follow from the rest. */
-static void enter_property(xml_in_t *x)
-{
-    ompp_finding_t f = {0};
-
-    if (!read_record(x, &ompp_xml_property, &f, NULL)) return;
-    if (f.region != OMPP_NONE && f.region >= x->profile->nregions)
-        fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, f.region);
+    if (x->rc == 0 && !p->failed) p->coverage[before].nranks = c->nranks;
 }
 
 /* Losses make up what is no useful time: of all of them together that is asked at the end. */
-static void enter_efficiency(xml_in_t *x)
+static void take_efficiency(xml_in_t *x, const void *item)
 {
-    ompp_efficiency_t e = {0};
+    const ompp_efficiency_t *e = item;
 
-    if (read_record(x, &ompp_xml_efficiency, &e, NULL)) x->lost_ns += (int64_t)(e.thread_ns - e.useful_ns);
+    x->lost_ns += (int64_t)(e->thread_ns - e->useful_ns);
 }
 
-static void enter_loss(xml_in_t *x)
-{
-    ompp_loss_t loss = {0};
-
-    if (read_record(x, &ompp_xml_loss, &loss, NULL)) x->lost_ns -= (int64_t)loss.lost_ns;
-}
+static void take_loss(xml_in_t *x, const void *item) { x->lost_ns -= (int64_t)((const ompp_loss_t *)item)->lost_ns; }
 
 /* ---- What-if ----------------------------------------------------------------------------------------------------- */
 
-static void enter_whatif(xml_in_t *x)
+static void *place_whatif(xml_in_t *x)
 {
-    ompp_whatif_t *w = &x->profile->whatif;
-
-    if (!x->have_run) fail(x, OMPP_E_FORMAT, "<run> must come first");
-    if (w->mode != OMPP_WHATIF_OFF) fail(x, OMPP_E_FORMAT, "second <whatif>");
-    read_record(x, &ompp_xml_whatif, w, NULL);
-    if (w->mode == OMPP_WHATIF_OFF) fail(x, OMPP_E_FORMAT, "<whatif> of a run without");
+    if (x->profile->whatif.mode != OMPP_WHATIF_OFF) fail(x, OMPP_E_FORMAT, "second <whatif>");
+    return &x->profile->whatif;
 }
 
-static void enter_point(xml_in_t *x)
+static void take_whatif(xml_in_t *x, const void *item)
 {
-    ompp_whatif_point_t point = {0};
-
-    if (!read_record(x, &ompp_xml_point, &point, NULL)) return;
-    if (point.region != OMPP_NONE && point.region >= x->profile->nregions)
-        fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, point.region);
-    if (x->rc == 0) ompp_profile_add_whatif_point(x->profile, &point);
+    if (((const ompp_whatif_t *)item)->mode == OMPP_WHATIF_OFF) fail(x, OMPP_E_FORMAT, "<whatif> of a run without");
 }
 
-static void enter_followed(xml_in_t *x)
+static void take_followed(xml_in_t *x, const void *item)
 {
-    ompp_whatif_region_t *region = calloc(1, sizeof *region);
+    const ompp_whatif_region_t *region = item;
+    const uint64_t key = ompp_hash_pair(region->region, region->point);
 
-    if (!region) {
-        fail(x, OMPP_E_NOMEM, "out of memory");
-    } else if (read_record(x, &ompp_xml_followed, region, NULL)) {
-        if (region->region != OMPP_NONE && region->region >= x->profile->nregions)
-            fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, region->region);
-        const uint64_t key = ompp_hash_pair(region->region, region->point);
-        if (ompp_table_get(&x->followed, key))
-            fail(x, OMPP_E_FORMAT, "region %" PRIu32 " followed twice", region->region);
-        if (!ompp_table_set(&x->followed, key, 1)) fail(x, OMPP_E_NOMEM, "out of memory");
-        if (x->rc == 0) ompp_profile_add_whatif_region(x->profile, region);
-    }
-    free(region);
+    if (ompp_table_get(&x->followed, key)) fail(x, OMPP_E_FORMAT, "region %" PRIu32 " followed twice", region->region);
+    if (!ompp_table_set(&x->followed, key, 1)) fail(x, OMPP_E_NOMEM, "out of memory");
+    if (x->rc == 0) ompp_profile_add_whatif_region(x->profile, region);
 }
 
 static ompp_whatif_region_t *open_followed(xml_in_t *x)
@@ -495,96 +373,80 @@ static unsigned nclocks(const ompp_whatif_region_t *region)
     return n;
 }
 
-static void enter_clock(xml_in_t *x)
+static void *place_clock(xml_in_t *x)
 {
     ompp_whatif_region_t *region = open_followed(x);
-    unsigned n = nclocks(region);
+    const unsigned n = nclocks(region);
 
-    if (n == OMPP_WHATIF_SPEEDUPS) {
-        fail(x, OMPP_E_FORMAT, "more than %u clocks", OMPP_WHATIF_SPEEDUPS);
-        return;
-    }
-    if (!read_record(x, &ompp_xml_clock, &region->clocks[n], NULL)) return;
-    if (region->clocks[n].permille == 0 || region->clocks[n].permille > 1000)
-        fail(x, OMPP_E_FORMAT, "speed-up of %" PRIu32 " permille", region->clocks[n].permille);
+    if (n < OMPP_WHATIF_SPEEDUPS) return &region->clocks[n];
+    fail(x, OMPP_E_FORMAT, "more than %u clocks", OMPP_WHATIF_SPEEDUPS);
+    return NULL;
 }
 
-static void enter_control(xml_in_t *x) { read_record(x, &ompp_xml_control, &x->profile->whatif.control, NULL); }
-
-static void read_block(xml_in_t *x, ompp_whatif_clock_t *clock)
+static void take_clock(xml_in_t *x, const void *item)
 {
-    if (clock->nblocks == OMPP_WHATIF_BLOCKS) {
-        fail(x, OMPP_E_FORMAT, "more than %u blocks", OMPP_WHATIF_BLOCKS);
-        return;
-    }
-    if (read_record(x, &ompp_xml_block, &clock->blocks[clock->nblocks], NULL)) clock->nblocks++;
+    const uint32_t permille = ((const ompp_whatif_clock_t *)item)->permille;
+
+    if (permille == 0 || permille > 1000) fail(x, OMPP_E_FORMAT, "speed-up of %" PRIu32 " permille", permille);
 }
 
-static void enter_block(xml_in_t *x)
+static void *place_control(xml_in_t *x) { return &x->profile->whatif.control; }
+
+static void add_block(xml_in_t *x, ompp_whatif_clock_t *clock, const void *item)
+{
+    if (clock->nblocks < OMPP_WHATIF_BLOCKS) clock->blocks[clock->nblocks++] = *(const ompp_whatif_block_t *)item;
+    else fail(x, OMPP_E_FORMAT, "more than %u blocks", OMPP_WHATIF_BLOCKS);
+}
+
+static void take_block(xml_in_t *x, const void *item)
 {
     ompp_whatif_region_t *region = open_followed(x);
 
-    read_block(x, &region->clocks[nclocks(region) - 1]);
+    add_block(x, &region->clocks[nclocks(region) - 1], item);
 }
 
-static void enter_control_block(xml_in_t *x) { read_block(x, &x->profile->whatif.control); }
-
-static void enter_result(xml_in_t *x)
-{
-    ompp_xml_result_t result = {0};
-
-    if (!read_record(x, &ompp_xml_result, &result, NULL)) return;
-    if (result.region != OMPP_NONE && result.region >= x->profile->nregions)
-        fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, result.region);
-}
-
-static void enter_gain(xml_in_t *x)
-{
-    ompp_xml_gain_t gain = {0};
-
-    read_record(x, &ompp_xml_gain, &gain, NULL);
-}
+static void take_control_block(xml_in_t *x, const void *item) { add_block(x, &x->profile->whatif.control, item); }
 
 static const element_t elements[] = {
-    {"ompp-profile", "", enter_root, NULL},
-    {"run", "ompp-profile", enter_run, NULL},
-    {"settings", "ompp-profile", enter_list, NULL},
-    {"modules", "ompp-profile", enter_list, NULL},
-    {"ranks", "ompp-profile", enter_list, NULL},
-    {"locations", "ompp-profile", enter_list, NULL},
-    {"regions", "ompp-profile", enter_list, NULL},
-    {"metrics", "ompp-profile", enter_list, NULL},
-    {"objects", "ompp-profile", enter_list, NULL},
-    {"nodes", "ompp-profile", enter_list, NULL},
-    {"coverage", "ompp-profile", enter_list, NULL},
-    {"setting", "settings", enter_setting, NULL},
-    {"module", "modules", enter_module, NULL},
-    {"rank", "ranks", enter_rank, NULL},
-    {"location", "locations", enter_location, NULL},
-    {"region", "regions", enter_region, NULL},
-    {"metric", "metrics", enter_metric, NULL},
-    {"object", "objects", enter_object, NULL},
-    {"node", "nodes", enter_node, NULL},
-    {"times", "node", enter_times, NULL},
-    {"values", "node", enter_values, text_values},
-    {"spread", "node", enter_spread, NULL},
-    {"phase", "times", enter_phase, NULL},
-    {"properties", "ompp-profile", enter_list, NULL},
-    {"line", "coverage", enter_coverage, NULL},
-    {"property", "properties", enter_property, NULL},
-    {"whatif", "ompp-profile", enter_whatif, NULL},
-    {"point", "whatif", enter_point, NULL},
-    {"control", "whatif", enter_control, NULL},
-    {"block", "control", enter_control_block, NULL},
-    {"followed", "whatif", enter_followed, NULL},
-    {"clock", "followed", enter_clock, NULL},
-    {"block", "clock", enter_block, NULL},
-    {"efficiencies", "ompp-profile", enter_list, NULL},
-    {"efficiency", "efficiencies", enter_efficiency, NULL},
-    {"loss", "efficiency", enter_loss, NULL},
-    {"results", "ompp-profile", enter_list, NULL},
-    {"result", "results", enter_result, NULL},
-    {"gain", "result", enter_gain, NULL},
+    {"ompp-profile", "", .record = &ompp_record_root, .take = take_root},
+    {"run", "ompp-profile", .record = &ompp_record_profile, .place = place_run},
+    {"settings", .parent = "ompp-profile"},
+    {"modules", .parent = "ompp-profile"},
+    {"ranks", .parent = "ompp-profile"},
+    {"locations", .parent = "ompp-profile"},
+    {"regions", .parent = "ompp-profile"},
+    {"metrics", .parent = "ompp-profile"},
+    {"objects", .parent = "ompp-profile"},
+    {"nodes", .parent = "ompp-profile"},
+    {"coverage", .parent = "ompp-profile"},
+    {"setting", "settings", .record = &ompp_record_setting},
+    {"module", "modules", .record = &ompp_record_module},
+    {"rank", "ranks", .record = &ompp_record_rank, .take = take_rank},
+    {"location", "locations", .record = &ompp_record_location, .take = take_location},
+    {"region", "regions", .record = &ompp_record_region},
+    {"metric", "metrics", .record = &ompp_record_metric, .take = take_metric},
+    {"object", "objects", .record = &ompp_record_object},
+    {"node", "nodes", .record = &ompp_record_node, .take = take_node},
+    {"times", "node", .record = &ompp_record_times, .take = take_times},
+    {"values", "node", .record = &ompp_record_block, .take = take_values, .text = text_values},
+    {"spread", "node", .record = &ompp_record_spread, .take = take_spread},
+    {"phase", "times", .record = &ompp_record_phase, .take = take_phase},
+    {"properties", .parent = "ompp-profile"},
+    {"line", "coverage", .record = &ompp_record_coverage, .take = take_coverage},
+    {"property", "properties", .record = &ompp_record_property},
+    {"whatif", "ompp-profile", .record = &ompp_record_whatif, .take = take_whatif, .place = place_whatif},
+    {"point", "whatif", .record = &ompp_record_whatif_point},
+    {"control", "whatif", .record = &ompp_record_control, .place = place_control},
+    {"block", "control", .record = &ompp_record_whatif_block, .take = take_control_block},
+    {"followed", "whatif", .record = &ompp_record_whatif_region, .take = take_followed},
+    {"clock", "followed", .record = &ompp_record_whatif_clock, .take = take_clock, .place = place_clock},
+    {"block", "clock", .record = &ompp_record_whatif_block, .take = take_block},
+    {"efficiencies", .parent = "ompp-profile"},
+    {"efficiency", "efficiencies", .record = &ompp_record_efficiency, .take = take_efficiency},
+    {"loss", "efficiency", .record = &ompp_record_loss, .take = take_loss},
+    {"results", .parent = "ompp-profile"},
+    {"result", "results", .record = &ompp_record_result},
+    {"gain", "result", .record = &ompp_record_gain},
 };
 
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
@@ -594,6 +456,26 @@ static const element_t *find_element(const char *name, const char *parent)
     for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++)
         if (strcmp(elements[i].name, name) == 0 && strcmp(elements[i].parent, parent) == 0) return &elements[i];
     return NULL;
+}
+
+static void take_element(xml_in_t *x, const element_t *element)
+{
+    const ompp_record_t *record = element->record;
+    void *const copy = record && !element->place ? calloc(1, record->bytes) : NULL, *const item =
+                                                                                        record && element->place
+                                                                                            ? element->place(x)
+                                                                                            : copy;
+
+    if (record != &ompp_record_profile && record != &ompp_record_root && !x->have_run)
+        fail(x, OMPP_E_FORMAT, "<run> must come first");
+    if (!record && xmlTextReaderHasAttributes(x->reader) == 1)
+        fail(x, OMPP_E_FORMAT, "attributes where none are known");
+    if (record && !item) fail(x, OMPP_E_NOMEM, "out of memory");
+    if (record && x->rc == 0 && read_record(x, record, item)) {
+        if (element->take) element->take(x, item);
+        else if (!element->place && record->array) ompp_profile_append(x->profile, record, item);
+    }
+    free(copy);
 }
 
 static void start_element(xml_in_t *x)
@@ -608,7 +490,7 @@ static void start_element(xml_in_t *x)
         return;
     }
     x->open[depth] = element;
-    element->enter(x);
+    take_element(x, element);
     if (element->text && xmlTextReaderIsEmptyElement(x->reader) == 1)
         fail(x, OMPP_E_FORMAT, "<%s> is empty", element->name);
     if (x->profile->failed) fail(x, OMPP_E_NOMEM, "out of memory");
