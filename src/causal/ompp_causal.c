@@ -238,8 +238,6 @@ static void at_progress(ompp_time_t t)
     ompp_causal_leave(self);
 }
 
-static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end, .readable = true};
-
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 static void posts_left(unsigned posts)
@@ -299,13 +297,14 @@ static void in_child(void)
     ompp_causal_self = NULL;
 }
 
-void ompp_causal_start(void)
+static bool start(char *why, size_t n)
 {
+    (void)why, (void)n; /* the report says what is missing */
     ompp_causal.mode = strcmp(ompp_env.causal, "virtual") == 0 ? OMPP_WHATIF_VIRTUAL
                        : strcmp(ompp_env.causal, "delay") == 0 ? OMPP_WHATIF_DELAY
                                                                : OMPP_WHATIF_OFF;
-    if (ompp_causal.mode == OMPP_WHATIF_OFF) return;
-    ompp_prefault_library((const void *)ompp_causal_start);
+    if (ompp_causal.mode == OMPP_WHATIF_OFF) return false;
+    ompp_prefault_library((const void *)start);
     atomic_store(&ompp_causal.set, 1);
     ompp_causal.rule = (ompp_clocks_rule_t){.percent = {25, 50, 75, 100}};
     subscribers[OMPP_WHATIF_VIRTUAL].vector_size = ompp_causal_clock_vector_size();
@@ -314,8 +313,18 @@ void ompp_causal_start(void)
     if (ompp_causal.mode == OMPP_WHATIF_DELAY) ompp_causal.rule = (ompp_clocks_rule_t){.delays = true};
     ompp_causal_calibrate();
     ompp_causal_limit_slots((unsigned)ompp_env.causal_clocks / OMPP_WHATIF_SPEEDUPS);
-    if (!ompp_causal_result_open() || !ompp_meter_add(&meter)) return;
-    ompp_progress_on_visit(at_progress);
-    pthread_atfork(NULL, NULL, in_child);
-    __atomic_store_n(&ompp_sync_subscriber, &subscribers[ompp_causal.mode], __ATOMIC_RELEASE);
+    return ompp_causal_result_open() && pthread_atfork(NULL, NULL, in_child) == 0;
 }
+
+static const ompp_sync_subscriber_t *waits(void) { return &subscribers[ompp_causal.mode]; }
+
+const ompp_component_t ompp_causal_component = {
+    .name = "causal profiling",
+    .start = start,
+    .thread_begin = begin,
+    .move = move,
+    .thread_end = end,
+    .readable = true,
+    .visited = at_progress,
+    .waits = waits,
+};
