@@ -234,8 +234,5 @@ const ompp_component_t ompp_backend_page_faults = {
     .name = "page-faults",
     .start = start,
     .thread_begin = begin,
-    .move = ompp_sampled_move,
-    .thread_end = ompp_sampled_end,
-    .readable = true,
-    .put = ompp_sampled_put,
+    OMPP_SAMPLED_FUNCTIONS,
 };

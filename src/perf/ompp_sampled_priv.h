@@ -60,7 +60,9 @@ int ompp_sampled_open(ompp_sampled_t *backend, ompp_perf_t *events, ompp_perf_t 
 /** \brief Registers metrics. \return false: no room. */
 bool ompp_sampled_start(ompp_sampled_t *backend);
 
-/** Functions of the component. */
+/** Functions of the component, but for thread_begin(), which calls ompp_sampled_begin(). */
+#define OMPP_SAMPLED_FUNCTIONS \
+    .move = ompp_sampled_move, .thread_end = ompp_sampled_end, .readable = true, .put = ompp_sampled_put
 void *ompp_sampled_begin(ompp_sampled_t *backend);
 void ompp_sampled_move(void *state, ompp_place_now_t from, ompp_place_now_t to);
 void ompp_sampled_end(void *state);

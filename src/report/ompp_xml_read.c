@@ -4,6 +4,7 @@
  * that each index points to something that stands before it. Rubbish is refused with the line that it stands on.
  */
 #define _GNU_SOURCE /* memmem */
+#include "report/ompp_plain_locale.h"
 #include "report/ompp_report.h"
 #include "report/ompp_xml_priv.h"
 
@@ -16,7 +17,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libxml/xmlreader.h>
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -170,26 +170,6 @@ static void take_rank(xml_in_t *x, const void *item)
     if (p->nranks_kept && p->ranks[p->nranks_kept - 1].rank >= r->rank) fail(x, OMPP_E_FORMAT, "ranks do not ascend");
     if (r->rank >= p->nranks) fail(x, OMPP_E_FORMAT, "rank %" PRIu32 " of %" PRIu32, r->rank, p->nranks);
     if (x->rc == 0) ompp_profile_add_rank(p, r);
-}
-
-static bool have_rank(const ompp_profile_t *p, uint32_t rank)
-{
-    for (size_t i = p->nranks_kept; i-- > 0;) /* mostly the last one */
-        if (p->ranks[i].rank == rank) return true;
-    return false;
-}
-
-static void take_location(xml_in_t *x, const void *item)
-{
-    ompp_profile_t *p = x->profile;
-    const ompp_location_t *l = item;
-
-    if (l->rank != OMPP_NONE && !have_rank(p, l->rank))
-        fail(x, OMPP_E_FORMAT, "location of the unknown rank %" PRIu32, l->rank);
-    for (size_t i = 0; l->rank == OMPP_NONE && i < p->nlocations; i++)
-        if (p->locations[i].rank == OMPP_NONE) fail(x, OMPP_E_FORMAT, "second location without rank");
-    if (l->rank == OMPP_NONE && !p->nrest) fail(x, OMPP_E_FORMAT, "location without rank, but no rest-ranks");
-    if (x->rc == 0) ompp_profile_add_location(p, l);
 }
 
 /* Number of metrics of a registered set. */
@@ -422,7 +402,7 @@ static const element_t elements[] = {
     {"setting", "settings", .record = &ompp_record_setting},
     {"module", "modules", .record = &ompp_record_module},
     {"rank", "ranks", .record = &ompp_record_rank, .take = take_rank},
-    {"location", "locations", .record = &ompp_record_location, .take = take_location},
+    {"location", "locations", .record = &ompp_record_location},
     {"region", "regions", .record = &ompp_record_region},
     {"metric", "metrics", .record = &ompp_record_metric, .take = take_metric},
     {"object", "objects", .record = &ompp_record_object},
@@ -565,6 +545,8 @@ static void check_whole(xml_in_t *x)
     if (x->rc == 0 && !x->have_root_node) fail(x, OMPP_E_FORMAT, "no root node");
     if (x->rc == 0 && p->nranks_kept + (uint64_t)p->nrest > p->nranks)
         fail(x, OMPP_E_FORMAT, "more ranks than the run has");
+    for (size_t i = 0; x->rc == 0 && !p->nrest && i < p->nlocations; i++)
+        if (p->locations[i].rank == OMPP_NONE) fail(x, OMPP_E_FORMAT, "location without rank, but no rest-ranks");
     if (x->rc == 0 && p->nranks_kept == 0) fail(x, OMPP_E_FORMAT, "no rank");
     if (x->rc == 0 && ompp_profile_check(p, why, sizeof why)) fail(x, OMPP_E_FORMAT, "%s", why);
 }
@@ -593,8 +575,7 @@ int ompp_report_xml_read_fd(int fd, const char *name, ompp_profile_t **profile, 
     int line = 0;
 
     *profile = NULL;
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* no decimal comma */
-    locale_t saved = plain ? uselocale(plain) : (locale_t)0;
+    const ompp_plain_locale_t locale = ompp_plain_locale_begin();
     parse(&x, fd, name);
     if (x.reader) line = x.syntax_line ? x.syntax_line : xmlTextReaderGetParserLineNumber(x.reader);
     if (x.rc) {
@@ -605,10 +586,7 @@ int ompp_report_xml_read_fd(int fd, const char *name, ompp_profile_t **profile, 
     }
     xmlFreeTextReader(x.reader);
     ompp_table_fini(&x.followed);
-    if (plain) {
-        uselocale(saved);
-        freelocale(plain);
-    }
+    ompp_plain_locale_end(locale);
     return x.rc;
 }
 

@@ -2,6 +2,7 @@
  * \file
  * Profile to XML. Integers and names only, nothing rendered.
  */
+#include "report/ompp_plain_locale.h"
 #include "report/ompp_report.h"
 #include "report/ompp_xml_priv.h"
 
@@ -13,7 +14,6 @@
 
 #include <inttypes.h>
 #include <libxml/xmlwriter.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -341,8 +341,7 @@ int ompp_report_xml_write(const ompp_profile_t *profile, FILE *out)
 {
     xmlOutputBufferPtr buffer = xmlOutputBufferCreateIO(write_to_file, NULL, out, NULL);
     xml_out_t x = {.profile = profile};
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* no decimal comma */
-    locale_t saved = plain ? uselocale(plain) : (locale_t)0;
+    const ompp_plain_locale_t locale = ompp_plain_locale_begin();
 
     if (buffer) x.writer = xmlNewTextWriter(buffer);
     if (buffer && !x.writer) xmlOutputBufferClose(buffer);
@@ -356,9 +355,6 @@ int ompp_report_xml_write(const ompp_profile_t *profile, FILE *out)
     } else {
         x.rc = -OMPP_E_NOMEM;
     }
-    if (plain) {
-        uselocale(saved);
-        freelocale(plain);
-    }
+    ompp_plain_locale_end(locale);
     return x.rc ? x.rc : ferror(out) ? -OMPP_E_IO : 0;
 }
