@@ -108,11 +108,13 @@ static void count_seen_in(ompp_causal_thread_t *self, ompp_region_ref_t region, 
     self->seen[index] += passed;
 }
 
-/* Work per region, whatever is being tried, without waiting: of all that the thread is in, or outside of all. */
+/* With delays: work per region, whatever is being tried, without waiting: of all that the thread is in, or outside of
+ * all. */
 static void count_seen(ompp_causal_thread_t *self, ompp_time_t t)
 {
     ompp_off_t node = self->node;
 
+    if (!ompp_causal.rule.delays) return;
     ompp_clocks_count(&self->clocks, t);
     const ompp_time_t until = ompp_causal_worked(self),
                       passed = until > self->seen_until ? until - self->seen_until : 0;
@@ -158,13 +160,13 @@ static void move_clocks(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_
     ompp_time_t t = ompp_event_now();
 
     if (self->chases && ompp_meter_parent(to.node) == from.node) t = chase_first(self);
-    if (ompp_causal.rule.delays) count_seen(self, t);
+    count_seen(self, t);
     self->node = to.node;
     self->waits = to.waits;
     self->regions = ompp_causal_mask(self, to.node);
     ompp_clocks_move(&self->clocks, ompp_causal_counted(self->regions), to.waits, t);
     self->clocks.where = (uint8_t)ompp_causal_where(to.node);
-    if (ompp_causal.rule.delays) ompp_causal_race_tell(self);
+    ompp_causal_race_tell(self);
     /* before it is handed out more */
     if (self->chases && ompp_meter_parent(from.node) == to.node) ompp_causal_chase(self);
 }
@@ -233,7 +235,7 @@ static void at_progress(ompp_time_t t)
     if (!self) return;
     ompp_causal_settle(self);
     ompp_clocks_count(&self->clocks, t);
-    if (ompp_causal.rule.delays) count_seen(self, t);
+    count_seen(self, t);
     ompp_causal_moment(self, ompp_progress_visits(t), OMPP_CAUSAL_ANYWHERE, t);
     ompp_causal_leave(self);
 }
