@@ -16,6 +16,7 @@
 #include "preload/ompp_launch.h"
 #include "process/ompp_checkpoint.h"
 #include "process/ompp_dump_priv.h"
+#include "process/ompp_plugin.h"
 #include "process/ompp_snapshot.h"
 #include "process/ompp_unmeasured_priv.h"
 #include "runtime/ompp_meters.h"
@@ -324,6 +325,37 @@ bool ompp_finish_hold(void)
 
 void ompp_finish_release(void) { pthread_mutex_unlock(&dumping); }
 
+/*
+ * Samples began at load, since a program that is built with us and has OpenMP or MPI is meant to be measured; but no
+ * event came. It may be a tool that the build of such a program runs: there is no report of it.
+ */
+static bool has_samples_alone(void)
+{
+    const char *base = ompp_process.arena.base;
+    const ompp_a_thread_t *thread;
+    const ompp_a_node_t *node;
+
+    if (ompp_is_launched() || ompp_plugins_need_no_events()) return false;
+    for (ompp_off_t t = ompp_process.header->threads; t; t = thread->next) {
+        thread = (const void *)(base + t);
+        for (ompp_off_t n = thread->nodes; n; n = node->next) {
+            node = (const void *)(base + n);
+            if (node->region) return false;
+        }
+    }
+    return true;
+}
+
+static void forget(void)
+{
+    ompp_time_t t;
+
+    if (!stop(&t)) return;
+    ompp_thread_self = &ompp_thread_none;
+    remove_files();
+    ompp_unmeasured_say();
+}
+
 void ompp_finish_at_exit(void)
 {
     if (atomic_load(&ompp_process.state) == OMPP_STATE_NEW) ompp_unmeasured_say();
@@ -331,6 +363,7 @@ void ompp_finish_at_exit(void)
     if (!ompp_process.header || ompp_process.header->pid != (uint32_t)getpid()) return;
     ompp_runtime_leave();
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
-    if (ompp_process.header->rank < 0) ompp_runtime_finalize(NULL);
+    if (has_samples_alone()) forget();
+    else if (ompp_process.header->rank < 0) ompp_runtime_finalize(NULL);
     else end_now("ended without MPI_Finalize");
 }

@@ -118,11 +118,30 @@ static bool is_meant(void)
            !strstr(preload, "libompp");
 }
 
+static bool is_data_wanted(void)
+{
+    return ompp_env_is_set("OMPP_DATA") || ompp_env_is_set("OMPP_DATA_ADDR") || ompp_env_is_set("OMPP_DATA_BACKEND");
+}
+
+bool ompp_plugins_expect_events(void)
+{
+    loaded_t loaded = {false, false};
+
+    dl_iterate_phdr(note_library, &loaded);
+    return loaded.parallel && is_meant();
+}
+
+bool ompp_plugins_need_no_events(void)
+{
+    loaded_t loaded = {false, false};
+
+    dl_iterate_phdr(note_library, &loaded);
+    return loaded.hooks || is_data_wanted() || wants_counters() || strcmp(ompp_env.causal, "off") != 0;
+}
+
 void ompp_plugins_at_load(void)
 {
-    const bool data =
-        ompp_env_is_set("OMPP_DATA") || ompp_env_is_set("OMPP_DATA_ADDR") || ompp_env_is_set("OMPP_DATA_BACKEND");
-    const bool counters = ompp_env_is_set("OMPP_CTR");
+    const bool data = is_data_wanted(), counters = ompp_env_is_set("OMPP_CTR");
     loaded_t loaded = {false, false};
 
     /* Most programs are not asked for, and are left alone: measurement does not start in them here. */

@@ -22,6 +22,12 @@ void ompp_plugins_start(void);
  */
 void ompp_plugins_at_load(void);
 
+/** \brief Whether this program is meant to be measured (by its link or launch) and has a library of OpenMP or MPI. */
+bool ompp_plugins_expect_events(void);
+
+/** \brief Whether something was asked for that a report has without events, too: data, counters, gains. */
+bool ompp_plugins_need_no_events(void);
+
 /** \brief Whether counters could be asked for: this ompp was built with PAPI, and the library is there. */
 bool ompp_plugin_has_counters(void);
 

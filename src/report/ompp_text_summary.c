@@ -30,6 +30,7 @@ enum {
 };
 
 #define LEAST_PART 0.01 /* of the thread time, that a loss has at least */
+#define LEAST_HOT 5.0   /* percent of processor time, that the hottest function has at least */
 
 static size_t put_part(const ompp_text_t *t, uint64_t ns, uint64_t all, const char *what)
 {
@@ -168,6 +169,26 @@ static int put_losses(ompp_text_t *t, size_t room, bool caution)
     return 0;
 }
 
+#define HOTTEST "Hottest function: "
+
+/* own, all: percent. What a line has no room for goes: the file, the share with callees, the name's end. */
+static void put_hot(FILE *out, const char *name, const char *file, double own, double all)
+{
+    char share[40], callees[40] = "";
+
+    snprintf(share, sizeof share, ", %.1f %% of processor time", own);
+    if (all - own > 1) snprintf(callees, sizeof callees, " (%.1f %% with callees)", all);
+    const size_t room = COLUMNS - (sizeof HOTTEST - 1) - strlen(share);
+    size_t n = strlen(name), in = *file ? strlen(file) + strlen(" in ") : 0;
+
+    if (n + in + strlen(callees) > room) in = 0;
+    if (n + strlen(callees) > room) *callees = '\0';
+    const bool cut = n > room;
+    if (cut) n = room - 3;
+    fprintf(out, HOTTEST "%.*s%s%s%s%s%s\n", (int)n, name, cut ? "..." : "", in ? " in " : "", in ? file : "", share,
+            callees);
+}
+
 static int put_hottest(const ompp_text_t *t, const ompp_profile_t *profile)
 {
     ompp_samples_t samples;
@@ -183,14 +204,7 @@ static int put_hottest(const ompp_text_t *t, const ompp_profile_t *profile)
         const char *file = ompp_path_last(ompp_profile_text(profile, r->file));
         const double own = 100 * (double)samples.functions[f].own_ns / (double)samples.total_ns;
         const double all = 100 * (double)samples.functions[f].all_ns / (double)samples.total_ns;
-        char where[COLUMNS + 1], tail[40] = "";
-        if (all - own > 1) snprintf(tail, sizeof tail, " (%.1f %% with callees)", all);
-        const int most = COLUMNS - (int)(sizeof ", 100.0 % of processor time" - 1 + strlen(tail));
-        int n = snprintf(where, sizeof where, "Hottest function: %s%s%s", name && *name ? name : "no name",
-                         *file ? " in " : "", file);
-        if (n > most) n = snprintf(where, sizeof where, "Hottest function: %s", name && *name ? name : file);
-        fprintf(t->out, "%.*s%s, %.1f %% of processor time%s\n", n > most ? most - 3 : n, where, n > most ? "..." : "",
-                own, tail);
+        if (own >= LEAST_HOT) put_hot(t->out, name && *name ? name : "no name", file, own, all);
         free(name);
     }
     ompp_samples_fini(&samples);

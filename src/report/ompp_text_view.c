@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* strcasestr */
 /**
  * \file
  * A report as somebody wants to see it: sorted, without what carries little, or only some regions of it.
@@ -109,11 +110,11 @@ static bool order(ompp_text_t *t, const items_t *items)
 
 /* ---- Selection --------------------------------------------------------------------------------------------------- */
 
-/* "R00012", "r12" or a part of "CRITICAL heat.c (121-125) ('merge')". */
+/* "R00012", "r12" or a part of "CRITICAL heat.c (121-125) ('merge')", in small or large letters. */
 static bool is_called(const ompp_text_t *t, uint32_t region, const char *name)
 {
     char *subject = ompp_text_subject(t, region), *end;
-    bool is = subject && strstr(subject, name);
+    bool is = subject && strcasestr(subject, name);
 
     if (*name == 'R' || *name == 'r') {
         const unsigned long number = strtoul(name + 1, &end, 10);

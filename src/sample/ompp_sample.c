@@ -14,6 +14,7 @@
 #include "preload/ompp_dlopen_watch.h"
 #include "preload/ompp_launch.h"
 #include "process/ompp_lifecycle.h"
+#include "process/ompp_plugin.h"
 #include "runtime/ompp_callpath.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_meter.h"
@@ -200,7 +201,8 @@ void ompp_sample_thread_ends(void) { ompp_sampler_end(); }
 
 void ompp_sample_at_load(void)
 {
-    if (!ompp_sample_is_wanted() || !ompp_is_launched() || ompp_known_shell(ompp_program_path())) return;
+    if (!ompp_sample_is_wanted() || ompp_known_shell(ompp_program_path())) return;
+    if (!ompp_is_launched() && !ompp_plugins_expect_events()) return;
     ompp_env_read();
     if (!ompp_env.children && decide()) ompp_meter_place();
 }

@@ -135,7 +135,7 @@ def part_selected():
     check(flat(run('--min=10', many())[1]) == ['large', 'middle'], '--min=10')
     check(flat(run('--min=5%', many())[1]) == ['small', 'large', 'middle'], '--min=5%')
     check(len(flat(on_terminal('--color=never', '--min=0', many()))) == 23, '--min=0 on a terminal')
-    for name in ('R00003', 'r3', 'middle', "('middle')", '(21-25)', 'USER REGION solve.c (21-'):
+    for name in ('R00003', 'r3', 'middle', 'MIDDLE', "('middle')", '(21-25)', 'USER REGION solve.c (21-'):
         check(flat(run('--region=' + name, many())[1]) == ['middle'], '--region=%s: %s' % (name, flat(run('--region=' + name, many())[1])))
     out = run('--region=CRITICAL', golden('constructs'))[1]  # with the parallel region around it
     check(re.findall(r'^ \* (R\d+)', out, re.M) == ['R00001', 'R00007'], 'around the critical section: %s' % re.findall(r'^ \* (R\d+)', out, re.M))

@@ -70,6 +70,25 @@ bool ompp_doctor_knows_launcher(const ompp_probe_t *first)
     return strcmp(first->launcher, "openmpi") == 0 || strcmp(first->launcher, "mpich") == 0;
 }
 
+/* What launchers say when they start nothing, and the option that mends it. */
+static const struct {
+    const char *said, *advice;
+} refusals[] = {
+    {"as root", "mpirun of Open MPI does not start programs of root: add --allow-run-as-root"},
+    {"not enough slots", "more ranks than slots: start fewer, or add --oversubscribe (ranks then share processors)"},
+};
+
+static void advise_start(const ompp_doctor_t *d)
+{
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+        if (strstr(d->plain.said, refusals[i].said)) {
+            ompp_doctor_advise("%s", refusals[i].advice);
+            return;
+        }
+    ompp_doctor_advise("try it with another program: the same line with hostname in place of %s",
+                       d->line.part[0].argv[d->line.part[0].program]);
+}
+
 static bool check_launch(ompp_doctor_t *d)
 {
     const ompp_started_t *s = &d->plain;
@@ -79,8 +98,7 @@ static bool check_launch(ompp_doctor_t *d)
     if (s->n == 0) {
         ompp_doctor_say(d, OMPP_BAD, "launch", "the line starts nothing%s: %s", s->late ? " in a minute" : "",
                         *s->said ? s->said : "no message");
-        ompp_doctor_advise("try it with another program: the same line with hostname in place of %s",
-                           d->line.part[0].argv[d->line.part[0].program]);
+        advise_start(d);
         return false;
     }
     const ompp_part_t *alien = ompp_doctor_find_alien(d, first);

@@ -177,9 +177,9 @@ static void check_openmp(ompp_doctor_t *d, ompp_part_t *p)
         ompp_doctor_advise("put ompp in front of the program that it starts, or use ompp --children --");
     } else if (!p->mpi && !p->instrumented && !p->program.shell && !ompp_env_is_set("OMPP_CTR") &&
                !ompp_env_is_set("OMPP_DATA")) {
-        p->later = true;
-        ompp_doctor_say(d, OMPP_BAD, "OpenMP", "the program needs neither OpenMP nor MPI: there is nothing to measure");
-        ompp_doctor_advise("if it loads them later, as Python does, the line below names them; functions: kinst-ompp");
+        ompp_doctor_say(d, OMPP_NOTE, "OpenMP",
+                        "the program needs neither OpenMP nor MPI: samples say where its time goes");
+        ompp_doctor_advise("if it loads libgomp later, as Python does (numpy): ompp --omp-runtime=gomp --");
     } else {
         ompp_doctor_say(d, OMPP_FINE, "OpenMP", "the program needs none");
     }

@@ -58,27 +58,16 @@ static void print_launcher(const ompp_doctor_t *d, const ompp_launch_t *line)
     }
 }
 
-/* What a program that loads MPI and OpenMP later needs; the MPI is the launcher's. */
-static void print_later(const ompp_doctor_t *d, const ompp_part_t *p)
-{
-    if (!p->later) return;
-    printf("--omp-runtime=gomp ");
-    if (d->plain.n && ompp_doctor_knows_launcher(d->plain.rank)) printf("--mpi-family=%s ", d->plain.rank->launcher);
-}
-
 /* ompp and its options, without values that are not there. */
 static void print_ompp(const ompp_doctor_t *d, const ompp_part_t *p)
 {
     const ompp_launch_t *line = p->line;
 
     if (line->front == line->program) {
-        printf("ompp ");
-        print_later(d, p);
-        printf("-- ");
+        printf("ompp -- ");
         return;
     }
     ompp_doctor_print_words(line->argv, line->front, line->front + 1);
-    print_later(d, p);
     ompp_doctor_print_options(line->argv, line->front + 1, line->program, &d->measured, d->said.no_data);
 }
 

@@ -125,7 +125,6 @@ typedef struct {
     char mpi_library[PATH_MAX]; /* ours for the program's MPI; "" = none */
     const char *family;         /* of the program's MPI: openmpi, mpich, other; "" = none */
     bool mpi, openmp;           /* it has MPI, OpenMP: by its file, or by an option */
-    bool later;                 /* neither: it may load them later */
 } ompp_part_t;
 
 /** What is known of the user's line when the verdicts are spoken. */
