@@ -67,8 +67,8 @@ typedef struct {
 #pragma GCC visibility push(default)
 
 /**
- * \brief Starts a component, borrowed for ever; it follows all threads that come from now on. Before the runtime has
- *        started (main of a program, one thread), it is kept, and started with those of libompp.
+ * \brief Starts a component, borrowed for ever; it follows all threads that are measured from now on. Before the
+ *        runtime has started (main of a program, one thread), it is kept, and started with those of libompp.
  * \param[out] why  when not: the reason in words, shape [n]; "" = nobody has asked for it.
  */
 bool ompp_component_start(const ompp_component_t *component, char *why, size_t n);
