@@ -16,8 +16,7 @@ static void add_block(const ompp_profile_t *p, const ompp_block_t *block, ompp_c
 {
     const uint64_t *v = block->values;
     const double asks = (double)v[OMPP_METRIC_CHUNK_ASKS], timed = (double)v[OMPP_METRIC_CHUNK_TIMED];
-    /* between two readings of the clock lies what a region has that is left at once */
-    const double clock = ompp_own_cost(p, block->location, OMPP_COST_ENTER, true);
+    const double clock = ompp_own_cost(p, block->location, OMPP_COST_CLOCK, false);
     const double once = timed > 0 ? (double)v[OMPP_METRIC_CHUNK_TIME] / timed - clock : 0;
 
     sum->chunks += v[OMPP_METRIC_CHUNKS];

@@ -26,7 +26,8 @@
 #define ONE_RANK 0.75      /* of all lateness: it is that rank, and no other */
 #define LITTLE_BYTES 1024  /* of a collective call: it takes as long without them */
 #define STARTED_NS 10e9    /* of a rank: MPI starts so slowly that it is worth a look */
-#define BRIEF_NS 1000.0    /* in a lock: handing it over takes as long */
+#define BRIEF_NS 1000.0    /* in a lock: handing it over may take as long */
+#define ENTER_NS 100.0     /* the same, and taking it takes as long */
 #define COSTLY 0.05        /* share of a region's thread time */
 
 /* What one call works on, for one region after the other. */
@@ -270,6 +271,23 @@ static double inside_of(const find_t *f, uint32_t region)
     return sum;
 }
 
+/* Of the threads to enter, without own cost. */
+static double waiting_for(const find_t *f, uint32_t region)
+{
+    return (double)phase_of_region(f, region, OMPP_PHASE_ENTER);
+}
+
+/* It is short, and threads wait longer than the time of all others inside explains: the rest is handing over. Or it is
+ * so short that entering it takes as long. */
+static bool hands_over(const find_t *f, uint32_t region, double inside, double waiting)
+{
+    const uint32_t threads = ompp_analysis_max_threads(f->profile);
+    const double visits = (double)column_sum(f, region, OMPP_COLUMN_EXEC_C);
+
+    if (inside < ENTER_NS * visits) return true;
+    return inside < BRIEF_NS * visits && waiting > inside * (threads > 1 ? threads - 1 : 1);
+}
+
 static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_when_t when)
 {
     ompp_column_t piece = piece_column(construct);
@@ -298,8 +316,8 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
         return f->sends && !f->recvs && !f->colls &&
                f->call_ns > MESSAGE_NS * (double)f->sends + BYTE_NS * (double)f->bytes_out;
     case OMPP_WHEN_MOVES: return f->recvs || f->sends || f->bytes_in || f->bytes_out;
-    case OMPP_WHEN_BRIEFLY: return inside_of(f, region) < BRIEF_NS * (double)column_sum(f, region, OMPP_COLUMN_EXEC_C);
-    case OMPP_WHEN_MAINLY: return inside_of(f, region) > (double)column_sum(f, region, OMPP_COLUMN_ENTER_T);
+    case OMPP_WHEN_BRIEFLY: return hands_over(f, region, inside_of(f, region), waiting_for(f, region));
+    case OMPP_WHEN_MAINLY: return inside_of(f, region) > waiting_for(f, region);
     case OMPP_WHEN_TINY: return works_less(f, region, TINY_NS);
     case OMPP_WHEN_SHORT: return works_less(f, region, SHORT_NS);
     }

@@ -234,7 +234,7 @@ static ompp_region_ref_t enter_mutex(ompp_construct_t construct, const void *cod
 {
     ompp_region_ref_t region = ompp_gomp_on() ? ompp_region_at(construct, code, NULL) : 0;
 
-    ompp_event_enter(region, ompp_event_now());
+    ompp_event_enter_brief(region);
     return region;
 }
 
@@ -243,7 +243,7 @@ static ompp_region_ref_t leave_mutex(ompp_construct_t construct, const void *cod
     ompp_region_ref_t region = ompp_gomp_on() ? ompp_event_innermost(construct) : 0;
 
     ompp_region_ends_at(region, code);
-    ompp_event_phase(region, OMPP_PHASE_EXIT, ompp_event_now());
+    ompp_event_phase_brief(region, OMPP_PHASE_EXIT);
     return region;
 }
 
@@ -256,7 +256,7 @@ OMPP_EXPORT void GOMP_critical_start(void)
     ompp_gomp_wait(region, OMPP_SYNC_MUTEX, &unnamed);
     OMPP_REAL(void (*)(void), "GOMP_critical_start")();
     ompp_gomp_have(region, OMPP_SYNC_MUTEX, &unnamed);
-    ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+    ompp_event_phase_brief(region, OMPP_PHASE_BODY);
 }
 
 OMPP_EXPORT void GOMP_critical_end(void)
@@ -265,7 +265,7 @@ OMPP_EXPORT void GOMP_critical_end(void)
 
     ompp_gomp_give(region, OMPP_SYNC_MUTEX, &unnamed);
     OMPP_REAL(void (*)(void), "GOMP_critical_end")();
-    ompp_event_exit(region, ompp_event_now());
+    ompp_event_exit_brief(region);
 }
 
 OMPP_EXPORT void GOMP_critical_name_start(void **lock)
@@ -275,7 +275,7 @@ OMPP_EXPORT void GOMP_critical_name_start(void **lock)
     ompp_gomp_wait(region, OMPP_SYNC_MUTEX, lock);
     OMPP_REAL(void (*)(void **), "GOMP_critical_name_start")(lock);
     ompp_gomp_have(region, OMPP_SYNC_MUTEX, lock);
-    ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+    ompp_event_phase_brief(region, OMPP_PHASE_BODY);
 }
 
 OMPP_EXPORT void GOMP_critical_name_end(void **lock)
@@ -284,7 +284,7 @@ OMPP_EXPORT void GOMP_critical_name_end(void **lock)
 
     ompp_gomp_give(region, OMPP_SYNC_MUTEX, lock);
     OMPP_REAL(void (*)(void **), "GOMP_critical_name_end")(lock);
-    ompp_event_exit(region, ompp_event_now());
+    ompp_event_exit_brief(region);
 }
 
 /* Of operations that the processor does not have. */
@@ -303,7 +303,7 @@ OMPP_EXPORT void GOMP_atomic_end(void)
 
     ompp_gomp_give(region, OMPP_SYNC_MUTEX, &atomics);
     OMPP_REAL(void (*)(void), "GOMP_atomic_end")();
-    ompp_event_exit(region, ompp_event_now());
+    ompp_event_exit_brief(region);
 }
 
 OMPP_EXPORT void GOMP_ordered_start(void)

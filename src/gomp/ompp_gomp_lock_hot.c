@@ -13,11 +13,11 @@ static inline void set_lock(const functions_t *real, void *lock)
 {
     ompp_region_ref_t region = ompp_gomp_on() ? ompp_region_lock(lock) : 0;
 
-    ompp_event_enter(region, ompp_event_now());
+    ompp_event_enter_brief(region);
     ompp_gomp_wait(region, OMPP_SYNC_MUTEX, lock);
     real->set(lock);
     ompp_gomp_have(region, OMPP_SYNC_MUTEX, lock);
-    ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+    ompp_event_phase_brief(region, OMPP_PHASE_BODY);
 }
 
 static inline void unset_lock(const functions_t *real, void *lock)
@@ -25,9 +25,9 @@ static inline void unset_lock(const functions_t *real, void *lock)
     ompp_region_ref_t region = ompp_gomp_on() ? ompp_region_lock(lock) : 0;
 
     ompp_gomp_give(region, OMPP_SYNC_MUTEX, lock);
-    ompp_event_phase(region, OMPP_PHASE_EXIT, ompp_event_now());
+    ompp_event_phase_brief(region, OMPP_PHASE_EXIT);
     real->unset(lock);
-    ompp_event_release(region, ompp_event_now());
+    ompp_event_release_brief(region);
 }
 
 static inline int test_lock(const functions_t *real, void *lock)
@@ -35,12 +35,12 @@ static inline int test_lock(const functions_t *real, void *lock)
     ompp_region_ref_t region = ompp_gomp_on() ? ompp_region_lock(lock) : 0;
     int taken;
 
-    ompp_event_enter(region, ompp_event_now());
+    ompp_event_enter_brief(region);
     taken = real->test(lock);
     if (taken) ompp_gomp_have(region, OMPP_SYNC_MUTEX, lock);
     ompp_sync_flag(OMPP_WHATIF_F_POLLING, !taken);
-    if (taken) ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
-    else ompp_event_exit(region, ompp_event_now());
+    if (taken) ompp_event_phase_brief(region, OMPP_PHASE_BODY);
+    else ompp_event_exit_brief(region);
     return taken;
 }
 

@@ -127,7 +127,7 @@ static inline bool handed_out(bool more)
         const ompp_time_t begin = ompp_event_chunk_begin();                     \
         const bool more = OMPP_REAL(bool (*)(OMPP_P2), "GOMP_" #name)(OMPP_A2); \
                                                                                 \
-        if (ompp_gomp_on()) ompp_event_chunk(begin, more, 1);                   \
+        if (ompp_gomp_on()) ompp_event_chunk(begin, more, OMPP_CHUNK_DONE);     \
         return handed_out(more);                                                \
     }
 #include "gomp/ompp_gomp.def"

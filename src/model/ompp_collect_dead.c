@@ -24,11 +24,11 @@ static uint64_t latest(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 /*
  * Time of the last event of a thread: of its nodes, and of the phases that its open frames are in. The frame above the
- * top one is what was closed last, and still has the time of that.
+ * top one is what was closed last, and still has the time of that, unless it was only counted.
  */
 static uint64_t last_of(const ompp_collecting_t *c, const ompp_a_thread_t *thread)
 {
-    uint64_t last = latest(thread->begin_ns, thread->end_ns);
+    uint64_t last = latest(latest(thread->begin_ns, thread->end_ns), thread->timed_ns);
     const ompp_a_node_t *node = ompp_collect_record(c, ompp_collect_follow(&thread->nodes), sizeof *node);
     ompp_off_t off = ompp_collect_follow(&thread->stack);
 
@@ -39,7 +39,8 @@ static uint64_t last_of(const ompp_collecting_t *c, const ompp_a_thread_t *threa
         if (!stack || stack->top >= stack->capacity || !ompp_collect_has_frames(c, off, stack->top + 1)) break;
         uint32_t end = stack->top + 1;
         if (end < stack->capacity && ompp_collect_has_frames(c, off, end + 1)) end++;
-        for (uint32_t i = 0; i < end; i++) last = latest(last, stack->frames[i].stamp);
+        for (uint32_t i = 0; i < end; i++)
+            if (stack->frames[i].stamp != UINT64_MAX) last = latest(last, stack->frames[i].stamp);
         off = stack->under;
     }
     return last;

@@ -16,10 +16,11 @@
 #include "model/ompp_whatif_profile.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 19u
+#define OMPP_LAYOUT_VERSION 20u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -97,6 +98,7 @@ typedef struct {
     ompp_off_t last;   /* child entered last: first guess at the next entry */
     uint16_t construct, nphases;
     ompp_link_t sets; /* chain of further value blocks */
+    ompp_off_t brief; /* one that comes often, and is timed now and then; 0 = each time. Means nothing to readers */
     uint64_t first_ns;
     uint64_t code; /* of a call path; else 0 */
     uint64_t visits;
@@ -109,6 +111,20 @@ typedef struct {
     uint32_t set, object, nvalues;
     uint64_t values[];
 } ompp_a_block_t;
+
+/** How a node that comes often is timed. Means nothing to readers. All zero: each time. */
+typedef struct {
+    uint32_t left; /* executions until one is timed, with that one; 0 or 1: the next one is */
+    uint32_t span; /* for how many that one stands; 0: for itself */
+    uint32_t mean; /* of these, at present */
+    uint32_t tick; /* timed since it was looked at how often they come */
+    uint32_t seen; /* executions that the thread had timed then, of all its nodes */
+    uint32_t random;
+    uint32_t inside_ns; /* what an execution that is timed has of our own in each phase */
+    bool never;
+    uint64_t looked;   /* when it was looked at */
+    ompp_off_t values; /* of OMPP_METRIC_THINNED and following; 0 = no room */
+} ompp_a_brief_t;
 
 /** A team from its fork until the last member has closed its frame. */
 typedef struct {
@@ -128,7 +144,8 @@ enum {
     OMPP_FRAME_F_LEFT = 8,    /* team frame whose member has ended: closed at the team's join */
     /* entered again while it was the innermost: those count, and take no time of their own */
     OMPP_FRAME_F_RECURSIVE = 16,
-    OMPP_FRAME_F_BASE = 32 /* frame 0: no exit closes it */
+    OMPP_FRAME_F_BASE = 32,   /* frame 0: no exit closes it */
+    OMPP_FRAME_F_UNTIMED = 64 /* counted without a time: entered and stamped at UINT64_MAX, and is not in anybody's */
 };
 
 typedef struct {
@@ -215,6 +232,7 @@ typedef struct {
     uint64_t unclosed, unopened;               /* frames closed by an outer exit; exits of regions that were not open */
     uint64_t left;                             /* of functions, closed by an outer exit (longjmp) */
     ompp_off_t first_unclosed, first_unopened; /* regions; 0 = none */
+    uint64_t timed_ns;                         /* when it left a brief region last that was timed; 0 = not yet */
     uint64_t own_samples, own_ns;              /* samples that interrupted ompp's own work */
     uint64_t path;                             /* OMPP_A_PATH_UNKNOWN: none that is its own */
     _Atomic uint64_t beside; /* not 0: was in a team while another record of its kind and index was, too */

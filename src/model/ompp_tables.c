@@ -62,6 +62,17 @@ const ompp_metric_row_t ompp_chunk_metrics[OMPP_METRIC_CHUNK_NUM] = {
     [OMPP_METRIC_CHUNK_TIME] = {"chunk_time", OMPP_UNIT_NS, OF_CHUNKS(SAMPLED), "what these took"},
 };
 #undef OF_CHUNKS
+#define OF_THINNED(quality) OMPP_QUALITY_##quality, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, "thinned"
+const ompp_metric_row_t ompp_thinned_metrics[OMPP_METRIC_THINNED_NUM] = {
+    [OMPP_METRIC_THINNED] = {"thinned", OMPP_UNIT_COUNT, OF_THINNED(EXACT),
+                             "executions whose times are those of a sample"},
+    [OMPP_METRIC_THINNED_TIMED] = {"thinned_timed", OMPP_UNIT_COUNT, OF_THINNED(EXACT),
+                                   "of these, those that were timed"},
+    [OMPP_METRIC_THINNED_TIME] = {"thinned_time", OMPP_UNIT_NS, OF_THINNED(SAMPLED), "what these took"},
+    [OMPP_METRIC_THINNED_SQUARES] = {"thinned_squares", OMPP_UNIT_COUNT, OF_THINNED(SAMPLED),
+                                     "sum of the squares of what each took, in ns"},
+};
+#undef OF_THINNED
 
 #define OF_MEETS OMPP_QUALITY_SAMPLED, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, "PMPI"
 const ompp_metric_row_t ompp_meet_metrics[OMPP_METRIC_MEET_NUM] = {

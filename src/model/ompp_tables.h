@@ -90,6 +90,14 @@ typedef enum {
     OMPP_METRIC_CHUNK_TIME,
     OMPP_METRIC_CHUNK_NUM
 } ompp_chunk_metric_t;
+/** Metrics of regions that come often and are timed now and then, registered as a set when the first one is. */
+typedef enum {
+    OMPP_METRIC_THINNED,
+    OMPP_METRIC_THINNED_TIMED,
+    OMPP_METRIC_THINNED_TIME,
+    OMPP_METRIC_THINNED_SQUARES,
+    OMPP_METRIC_THINNED_NUM
+} ompp_thinned_metric_t;
 /**
  * Metrics of collective calls, of a sample that all ranks of a communicator have kept, booked at the end of the run;
  * of MPI nodes. Registered as a set then.
@@ -130,6 +138,7 @@ extern const ompp_metric_row_t ompp_start_metrics[OMPP_METRIC_TASK_START_NUM],
     ompp_end_metrics[OMPP_METRIC_TASK_END_NUM];
 extern const ompp_metric_row_t ompp_sample_metrics[OMPP_METRIC_SAMPLES_NUM];
 extern const ompp_metric_row_t ompp_chunk_metrics[OMPP_METRIC_CHUNK_NUM];
+extern const ompp_metric_row_t ompp_thinned_metrics[OMPP_METRIC_THINNED_NUM];
 /* For libompp-mpi, too. */
 extern const ompp_metric_row_t ompp_meet_metrics[OMPP_METRIC_MEET_NUM] __attribute__((visibility("default")));
 extern const ompp_metric_row_t ompp_pair_metrics[OMPP_METRIC_PAIR_NUM] __attribute__((visibility("default")));

@@ -59,9 +59,9 @@ typedef struct {
         };
         uint64_t untold; /* both: 0 = it is in nothing whose end may not be told */
     };
-    ompp_time_t lock_since;
-    bool has_role;      /* its place among the threads is known */
-    bool serves_nested; /* that was in a nested team, and may be in another one each time */
+    ompp_time_t lock_since; /* 0 = it will only be counted */
+    bool has_role;          /* its place among the threads is known */
+    bool serves_nested;     /* that was in a nested team, and may be in another one each time */
 } ompp_ompt_self_t;
 
 static __thread ompp_ompt_self_t self __attribute__((tls_model("initial-exec")));
@@ -92,8 +92,10 @@ static bool is_own_team(const ompp_team_t *team) { return (const char *)team == 
 /* The lock that was tried last was not acquired: counted, without time. */
 static __attribute__((noinline)) void flush_failed_lock_slow(void)
 {
-    ompp_event_enter(self.lock, self.lock_since);
-    ompp_event_exit(self.lock, self.lock_since);
+    const ompp_time_t t = self.lock_since ? self.lock_since : ompp_event_now();
+
+    ompp_event_enter(self.lock, t);
+    ompp_event_exit(self.lock, t);
     ompp_sync_flag(OMPP_WHATIF_F_POLLING, true);
     self.lock = 0;
 }
@@ -515,15 +517,13 @@ static void on_mutex_acquire(ompt_mutex_t kind, unsigned hint, unsigned impl, om
     flush_failed_lock();
     if (construct == OMPP_CONSTRUCT_LOCK) {
         self.lock = ompp_region_lock((const void *)(uintptr_t)wait);
-        self.lock_since = ompp_event_now();
+        self.lock_since = ompp_event_is_counted(self.lock) ? 0 : ompp_event_now();
         /* Told here, not when it is over: with delays a thread waits for its turn before it has the lock, not while
          * others wait for it. */
         if (waits_for_lock(kind)) ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
     } else {
-        const ompp_region_ref_t region = region_at(construct, code);
-        const ompp_time_t t = ompp_event_now();
-        ompp_event_enter(region, t);
-        ompp_sync_wait(mutex_kind(kind), wait, t);
+        ompp_event_enter_brief(region_at(construct, code));
+        if (__builtin_expect(ompp_sync_follower() != NULL, 0)) ompp_sync_wait(mutex_kind(kind), wait, ompp_event_now());
     }
 }
 
@@ -536,14 +536,14 @@ static void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void
         ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
         ompp_sync_flag(OMPP_WHATIF_F_POLLING, false);
     }
-    ompp_time_t t = ompp_event_now(); /* once: others wait for the lock, which this thread has by now */
-    ompp_sync_resume(mutex_kind(kind), wait, t);
-    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) t = ompp_event_now(); /* who follows may delay it */
+    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) /* may delay it */
+        ompp_sync_resume(mutex_kind(kind), wait, ompp_event_now());
     if (construct != OMPP_CONSTRUCT_LOCK) {
-        ompp_event_phase(ompp_event_innermost(construct), OMPP_PHASE_BODY, t);
+        ompp_event_phase_brief(ompp_event_innermost(construct), OMPP_PHASE_BODY);
     } else if (self.lock) {
-        ompp_event_enter(self.lock, self.lock_since);
-        ompp_event_phase(self.lock, OMPP_PHASE_BODY, t);
+        if (self.lock_since) ompp_event_enter(self.lock, self.lock_since);
+        else ompp_event_enter_brief(self.lock);
+        ompp_event_phase_brief(self.lock, OMPP_PHASE_BODY);
         self.lock = 0;
     }
 }
@@ -559,19 +559,18 @@ static void on_nest_lock(ompt_scope_endpoint_t endpoint, ompt_wait_id_t wait, co
 static void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void *code)
 {
     ompp_construct_t construct = mutex_construct(kind);
-    ompp_time_t t = ompp_event_now();
     ompp_region_ref_t region;
 
     flush_failed_lock();
-    ompp_sync_publish(mutex_kind(kind), wait, t);
+    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) ompp_sync_publish(mutex_kind(kind), wait, ompp_event_now());
     if (construct == OMPP_CONSTRUCT_LOCK) {
         region = ompp_region_lock((const void *)(uintptr_t)wait);
     } else {
         region = ompp_event_innermost(construct);
         ends_at(region, code);
     }
-    ompp_event_phase(region, OMPP_PHASE_EXIT, t);
-    ompp_event_release(region, t);
+    ompp_event_phase_brief(region, OMPP_PHASE_EXIT);
+    ompp_event_release_brief(region);
 }
 
 /* ---- Tasks ------------------------------------------------------------------------------------------------------- */

@@ -46,6 +46,28 @@ static inline void leave(POMP2_Region_handle *handle)
     if (!region->forks && region->ref) ompp_event_exit(region->ref, ompp_event_now());
 }
 
+/* The same of what is brief and may come often. */
+static inline void enter_brief(POMP2_Region_handle *handle, const char *ctc)
+{
+    const ompp_region_ref_t ref = first(handle, ctc)->ref;
+
+    if (ref) ompp_event_enter_brief(ref);
+}
+
+static inline void phase_brief(POMP2_Region_handle *handle, ompp_phase_t next)
+{
+    const ompp_region_ref_t ref = known(handle)->ref;
+
+    if (ref) ompp_event_phase_brief(ref, next);
+}
+
+static inline void leave_brief(POMP2_Region_handle *handle)
+{
+    const ompp_region_ref_t ref = known(handle)->ref;
+
+    if (ref) ompp_event_exit_brief(ref);
+}
+
 /* All threads of the team wait for one another. */
 static inline void arrive(void)
 {
@@ -168,13 +190,13 @@ OMPP_EXPORT void POMP2_Master_end(POMP2_Region_handle *handle)
 OMPP_EXPORT void POMP2_Atomic_enter(POMP2_Region_handle *handle, const char ctc[])
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_ATOMIC)) return;
-    enter(handle, ctc);
+    enter_brief(handle, ctc);
 }
 
 OMPP_EXPORT void POMP2_Atomic_exit(POMP2_Region_handle *handle)
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_ATOMIC)) return;
-    leave(handle);
+    leave_brief(handle);
 }
 
 OMPP_EXPORT void POMP2_Flush_enter(POMP2_Region_handle *handle, const char ctc[])
@@ -192,7 +214,7 @@ OMPP_EXPORT void POMP2_Flush_exit(POMP2_Region_handle *handle)
 OMPP_EXPORT void POMP2_Critical_enter(POMP2_Region_handle *handle, const char ctc[])
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
-    enter(handle, ctc);
+    enter_brief(handle, ctc);
     ompp_pomp2_wait(OMPP_SYNC_MUTEX, known(handle)->mutex);
 }
 
@@ -200,20 +222,20 @@ OMPP_EXPORT void POMP2_Critical_begin(POMP2_Region_handle *handle)
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
     ompp_pomp2_resume(OMPP_SYNC_MUTEX, known(handle)->mutex);
-    phase(handle, OMPP_PHASE_BODY);
+    phase_brief(handle, OMPP_PHASE_BODY);
 }
 
 OMPP_EXPORT void POMP2_Critical_end(POMP2_Region_handle *handle)
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
     ompp_pomp2_publish(OMPP_SYNC_MUTEX, known(handle)->mutex);
-    phase(handle, OMPP_PHASE_EXIT);
+    phase_brief(handle, OMPP_PHASE_EXIT);
 }
 
 OMPP_EXPORT void POMP2_Critical_exit(POMP2_Region_handle *handle)
 {
     if (ompp_pomp2_is_off(OMPP_CONSTRUCT_CRITICAL)) return;
-    leave(handle);
+    leave_brief(handle);
 }
 
 OMPP_EXPORT void POMP2_Ordered_enter(POMP2_Region_handle *handle, const char ctc[])

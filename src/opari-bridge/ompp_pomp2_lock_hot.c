@@ -35,11 +35,11 @@ static inline void set_lock(const ompp_pomp2_locks_t *omp, void *lock)
         omp->set_lock(lock);
         return;
     }
-    ompp_event_enter(ref, ompp_event_now());
+    ompp_event_enter_brief(ref);
     ompp_pomp2_wait(OMPP_SYNC_MUTEX, number_of(lock));
     omp->set_lock(lock);
     ompp_pomp2_resume(OMPP_SYNC_MUTEX, number_of(lock));
-    ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
+    ompp_event_phase_brief(ref, OMPP_PHASE_BODY);
 }
 
 /* The region is left after the lock: its place in memory may be gone, but it is not touched. */
@@ -53,9 +53,9 @@ static inline void unset_lock(const ompp_pomp2_locks_t *omp, void *lock)
         return;
     }
     ompp_pomp2_publish(OMPP_SYNC_MUTEX, number_of(lock));
-    ompp_event_phase(ref, OMPP_PHASE_EXIT, ompp_event_now());
+    ompp_event_phase_brief(ref, OMPP_PHASE_EXIT);
     omp->unset_lock(lock);
-    ompp_event_release(ref, ompp_event_now());
+    ompp_event_release_brief(ref);
 }
 
 static inline int test_lock(const ompp_pomp2_locks_t *omp, void *lock)
@@ -65,12 +65,12 @@ static inline int test_lock(const ompp_pomp2_locks_t *omp, void *lock)
 
     ompp_pomp2_omp_find();
     if (is_unwanted(ref)) return omp->test_lock(lock);
-    ompp_event_enter(ref, ompp_event_now());
+    ompp_event_enter_brief(ref);
     taken = omp->test_lock(lock);
     if (taken) ompp_pomp2_resume(OMPP_SYNC_MUTEX, number_of(lock));
     ompp_sync_flag(OMPP_WHATIF_F_POLLING, !taken);
-    if (taken) ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
-    else ompp_event_exit(ref, ompp_event_now());
+    if (taken) ompp_event_phase_brief(ref, OMPP_PHASE_BODY);
+    else ompp_event_exit_brief(ref);
     return taken;
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_own.h"
 #include "analysis/ompp_sample_sums.h"
+#include "analysis/ompp_thinned.h"
 #include "analysis/ompp_values.h"
 #include "analysis/ompp_whatif.h"
 #include "base/ompp_clock.h"
@@ -204,6 +205,7 @@ static int analyse(ompp_profile_t *profile, const ompp_job_t *job)
     if (rc == 0) rc = next;
     ompp_analysis_outside(profile);
     ompp_analysis_own(profile);
+    ompp_analysis_thinned(profile);
     ompp_analysis_counted(profile);
     ompp_samples_check(profile);
     next = shorten(profile, job);

@@ -21,7 +21,7 @@
 typedef struct {
     ompp_thread_t *thread;
     uint64_t *updated;
-    ompp_region_ref_t atomic, critical, parallel, exec, call, count, function;
+    ompp_region_ref_t atomic, critical, parallel, exec, call, count, function, counted_atomic, counted_critical;
 } calibration_t;
 
 static const char a_call[] = "call", a_count[] = "count"; /* stand for names, and for addresses in the program */
@@ -42,12 +42,16 @@ static void update(const calibration_t *c)
     while (!__atomic_compare_exchange_n(c->updated, &old, old + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) continue;
 }
 
-static void atomic(const calibration_t *c)
+static inline void update_in(const calibration_t *c, ompp_region_ref_t region)
 {
-    ompp_event_enter(c->atomic, ompp_event_now());
+    ompp_event_enter_brief(region);
     update(c);
-    ompp_event_exit(c->atomic, ompp_event_now());
+    ompp_event_exit_brief(region);
 }
+
+static void atomic(const calibration_t *c) { update_in(c, c->atomic); }
+
+static void atomic_counted(const calibration_t *c) { update_in(c, c->counted_atomic); }
 
 /* Of a lock that nobody else wants. */
 static void set_and_unset(const calibration_t *c)
@@ -56,15 +60,19 @@ static void set_and_unset(const calibration_t *c)
     __atomic_exchange_n(c->updated, 0, __ATOMIC_SEQ_CST);
 }
 
-static void locked(const calibration_t *c)
+static inline void lock_in(const calibration_t *c, ompp_region_ref_t region)
 {
-    ompp_event_enter(c->critical, ompp_event_now());
+    ompp_event_enter_brief(region);
     update(c);
-    ompp_event_phase(c->critical, OMPP_PHASE_BODY, ompp_event_now());
-    ompp_event_phase(c->critical, OMPP_PHASE_EXIT, ompp_event_now());
+    ompp_event_phase_brief(region, OMPP_PHASE_BODY);
+    ompp_event_phase_brief(region, OMPP_PHASE_EXIT);
     __atomic_exchange_n(c->updated, 0, __ATOMIC_SEQ_CST);
-    ompp_event_exit(c->critical, ompp_event_now());
+    ompp_event_exit_brief(region);
 }
+
+static void locked(const calibration_t *c) { lock_in(c, c->critical); }
+
+static void lock_counted(const calibration_t *c) { lock_in(c, c->counted_critical); }
 
 static void phase(const calibration_t *c)
 {
@@ -120,6 +128,12 @@ static void chunk(const calibration_t *c)
     ompp_event_chunk(ompp_event_chunk_begin(), true, 1);
 }
 
+static void read_clock(const calibration_t *c)
+{
+    (void)c;
+    ompp_event_now();
+}
+
 /* body: what of the event is the program's, NULL = nothing; region: whose measured time has the part inside; parts: how
  * many of its phases share it. PHASE is that of two phases more than ENTER. */
 static const struct {
@@ -133,6 +147,9 @@ static const struct {
     [OMPP_COST_TASK] = {task, NULL, offsetof(calibration_t, exec), 1},
     [OMPP_COST_ATOMIC] = {atomic, update, offsetof(calibration_t, atomic), 1},
     [OMPP_COST_LOCK] = {locked, set_and_unset, offsetof(calibration_t, critical), 3},
+    [OMPP_COST_ATOMIC_COUNTED] = {atomic_counted, update, offsetof(calibration_t, counted_atomic), 1},
+    [OMPP_COST_LOCK_COUNTED] = {lock_counted, set_and_unset, offsetof(calibration_t, counted_critical), 3},
+    [OMPP_COST_CLOCK] = {read_clock, NULL, offsetof(calibration_t, atomic), 1},
     [OMPP_COST_CALL] = {call, NULL, offsetof(calibration_t, call), 1},
     [OMPP_COST_COUNT] = {count, NULL, offsetof(calibration_t, count), 1},
     [OMPP_COST_CHUNK] = {chunk, NULL, offsetof(calibration_t, atomic), 1},
@@ -149,6 +166,18 @@ static ompp_region_ref_t make_region(ompp_thread_t *thread, ompp_construct_t con
     region->construct = (uint16_t)construct;
     region->nphases = ompp_constructs[construct].nphases;
     return off;
+}
+
+/* A region of which none is timed. */
+static ompp_region_ref_t make_counted(ompp_thread_t *thread, ompp_construct_t construct)
+{
+    const ompp_region_ref_t region = make_region(thread, construct);
+    const ompp_off_t node = ompp_child(thread, ompp_top(thread)->node, region, 1),
+                     brief = ompp_thread_take(thread, sizeof(ompp_a_brief_t));
+
+    ((ompp_a_brief_t *)ompp_at(thread, brief))->left = UINT32_MAX;
+    ompp_node(thread, node)->brief = brief;
+    return region;
 }
 
 /* Calls are found by where they are made: wherever the cache looks, it finds this one. */
@@ -228,11 +257,14 @@ static void measure_all(ompp_thread_t *thread, uint32_t *whole, uint32_t *inside
         .call = make_region(thread, OMPP_CONSTRUCT_MPI),
         .count = make_region(thread, OMPP_CONSTRUCT_MPI),
         .function = make_region(thread, OMPP_CONSTRUCT_USER_REGION),
+        .counted_atomic = make_counted(thread, OMPP_CONSTRUCT_ATOMIC),
+        .counted_critical = make_counted(thread, OMPP_CONSTRUCT_CRITICAL),
     };
 
     for (unsigned kind = 0; kind < OMPP_COST_NUM; kind++) {
         if (kind == OMPP_COST_CALL) put_site(thread, a_call, c.call);
         if (kind == OMPP_COST_COUNT) put_site(thread, a_count, c.count);
+        thread->thins = kind == OMPP_COST_ATOMIC_COUNTED || kind == OMPP_COST_LOCK_COUNTED;
         measure(&c, kind, whole, inside);
     }
     const uint32_t enters = whole[OMPP_COST_ENTER], phases = whole[OMPP_COST_PHASE];

@@ -43,6 +43,7 @@ void ompp_event_chunk(ompp_time_t begin, bool more, unsigned chunks)
         self.thread = thread;
         self.node = node;
     }
+    if (chunks == OMPP_CHUNK_DONE) chunks = more || ompp_node(thread, node)->construct != OMPP_CONSTRUCT_PARLOOP;
     self.values[OMPP_METRIC_CHUNKS] += chunks;
     self.values[OMPP_METRIC_CHUNK_ASKS]++;
     self.values[OMPP_METRIC_CHUNK_TIMED] += begin != 0;

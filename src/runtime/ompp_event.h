@@ -130,6 +130,19 @@ void ompp_event_exit_function(ompp_region_ref_t region, const void *stack, ompp_
 void ompp_event_exit(ompp_region_ref_t region, ompp_time_t t);
 
 /**
+ * \brief The same four of regions that are brief and may come often (atomic, critical, locks), now: of those that come
+ *        more often than OMPP_TIMED_RATE, some are counted without reading the clock. Pairs need not match: the end of
+ *        one kind ends what the other has begun.
+ */
+void ompp_event_enter_brief(ompp_region_ref_t region);
+void ompp_event_phase_brief(ompp_region_ref_t region, ompp_phase_t phase);
+void ompp_event_exit_brief(ompp_region_ref_t region);
+void ompp_event_release_brief(ompp_region_ref_t region);
+
+/** \brief Whether ompp_event_enter_brief() would not read the clock now. */
+bool ompp_event_is_counted(ompp_region_ref_t region);
+
+/**
  * \brief The user's code of a worksharing region has ended at t, and whether an exit barrier follows is not known yet.
  * If the next event of this thread is ompp_event_barrier_phase(), the region gets it as its exit barrier; any other
  * event closes the region at t.
@@ -176,7 +189,10 @@ ompp_time_t ompp_event_chunk_begin(void);
 /**
  * \brief It has got some, or there are no more.
  * \param[in] chunks  0 or 1: chunks of iterations that this tells of; one that is done, or one that has come.
+ *                    OMPP_CHUNK_DONE: one that is done, but where the loop is the team's own, one that has come: its
+ *                    first one comes so, too.
  */
+#define OMPP_CHUNK_DONE 2u
 void ompp_event_chunk(ompp_time_t begin, bool more, unsigned chunks);
 
 /** \brief One execution that is counted but not timed (local MPI inquiry calls). */

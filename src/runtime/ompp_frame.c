@@ -77,10 +77,22 @@ void ompp_frames_close(ompp_thread_t *thread, uint32_t index, ompp_time_t t)
     if (thread->stack->top == index) close_top(thread, t);
 }
 
+/* What was counted without a time has something in it: it is timed from now on, each time. */
+static void time_top(ompp_thread_t *thread, ompp_time_t t)
+{
+    ompp_a_frame_t *frame = ompp_top(thread);
+    const ompp_off_t brief = ompp_node(thread, frame->node)->brief;
+
+    frame->flags &= (uint16_t)~OMPP_FRAME_F_UNTIMED;
+    frame->enter = frame->stamp = t;
+    if (brief) *(ompp_a_brief_t *)ompp_at(thread, brief) = (ompp_a_brief_t){.never = true};
+}
+
 void ompp_settle_slow(ompp_thread_t *thread, ompp_time_t t)
 {
     if (ompp_top(thread)->flags == OMPP_FRAME_F_ENDED) ompp_pop(thread, ompp_top(thread), ompp_top(thread)->stamp);
     while (thread->stack->top > 0 && ompp_top(thread)->flags & OMPP_FRAME_F_PENDING) close_top(thread, t);
+    if (ompp_top(thread)->flags & OMPP_FRAME_F_UNTIMED) time_top(thread, t);
 }
 
 /* Below the deepest frame that there is room for: in the tables, with the time of that frame. */

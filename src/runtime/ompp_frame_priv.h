@@ -12,6 +12,7 @@
 #include "runtime/ompp_thread.h"
 
 #define OMPP_FRAME_F_PENDING (OMPP_FRAME_F_ENDED | OMPP_FRAME_F_LEFT)
+#define OMPP_FRAME_F_UNSETTLED (OMPP_FRAME_F_PENDING | OMPP_FRAME_F_UNTIMED)
 
 /** \brief Closes the frames from the top down to and including index, at t (or when they ended). */
 void ompp_frames_close(ompp_thread_t *thread, uint32_t index, ompp_time_t t);
@@ -28,7 +29,7 @@ void ompp_stack_leave_out(ompp_a_stack_t *stack, uint64_t gap);
 /** \brief The innermost explicit task does not run any more: takes its stack away, whose time the one below gets. */
 void ompp_stack_pop(ompp_thread_t *thread, ompp_time_t t);
 
-/** \brief Closes the top frame if its end is known already. */
+/** \brief Closes the top frame if its end is known already. One that is not timed is from t on: something is in it. */
 void ompp_settle_slow(ompp_thread_t *thread, ompp_time_t t);
 
 /** \return a task that is created at t, as ompp_event_task_create() makes it of a region that is kept. */
@@ -89,10 +90,10 @@ static inline void ompp_frame_to(ompp_thread_t *thread, ompp_a_frame_t *frame, u
     ompp_moved(thread);
 }
 
-/** \brief The top frame, after frames whose end is known have been closed. */
+/** \brief The top frame, after frames whose end is known have been closed. It is timed. */
 static inline ompp_a_frame_t *ompp_settled_top(ompp_thread_t *thread, ompp_time_t t)
 {
-    if (__builtin_expect(ompp_top(thread)->flags & OMPP_FRAME_F_PENDING, 0)) ompp_settle_slow(thread, t);
+    if (__builtin_expect(ompp_top(thread)->flags & OMPP_FRAME_F_UNSETTLED, 0)) ompp_settle_slow(thread, t);
     return ompp_top(thread);
 }
 

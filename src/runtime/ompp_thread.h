@@ -75,6 +75,8 @@ struct ompp_thread {
     bool is_stopped;                  /* by ompp_threads_stop() */
     unsigned stopped;                 /* guard as it has set it; 0 = it has not */
     uint64_t stopped_at;              /* ns of processor that the thread had had then */
+    bool thins;                       /* some of its nodes are timed now and then */
+    uint32_t timed;                   /* executions of brief regions that were */
     bool follows;                     /* the call paths of outermost regions and of MPI calls are looked for */
     struct ompp_callpaths *callpaths; /* NULL = no walks are made */
     void *meter_states[OMPP_MAX_COMPONENTS];

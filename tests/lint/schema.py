@@ -17,7 +17,7 @@ ROW = re.compile(r'OMPP_(FIELD|NAMED|SET|INDEX)\((\w+), [^,]+, (\w+), (?:(MUST|M
 def tables():
     """{element: {attribute: (type, required)}} of the .def files."""
     elements, ids = {}, {}
-    costs = re.findall(r'^OMPP_COST\(\w+, "(\w+)"', (source / "src/model/ompp_cost.def").read_text(), re.M)
+    costs = re.findall(r'^OMPP_COST\(\w+, "([\w-]+)"', (source / "src/model/ompp_cost.def").read_text(), re.M)
     for file in "src/model/ompp_record.def", "src/report/ompp_xml_record.def":
         for line in (source / file).read_text().split("*/", 1)[1].splitlines():
             begins = re.match(r'OMPP_(?:RECORD|LIST\w*)\((\w+), \w+, "([\w-]+)"(?:, (\w+))?', line)

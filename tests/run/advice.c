@@ -149,6 +149,19 @@ static void do_tasks_large_wait(void)
     }
 }
 
+/* One task after the other: while another thread runs it there is nothing else to run. */
+static void do_wait_tasks(void)
+{
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < 300; i++) {
+#pragma omp task
+        work(1.5);
+        work(0.3);
+#pragma omp taskwait
+    }
+}
+
 static void do_tasks(void)
 {
 #pragma omp parallel
@@ -213,12 +226,35 @@ static void do_lock(void)
     }
 }
 
+/* Most of the time is work inside, and less is waiting. */
+static void do_critical_work(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < 50; i++) {
+#pragma omp critical(all)
+        work(5);
+        work(3);
+    }
+}
+
+static void do_lock_work(void)
+{
+    omp_init_lock(&lock);
+#pragma omp parallel
+    for (int i = 0; i < 50; i++) {
+        omp_set_lock(&lock);
+        work(5);
+        omp_unset_lock(&lock);
+        work(3);
+    }
+}
+
 /* The lock is handed over all the time, and little is done in it. */
 static void do_lock_brief(void)
 {
     omp_init_lock(&lock);
 #pragma omp parallel
-    for (int i = 0; i < 300000; i++) {
+    for (int i = 0; i < 2000000; i++) {
         omp_set_lock(&lock);
         sum += i;
         omp_unset_lock(&lock);
@@ -229,7 +265,7 @@ static void do_lock_brief(void)
 static void do_critical_brief(void)
 {
 #pragma omp parallel
-    for (int i = 0; i < 300000; i++) {
+    for (int i = 0; i < 2000000; i++) {
 #pragma omp critical(all)
         sum += i;
     }
@@ -269,6 +305,15 @@ static void do_single(void)
     for (int i = 0; i < 5; i++) {
 #pragma omp single
         work(40);
+    }
+}
+
+static void do_master(void)
+{
+#pragma omp parallel
+    {
+#pragma omp master
+        work(300);
     }
 }
 
@@ -379,6 +424,16 @@ static void do_single_nowait(void)
     }
 }
 
+static void do_master_brief(void)
+{
+#pragma omp parallel
+    {
+#pragma omp master
+        sum++;
+        work(500);
+    }
+}
+
 /* A little of each iteration is ordered. */
 static void do_ordered_seldom(void)
 {
@@ -413,11 +468,12 @@ static const struct {
 } programs[] = {
 #define ROW(name) {#name, do_##name},
     ROW(loop) ROW(one_loop) ROW(one_all) ROW(one_inner) ROW(tasks_fine) ROW(tasks_fine_loop) ROW(tasks_large)
-        ROW(tasks_large_wait) ROW(tasks) ROW(chunks_small) ROW(chunks_small_for) ROW(imbalance) ROW(imbalance_region)
-            ROW(critical) ROW(lock) ROW(lock_brief) ROW(critical_brief) ROW(atomic) ROW(ordered) ROW(barrier)
-                ROW(single) ROW(serial) ROW(sections) ROW(sections_few) ROW(sections_uneven) ROW(tiny_regions)
-                    ROW(loop_static) ROW(barrier_even) ROW(sections_even) ROW(lock_seldom) ROW(atomic_seldom)
-                        ROW(single_nowait) ROW(ordered_seldom) ROW(chunks) ROW(critical_seldom)};
+        ROW(tasks_large_wait) ROW(wait_tasks) ROW(master) ROW(master_brief) ROW(tasks) ROW(chunks_small)
+            ROW(chunks_small_for) ROW(imbalance) ROW(imbalance_region) ROW(critical) ROW(lock) ROW(lock_brief)
+                ROW(critical_brief) ROW(critical_work) ROW(lock_work) ROW(atomic) ROW(ordered) ROW(barrier) ROW(single)
+                    ROW(serial) ROW(sections) ROW(sections_few) ROW(sections_uneven) ROW(tiny_regions) ROW(loop_static)
+                        ROW(barrier_even) ROW(sections_even) ROW(lock_seldom) ROW(atomic_seldom) ROW(single_nowait)
+                            ROW(ordered_seldom) ROW(chunks) ROW(critical_seldom)};
 
 int main(int argc, char **argv)
 {

@@ -128,7 +128,7 @@ contains
     integer :: i
 
     !$omp parallel private(i)
-    do i = 1, 300000
+    do i = 1, 2000000
        !$omp critical(all)
        total = total + i
        !$omp end critical(all)
@@ -154,7 +154,7 @@ contains
 
     call omp_init_lock(lock)
     !$omp parallel private(i)
-    do i = 1, 300000
+    do i = 1, 2000000
        call omp_set_lock(lock)
        total = total + i
        call omp_unset_lock(lock)
@@ -166,7 +166,7 @@ contains
     integer :: i
 
     !$omp parallel private(i)
-    do i = 1, 3000000
+    do i = 1, 20000000
        !$omp atomic
        total = total + 1
     end do
@@ -351,6 +351,23 @@ contains
     !$omp end parallel
   end subroutine single_nowait
 
+  ! gfortran has it done by one thread.
+  subroutine workshare()
+    double precision, allocatable :: many(:)
+    integer :: r
+
+    allocate(many(4 * n))
+    many = 1
+    !$omp parallel private(r)
+    do r = 1, 80
+       !$omp workshare
+       many = exp(-sqrt(abs(many) + r)) + sqrt(abs(many))
+       !$omp end workshare
+    end do
+    !$omp end parallel
+    total = int(many(n), 8)
+  end subroutine workshare
+
   subroutine one_loop()
     integer :: i, r
 
@@ -397,6 +414,7 @@ program advice
   case ('lock_seldom'); call lock_seldom()
   case ('atomic_seldom'); call atomic_seldom()
   case ('single_nowait'); call single_nowait()
+  case ('workshare'); call workshare()
   case ('one_loop'); call one_loop()
   case default; stop 1
   end select

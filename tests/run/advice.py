@@ -53,6 +53,7 @@ CASES = [
     Case("tasks_fine_loop", "TasksTooSmall", "fewer and larger", never="smaller ones"),
     Case("tasks_large", "TasksTooLarge", "smaller ones", never="larger ones"),
     Case("tasks_large_wait", "TasksTooLarge", "smaller ones", never="larger ones"),
+    Case("wait_tasks", "WaitForTasks", "create them earlier", only="ompt"),
     Case("chunks_small", "ChunksTooSmall", "larger chunks", report=r"PARLOOP .* 327680 "),
     Case("chunks_small_for", "ChunksTooSmall", "larger chunks", report=r"LOOP .* 327680 ", OMP_SCHEDULE="dynamic,2"),
     Case("imbalance", "ImbalanceInParallelLoop", "schedule"),
@@ -61,10 +62,15 @@ CASES = [
     Case("critical_brief", "CriticalSectionContention", "less often", never="more sections", only="fortran"),
     Case("lock", "LockContention"),
     Case("lock_brief", "LockContention", "less often", never="more locks"),
+    Case("critical_work", "CriticalSectionContention", "take it out", never="Threads wait to enter", only="ompt"),
+    Case("lock_work", "LockContention", "less of the work", never="use several", only="opari"),
     Case("atomic", "FrequentAtomic", "private variable", only="opari", seen=("opari", "fortran")),
     Case("ordered", "WaitAtOrdered", "do less inside", only="ompt"),
     Case("barrier", "WaitAtBarrier"),
     Case("single", "UnparallelizedInSingleRegion"),
+    Case("master", "UnparallelizedInMasterRegion|ImbalanceInParallelRegion", only="opari", seen=("opari", "ompt")),
+    Case("master_brief", only="ompt", seen=("opari", "ompt")),
+    Case("workshare", "ImbalanceInParallelWorkshare", "write it as a loop", only="fortran"),
     Case("serial", "UnparallelizedOutsideParallelRegions"),
     Case("sections", "ImbalanceInParallelSections"),
     Case("sections_few", "ImbalanceDueToNotEnoughSections", only="ompt"),
@@ -87,6 +93,7 @@ RANKS = [
     Case("late_sender_wait", "MPIWaitForLateSender", "send earlier"),
     Case("late_sender_many", "MPIWaitForLateSender", "send earlier"),
     Case("late_unknown", "MPICall", "waits for what was begun before", never="compared"),
+    Case("receive_unknown", "MPIReceive", "not determined which", never="compared", only="mpi"),
     Case("late_receiver", "MPIWaitForLateReceiver", "by .* in .* calls that were compared"),
     Case("late_receiver_grid", "MPIWaitForLateReceiver", "by .* in .* calls that were compared"),
     Case("transfer", "MPICommunication|MPIReceive", "Data is moved", never="late", only="mpi"),
@@ -161,11 +168,29 @@ def is_chosen(case, how, names):
     return (not names or case.name in names) and (ALL or case.only in (None, how)) and (not case.seen or how in case.seen)
 
 
+def check_table(verdict):
+    """Each property has a row in docs/advice.md, and each program there is a case."""
+    with open(harness.os.path.join(harness.SOURCE, "src", "model", "ompp_property.def")) as file:
+        names = set(re.findall(r'^OMPP_PROPERTY\(\w+, "(\w+)"', file.read(), re.M))
+    with open(harness.os.path.join(harness.SOURCE, "docs", "advice.md")) as file:
+        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in file if line.startswith("|")]
+    table = [row for row in rows if len(row) == 6 and set(row[0]) != {"-"}][1:]
+    told = ", ".join(row[0] for row in table)
+    cases = {case.name for case in CASES + RANKS}
+    for name in sorted(names):
+        verdict.check(re.search(r"\b%s\b" % name, told), "docs/advice.md has no row for %s" % name)
+    for row in table:
+        for program in re.findall(r"`(\w+)`", row[4] + row[5]):
+            verdict.check(program in cases, "docs/advice.md: %s: no program %s" % (row[0], program))
+        verdict.check(all(cell for cell in row[1:]) or not row[0], "docs/advice.md: %s: empty cell" % row[0])
+
+
 ALL = "--all" in sys.argv[1:]
 
 
 def main():
     verdict, scratch = harness.Verdict("advice"), harness.Scratch("advice")
+    check_table(verdict)
     names, programs = [a for a in sys.argv[1:] if a != "--all"], Programs(verdict, scratch)
     for ranks, cases in ((2, RANKS), (0, CASES)):
         for how in programs.sources(ranks):

@@ -144,6 +144,27 @@ static void do_late_unknown(void)
     }
 }
 
+/* Nor is it where a rank starts persistent requests, of any message. */
+static void do_receive_unknown(void)
+{
+    MPI_Request request;
+
+    if (rank < 2) {
+        MPI_Recv_init(there, 1, MPI_DOUBLE, rank, 2, MPI_COMM_WORLD, &request);
+        MPI_Start(&request);
+        MPI_Send(here, 1, MPI_DOUBLE, rank, 2, MPI_COMM_WORLD);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Request_free(&request);
+    }
+    for (int i = 0; i < 40; i++) {
+        if (rank == 0) {
+            rest(10);
+            MPI_Send(here, 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
+        }
+        if (rank == 1) MPI_Recv(there, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
 static void do_late_receiver(void)
 {
     for (int i = 0; i < 20; i++) {
@@ -222,8 +243,8 @@ static const struct {
 } programs[] = {
 #define ROW(name) {#name, do_##name},
     ROW(in_turn) ROW(in_turn_other) ROW(in_turn_many) ROW(late) ROW(small) ROW(late_sender) ROW(late_sender_any)
-        ROW(late_sender_wait) ROW(late_sender_many) ROW(late_unknown) ROW(late_receiver) ROW(late_receiver_grid)
-            ROW(transfer) ROW(even) ROW(early) ROW(exchange)};
+        ROW(late_sender_wait) ROW(late_sender_many) ROW(late_unknown) ROW(receive_unknown) ROW(late_receiver)
+            ROW(late_receiver_grid) ROW(transfer) ROW(even) ROW(early) ROW(exchange)};
 
 int main(int argc, char **argv)
 {

@@ -1,0 +1,205 @@
+/*
+ * Regions that are brief and come often: atomic updates, critical sections, locks. While they come so often that the
+ * clock would be most of what they take, one of several is timed, chosen by chance, and stands for those before it that
+ * were only counted. These lie in the time of the region around them, out of which theirs is taken then: phases go on
+ * to add up to the time of the thread.
+ */
+#include "runtime/ompp_brief.h"
+#include "runtime/ompp_frame_priv.h"
+
+#define LONG_NS 20000000u /* between two looks at nodes that are not timed each time */
+/* of an execution that stands for others: a thread that took longer had lost its processor */
+#define LONGEST_NS 100000u
+#define NOT_NOW (OMPP_FRAME_F_UNSETTLED | OMPP_FRAME_F_RECURSIVE)
+
+/* Of a node that is timed each time, which has none: zero bytes. */
+static inline ompp_a_brief_t *brief_of(const ompp_thread_t *thread, const ompp_a_node_t *node)
+{
+    return ompp_at(thread, node->brief);
+}
+
+/* Nothing skipped, no meters, measurement is on, and no copy wanted. */
+static inline bool is_usual(const ompp_thread_t *thread)
+{
+    return thread && !thread->unusual && *(const unsigned *)&ompp_process.on == OMPP_ON_ENTER;
+}
+
+/* ---- Without a time ---------------------------------------------------------------------------------------------- */
+
+/* \return node of the region's next execution, when that is only counted; 0 = it is timed. */
+static inline ompp_off_t counted_child(ompp_thread_t *thread, ompp_region_ref_t region)
+{
+    const ompp_a_frame_t *top = ompp_top(thread);
+
+    if (top->flags & NOT_NOW || top == thread->last || ompp_node(thread, top->node)->region == region) return 0;
+    if (top->flags & OMPP_FRAME_F_BASE && thread->follows) return 0;
+    const ompp_off_t node = ompp_child(thread, top->node, region, 0);
+    return node && brief_of(thread, ompp_node(thread, node))->left > 1 ? node : 0;
+}
+
+static inline void push_counted(ompp_thread_t *thread, ompp_off_t off)
+{
+    ompp_a_node_t *node = ompp_node(thread, off);
+
+    brief_of(thread, node)->left--;
+    ompp_frame_fill(thread, off, OMPP_FRAME_F_UNTIMED, UINT64_MAX);
+    ompp_step_top(thread, 1);
+    node->slot[0].count++;
+}
+
+void ompp_event_enter_brief(ompp_region_ref_t region)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+
+    if (region && is_usual(thread) && thread->thins && ompp_guard_enter(thread)) {
+        const ompp_off_t node = counted_child(thread, region);
+        if (node) push_counted(thread, node);
+        ompp_guard_leave(thread);
+        if (node) return;
+    }
+    ompp_event_enter(region, ompp_event_now());
+}
+
+bool ompp_event_is_counted(ompp_region_ref_t region)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+
+    if (!region || !is_usual(thread) || !thread->thins || !ompp_guard_enter(thread)) return false;
+    const bool counted = counted_child(thread, region) != 0;
+    ompp_guard_leave(thread);
+    return counted;
+}
+
+/* ---- For those that had none ------------------------------------------------------------------------------------- */
+
+/* How many the execution that is open stands for: one that happened to be timed before its turn is one of many. */
+static inline uint32_t weight(const ompp_a_brief_t *brief) { return brief->left <= 1 && brief->span ? brief->span : 1; }
+
+/* The phase ends: its time is that of the others, too, as far as the region around them has it. */
+static inline void stand_for(ompp_thread_t *thread, ompp_a_frame_t *frame, uint32_t others, ompp_time_t t)
+{
+    const ompp_a_frame_t *below = frame - 1;
+    ompp_a_node_t *node = ompp_node(thread, frame->node);
+    const ompp_a_slot_t *around = &ompp_node(thread, below->node)->slot[below->slot];
+    const uint64_t own = frame->stamp + brief_of(thread, node)->inside_ns;
+    const uint64_t each = t <= own ? 0 : t - own < LONGEST_NS ? t - own : LONGEST_NS;
+    const int64_t room = (int64_t)(around->time + (t - below->stamp) - around->child - around->task -
+                                   (t - frame->enter - frame->credited));
+    uint64_t more = each * others;
+
+    if (room <= 0) return;
+    if (more > (uint64_t)room) more = (uint64_t)room;
+    node->slot[frame->slot].time += more;
+    frame->credited -= more;
+}
+
+static inline void note(const ompp_thread_t *thread, const ompp_a_brief_t *brief, uint32_t executions, uint64_t ns)
+{
+    uint64_t *values = ompp_at(thread, brief->values);
+
+    if (ns > LONGEST_NS) ns = LONGEST_NS;
+    values[OMPP_METRIC_THINNED] += executions;
+    values[OMPP_METRIC_THINNED_TIMED]++;
+    values[OMPP_METRIC_THINNED_TIME] += ns;
+    values[OMPP_METRIC_THINNED_SQUARES] += ns * ns;
+}
+
+/* Which one is timed next. */
+static inline void draw(ompp_a_brief_t *brief)
+{
+    uint32_t x = brief->random;
+
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    brief->random = x;
+    brief->left = brief->span = brief->mean > 1 ? 1 + (uint32_t)((uint64_t)x * (2 * brief->mean - 1) >> 32) : 0;
+}
+
+/* One that was timed is over at t. */
+static inline void over(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t)
+{
+    ompp_a_node_t *node = ompp_node(thread, frame->node);
+    ompp_a_brief_t *brief = brief_of(thread, node);
+
+    thread->timed++;
+    thread->record->timed_ns = t;
+    if (__builtin_expect(!node->brief, 0)) {
+        if (node->visits % OMPP_BRIEF_LOOK == OMPP_BRIEF_LOOK - 1) ompp_brief_begin_slow(thread, node, t);
+        return;
+    }
+    if (brief->span) note(thread, brief, weight(brief), t - frame->enter);
+    if (++brief->tick >= OMPP_BRIEF_LOOK || (brief->mean > 1 && t - brief->looked > LONG_NS))
+        ompp_brief_look_slow(thread, frame->node, t);
+    if (brief->left > 1) brief->left--, brief->span--;
+    else draw(brief);
+}
+
+/* ---- Its phases and its end -------------------------------------------------------------------------------------- */
+
+/* The innermost frame, of this region, timed or not, and nothing else to be done; NULL = otherwise. Inside then. */
+static inline ompp_a_frame_t *enter_top(ompp_thread_t *thread, ompp_region_ref_t region)
+{
+    if (__builtin_expect(!thread || thread->unusual || !ompp_guard_enter(thread), 0)) return NULL;
+    ompp_a_frame_t *frame = ompp_top(thread);
+    if (ompp_node(thread, frame->node)->region == region && !(frame->flags & ~OMPP_FRAME_F_UNTIMED)) return frame;
+    ompp_guard_drop(thread);
+    return NULL;
+}
+
+/* Timed: to another phase, or over. */
+static inline void book(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t)
+{
+    const uint32_t others = weight(brief_of(thread, ompp_node(thread, frame->node))) - 1;
+
+    if (others) stand_for(thread, frame, others, t);
+}
+
+void ompp_event_phase_brief(ompp_region_ref_t region, ompp_phase_t phase)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+    ompp_a_frame_t *frame = enter_top(thread, region);
+
+    if (__builtin_expect(!frame, 0)) {
+        ompp_event_phase(region, phase, ompp_event_now());
+        return;
+    }
+    const bool timed = !frame->flags;
+    const ompp_time_t t = timed ? ompp_event_now() : 0;
+    const unsigned slot = ompp_phase_slot(ompp_node(thread, frame->node)->construct, phase);
+    if (slot != OMPP_NO_SLOT) {
+        if (timed) book(thread, frame, t), ompp_frame_book(thread, frame, t);
+        ompp_frame_to(thread, frame, slot);
+    }
+    ompp_guard_leave(thread);
+}
+
+/* \return false = something else is to be done. */
+static inline bool leave(ompp_region_ref_t region)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+    ompp_a_frame_t *frame = enter_top(thread, region);
+
+    if (__builtin_expect(!frame, 0)) return false;
+    if (frame->flags) {
+        ompp_node(thread, frame->node)->visits++;
+        ompp_step_top(thread, -1);
+    } else {
+        const ompp_time_t t = ompp_event_now();
+        book(thread, frame, t);
+        over(thread, frame, t);
+        ompp_pop(thread, frame, t);
+    }
+    ompp_guard_leave(thread);
+    return true;
+}
+
+void ompp_event_exit_brief(ompp_region_ref_t region)
+{
+    if (!leave(region)) ompp_event_exit(region, ompp_event_now());
+}
+
+void ompp_event_release_brief(ompp_region_ref_t region)
+{
+    if (!leave(region)) ompp_event_release(region, ompp_event_now());
+}

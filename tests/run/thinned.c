@@ -1,0 +1,155 @@
+/* Brief constructs that come often: thinned.c KIND. Prints something that depends on all of it. */
+#include "ompp.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define N 2000000
+
+static double v[1 << 16];
+static volatile long sink;
+static long sum;
+
+static void pause_ms(double ms)
+{
+    const struct timespec t = {0, (long)(ms * 1e6)};
+
+    nanosleep(&t, NULL);
+}
+
+static void do_atomic(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < N; i++) {
+#pragma omp atomic
+        v[(i * 7) & 65535] += 1;
+    }
+    for (int i = 0; i < 65536; i++) sum += (long)v[i];
+}
+
+static void do_critical(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < N / 2; i++) {
+#pragma omp critical(brief)
+        sum++;
+    }
+}
+
+static double processor_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Each thread has a lock of its own, and works in it. Says how long that takes. */
+static void do_lock(void)
+{
+    double seconds = 0;
+
+#pragma omp parallel reduction(+ : sum, seconds)
+    {
+        omp_lock_t own;
+        omp_init_lock(&own);
+        seconds -= processor_seconds();
+        for (int i = 0; i < N / 8; i++) {
+            omp_set_lock(&own);
+            for (int k = 0; k < 500; k++) sink = k;
+            sum++;
+            omp_unset_lock(&own);
+        }
+        seconds += processor_seconds();
+        omp_destroy_lock(&own);
+    }
+    fprintf(stderr, "%.6f\n", seconds);
+}
+
+/* No lock alone comes as often as all of them. */
+static void do_locks(void)
+{
+    enum { LOCKS = 50 };
+    static omp_lock_t locks[LOCKS];
+
+    for (int k = 0; k < LOCKS; k++) omp_init_lock(&locks[k]);
+#pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < N; i++) {
+        omp_set_lock(&locks[i % LOCKS]);
+        sum++;
+        omp_unset_lock(&locks[i % LOCKS]);
+    }
+}
+
+/* One that takes long comes seldom, among many others. */
+static void do_seldom(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < N / 4; i++) {
+#pragma omp critical(brief)
+        sum++;
+        if (i % (N / 40) == 0) {
+#pragma omp critical(longer)
+            pause_ms(5);
+        }
+    }
+}
+
+/* Now and then there is something in it. */
+static void do_filled(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < N / 4; i++) {
+#pragma omp critical(brief)
+        {
+            sum++;
+            if (i % (N / 40) == N / 80) {
+#pragma omp atomic
+                v[0] += 1;
+                ompp_region_begin("inner");
+                pause_ms(2);
+                ompp_region_end("inner");
+            }
+        }
+    }
+    sum += (long)v[0];
+}
+
+/* First brief ones, then long ones at the same place. */
+static void do_slower(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < N / 4 + 1000; i++) {
+#pragma omp critical(brief)
+        {
+            sum++;
+            if (i >= N / 4) pause_ms(0.2);
+        }
+    }
+}
+
+/* To be killed. */
+static void do_endless(void)
+{
+#pragma omp parallel
+    for (;;) {
+#pragma omp critical(brief)
+        sum++;
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} programs[] = {{"atomic", do_atomic}, {"critical", do_critical}, {"lock", do_lock},     {"locks", do_locks},
+                {"seldom", do_seldom}, {"filled", do_filled},     {"slower", do_slower}, {"endless", do_endless}};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
+        if (argc > 1 && strcmp(argv[1], programs[i].name) == 0) programs[i].run();
+    printf("%ld\n", sum);
+    return 0;
+}

@@ -1,0 +1,149 @@
+/* What measuring took, taken out of what is told: of handing out iterations, of regions of which some are timed. And
+ * what is advised about locks. */
+#include "analysis/ompp_chunks.h"
+#include "analysis/ompp_own.h"
+#include "analysis/ompp_properties.h"
+#include "analysis/ompp_thinned.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ps, of a slow clock: most of what an event takes. */
+enum { CLOCK = 200000, INSIDE = 230000, ATOMIC = 420000, COUNTED = 5000 };
+
+/* A rank with one thread, and a region of it. \param[out] node  its only one. */
+static ompp_profile_t *make(ompp_construct_t construct, const ompp_metric_row_t *rows, unsigned n, uint32_t *node)
+{
+    ompp_profile_t *p = ompp_profile_new();
+    ompp_rank_t rank = {.nthreads = 1, .duration_ns = 1000000000};
+    const ompp_region_t region = {.construct = construct, .module = OMPP_NONE, .number = 1};
+
+    assert_non_null(p);
+    rank.cost_ps[OMPP_COST_CLOCK] = rank.inside_ps[OMPP_COST_CLOCK] = CLOCK;
+    rank.inside_ps[OMPP_COST_ENTER] = rank.inside_ps[OMPP_COST_ATOMIC] = INSIDE;
+    rank.cost_ps[OMPP_COST_ATOMIC] = ATOMIC;
+    rank.cost_ps[OMPP_COST_ATOMIC_COUNTED] = COUNTED;
+    p->nslots = p->nranks = 1;
+    ompp_profile_add_rank(p, &rank);
+    ompp_profile_add_location(p, &(ompp_location_t){0});
+    for (unsigned i = 0; i < n; i++)
+        ompp_profile_add_metric(p, &(ompp_metric_t){.set = OMPP_SET_FIRST_FREE,
+                                                    .index = i,
+                                                    .unit = rows[i].unit,
+                                                    .name = ompp_profile_string(p, rows[i].name)});
+    *node = ompp_profile_add_node(p, ompp_profile_add_region(p, &region), 0, 0, 0);
+    return p;
+}
+
+static uint64_t *values_of(ompp_profile_t *p, uint32_t node, uint32_t set, const uint64_t *values, uint32_t n)
+{
+    return memcpy(ompp_profile_block(p, node, 0, set, 0, n), values, n * sizeof *values);
+}
+
+/* Of 1000 times asked 10 were timed, 250 ns each: between two readings of the clock that lie side by side are 200. */
+static void chunks(void **state)
+{
+    const uint64_t asks[OMPP_METRIC_CHUNK_NUM] = {1000, 1000, 10, 2500};
+    uint64_t phases[9] = {1, 1000000};
+    ompp_chunk_sum_t *sums;
+    ompp_paths_t paths;
+    uint32_t node;
+    size_t n;
+
+    (void)state;
+    ompp_profile_t *p = make(OMPP_CONSTRUCT_LOOP, ompp_chunk_metrics, OMPP_METRIC_CHUNK_NUM, &node);
+    values_of(p, node, OMPP_SET_PHASES, phases, 9);
+    values_of(p, node, OMPP_SET_FIRST_FREE, asks, OMPP_METRIC_CHUNK_NUM);
+    assert_true(ompp_paths_init(&paths, p));
+    assert_int_equal(ompp_analysis_chunks(p, &paths, &sums, &n), 0);
+    assert_int_equal(n, 1);
+    assert_int_equal(sums[0].handing_ns, 50 * 1000);
+    free(sums);
+    ompp_paths_fini(&paths);
+    ompp_profile_free(p);
+}
+
+/* 10000 updates. 100 were timed, all 30 ns long but one: 1030. The others cost 5 ns each, and have nothing inside. */
+static void thinned(void **state)
+{
+    const uint64_t sample[OMPP_METRIC_THINNED_NUM] = {10000, 100, 100 * 30 + 1000, 99 * 30 * 30 + 1030 * 1030};
+    const uint64_t phases[5] = {10000, 400000 + 100 * (INSIDE / 1000), 0, 0, 10000};
+    uint32_t node;
+
+    (void)state;
+    ompp_profile_t *p = make(OMPP_CONSTRUCT_ATOMIC, ompp_thinned_metrics, OMPP_METRIC_THINNED_NUM, &node);
+    values_of(p, node, OMPP_SET_PHASES, phases, 5);
+    values_of(p, node, OMPP_SET_FIRST_FREE, sample, OMPP_METRIC_THINNED_NUM);
+    const ompp_block_t *block = ompp_profile_find_block(p, node, 0, OMPP_SET_PHASES, 0);
+    assert_int_equal(ompp_thinned_untimed(p, node, 0), 9900);
+    assert_int_equal(ompp_own_in_phase(p, node, block, 0), 100 * (INSIDE / 1000));
+    assert_int_equal((uint64_t)(ompp_own_ns(p, node, block) + 0.5), 100 * (ATOMIC / 1000) + 9900 * (COUNTED / 1000));
+    ompp_analysis_thinned(p);
+    assert_int_equal(p->ncoverage, 1);
+    assert_int_equal(p->coverage[0].count, 100);
+    assert_string_equal(ompp_profile_text(p, p->coverage[0].subject), "R00001 ATOMIC");
+    /* 1.96 * sqrt(10000 * 9900 / 100 * 10000) ns = 195 us on either side */
+    assert_string_equal(ompp_profile_text(p, p->coverage[0].reason), "0.000423 sec, 0.000228 to 0.000618");
+    ompp_profile_free(p);
+}
+
+/* What is said of a critical section that two threads enter 1000 times each, by ns before it and in it each time. */
+static void locks(void **state)
+{
+    static const struct {
+        uint64_t enter, body;
+        ompp_property_t property;
+    } cases[] = {
+        {40, 20, OMPP_PROPERTY_CRITICAL_BRIEF},     {400, 600, OMPP_PROPERTY_CRITICAL_WORK},
+        {2000, 600, OMPP_PROPERTY_CRITICAL_BRIEF},  {400, 20, OMPP_PROPERTY_CRITICAL_BRIEF},
+        {3000, 20000, OMPP_PROPERTY_CRITICAL_WORK}, {50000, 20000, OMPP_PROPERTY_CRITICAL_CONTENTION},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const uint64_t enter = 1000 * cases[i].enter, body = 1000 * cases[i].body;
+        ompp_profile_t *p = ompp_profile_new();
+        ompp_finding_t *found;
+        ompp_paths_t paths;
+        size_t n;
+
+        assert_non_null(p);
+        p->nranks = 1, p->nslots = 2;
+        ompp_profile_add_rank(p, &(ompp_rank_t){.nthreads = 2, .duration_ns = 1000000000});
+        const uint32_t fork = ompp_profile_add_region(
+            p, &(ompp_region_t){.construct = OMPP_CONSTRUCT_PARALLEL, .module = OMPP_NONE, .number = 1});
+        const uint32_t region = ompp_profile_add_region(
+            p, &(ompp_region_t){.construct = OMPP_CONSTRUCT_CRITICAL, .module = OMPP_NONE, .number = 2});
+        const uint32_t team = ompp_profile_add_node(p, fork, 0, 0, 0),
+                       node = ompp_profile_add_node(p, region, team, 0, 0);
+        for (uint32_t t = 0; t < 2; t++) {
+            const uint64_t phases[13] = {1000, enter, 0, 0, 1000, body, 0, 0, 1000, 0, 0, 0, 1000};
+            const uint64_t around[17] = {1, 0, 0, 0, 1, 900000000, enter + body, 0, 1};
+            ompp_profile_add_location(p,
+                                      &(ompp_location_t){.tid = t, .kind = t ? OMPP_THREAD_TEAM : OMPP_THREAD_INITIAL});
+            memcpy(ompp_profile_block(p, team, t, OMPP_SET_PHASES, 0, 17), around, sizeof around);
+            memcpy(ompp_profile_block(p, node, t, OMPP_SET_PHASES, 0, 13), phases, sizeof phases);
+        }
+        assert_true(ompp_paths_init(&paths, p));
+        assert_int_equal(ompp_analysis_properties(p, &paths, &found, &n), 0);
+        const ompp_finding_t *of_region = NULL;
+        for (size_t k = 0; k < n; k++)
+            if (found[k].region == region) of_region = &found[k];
+        assert_non_null(of_region);
+        assert_int_equal(of_region->property, cases[i].property);
+        free(found);
+        ompp_paths_fini(&paths);
+        ompp_profile_free(p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(chunks), cmocka_unit_test(thinned), cmocka_unit_test(locks)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
