@@ -21,6 +21,17 @@
  */
 int ompp_analysis_resolve(ompp_profile_t *profile, double deadline, const char *who);
 
+/** Coverage lines of what was left over, and how the reason of one begins. */
+#define OMPP_LATE_LOOPS "lines and calls whose loops were not looked up"
+#define OMPP_LATE_LOCKS "locks whose variables were not looked up"
+#define OMPP_LATE_LIMIT "time limit: "
+
+/** \brief Whether a profile of a finished run has such lines, and files to look them up in are here. */
+bool ompp_analysis_is_late(const ompp_profile_t *profile);
+
+/** \brief Looks up what was left over in such a profile, which is resolved, unified and numbered then. */
+int ompp_analysis_resolve_late(ompp_profile_t *profile, double deadline, const char *who);
+
 /**
  * \brief Gives structures that the user has not named (ompp_object_is_all()) names of the source, most used ones first,
  *        and makes one of those that turned out equal. Those that were not used are left out; all are when the user has

@@ -2,6 +2,7 @@
 
 #include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
+#include "base/ompp_vector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,15 +50,10 @@ static void add_node(making_t *m, const ompp_node_t *node)
 
 static bool put(making_t *m, const ompp_cache_row_t *row)
 {
-    if (m->rows->n == m->room) {
-        const size_t room = 2 * m->room + 64;
-        ompp_cache_row_t *rows = reallocarray(m->rows->rows, room, sizeof *rows);
-        if (!rows) return false;
-        m->rows->rows = rows;
-        m->room = room;
-    }
-    m->rows->rows[m->rows->n++] = *row;
-    return true;
+    ompp_cache_row_t *next = ompp_vector_push(&m->rows->rows, &m->rows->n, &m->room, sizeof *next);
+
+    if (next) *next = *row;
+    return next != NULL;
 }
 
 /* What is left of all data when that of structures is taken away. */
@@ -107,26 +103,6 @@ static bool put_all(making_t *m)
     return ok;
 }
 
-int ompp_analysis_cache(const ompp_profile_t *profile, const ompp_paths_t *paths, ompp_cache_rows_t *rows)
-{
-    making_t m = {.profile = profile, .paths = paths, .rows = rows, .counts = OMPP_NONE, .caches = OMPP_NONE};
-
-    *rows = (ompp_cache_rows_t){.one_in = 1};
-    find_sets(&m);
-    if (m.caches == OMPP_NONE || m.counts == OMPP_NONE || profile->nnodes == 0) return 0;
-    m.sums = calloc(profile->nobjects + 1ul, sizeof *m.sums);
-    const bool ok = m.sums && put_all(&m);
-    free(m.sums);
-    if (!ok) ompp_cache_rows_free(rows);
-    return ok ? 0 : -OMPP_E_NOMEM;
-}
-
-void ompp_cache_rows_free(ompp_cache_rows_t *rows)
-{
-    free(rows->rows);
-    *rows = (ompp_cache_rows_t){.rows = NULL};
-}
-
 unsigned ompp_cache_least(const ompp_cache_rows_t *rows)
 {
     unsigned size = 0;
@@ -150,6 +126,7 @@ static bool misses_alone(const ompp_cache_rows_t *rows, const ompp_cache_row_t *
     const bool in_burst = size <= OMPP_CACHED_BURST_ROWS,
                is_whole = followed + all / 1000 >= all && followed <= all + all / 1000;
 
+    if (!all) return *misses = 0, true;
     if (in_burst && followed && (size < ompp_cache_least(rows) || is_whole)) {
         const uint64_t sum = sum_from(&row->values[OMPP_CACHED_BURST], size);
         *misses = (uint64_t)((unsigned __int128)sum * all / followed);
@@ -160,7 +137,7 @@ static bool misses_alone(const ompp_cache_rows_t *rows, const ompp_cache_row_t *
 }
 
 /* A larger cache has no more: where the part says so, it is chance. */
-bool ompp_cache_misses(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row, unsigned size, uint64_t *misses)
+static bool misses_of(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row, unsigned size, uint64_t *misses)
 {
     uint64_t smaller;
 
@@ -168,4 +145,73 @@ bool ompp_cache_misses(const ompp_cache_rows_t *rows, const ompp_cache_row_t *ro
     while (size-- > 0)
         if (misses_alone(rows, row, size, &smaller) && smaller < *misses) *misses = smaller;
     return true;
+}
+
+/* What no burst has met misses as the structure does elsewhere, or all data. */
+static bool misses_as(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row, const ompp_cache_row_t *as,
+                      unsigned size, uint64_t *misses)
+{
+    const uint64_t all = row->loads + row->stores, others = as->loads + as->stores;
+
+    if (!others || !misses_of(rows, as, size, misses)) return false;
+    *misses = (uint64_t)((unsigned __int128)*misses * all / others);
+    return true;
+}
+
+static void add_misses(ompp_cache_row_t *to, unsigned size, uint64_t misses)
+{
+    to->misses[size] += misses;
+    to->known |= 1u << size;
+}
+
+/* Of each structure in each region; sums of these are those of structures, of regions and of all. */
+static void add_up(making_t *m)
+{
+    const uint32_t nobjects = m->profile->nobjects;
+    ompp_cache_row_t *rows = m->rows->rows, *end = rows + m->rows->n;
+    uint32_t *whole = calloc(nobjects + 2ul, sizeof *whole); /* by object: index + 1 of its row of all */
+    uint64_t misses;
+
+    for (ompp_cache_row_t *row = rows; whole && row < end; row++)
+        if (row->region == OMPP_CACHE_ALL)
+            whole[row->object == OMPP_CACHE_ALL ? nobjects + 1 : row->object] = (uint32_t)(row - rows) + 1;
+    for (ompp_cache_row_t *row = rows; whole && row < end; row++) {
+        if (row->region == OMPP_CACHE_ALL || (nobjects && row->object == 0)) continue;
+        ompp_cache_row_t *of_region = row;
+        while (of_region->object && of_region + 1 < end) of_region++; /* the last one of its region */
+        const uint32_t object = whole[row->object == OMPP_CACHE_ALL ? nobjects + 1 : row->object];
+        if (!object || !whole[0]) continue;
+        ompp_cache_row_t *of_object = &rows[object - 1], *of_all = &rows[whole[0] - 1];
+        for (unsigned size = 0; size < OMPP_CACHE_SIZES; size++) {
+            if (!misses_of(m->rows, row, size, &misses) && !misses_as(m->rows, row, of_object, size, &misses) &&
+                !misses_as(m->rows, row, of_all, size, &misses))
+                continue;
+            add_misses(row, size, misses);
+            if (of_region != row) add_misses(of_region, size, misses);
+            if (of_object != of_all) add_misses(of_object, size, misses);
+            add_misses(of_all, size, misses);
+        }
+    }
+    free(whole);
+}
+
+int ompp_analysis_cache(const ompp_profile_t *profile, const ompp_paths_t *paths, ompp_cache_rows_t *rows)
+{
+    making_t m = {.profile = profile, .paths = paths, .rows = rows, .counts = OMPP_NONE, .caches = OMPP_NONE};
+
+    *rows = (ompp_cache_rows_t){.one_in = 1};
+    find_sets(&m);
+    if (m.caches == OMPP_NONE || m.counts == OMPP_NONE || profile->nnodes == 0) return 0;
+    m.sums = calloc(profile->nobjects + 1ul, sizeof *m.sums);
+    const bool ok = m.sums && put_all(&m);
+    free(m.sums);
+    if (ok && !rows->is_model) add_up(&m);
+    if (!ok) ompp_cache_rows_free(rows);
+    return ok ? 0 : -OMPP_E_NOMEM;
+}
+
+void ompp_cache_rows_free(ompp_cache_rows_t *rows)
+{
+    free(rows->rows);
+    *rows = (ompp_cache_rows_t){.rows = NULL};
 }

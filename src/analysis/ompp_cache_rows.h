@@ -12,12 +12,17 @@
 
 #define OMPP_CACHE_ALL (OMPP_NONE - 1) /* of region: all of the program; of object: other data */
 
+/** Sizes of caches of a curve: 1 KiB << n. */
+#define OMPP_CACHE_SIZES (OMPP_CACHED_DISTANCES - 1)
+
 /** One structure in one region, over threads and ranks. */
 typedef struct {
     uint32_t region; /* index; OMPP_NONE = outside regions, OMPP_CACHE_ALL = all */
     uint32_t object; /* 0 = all data, OMPP_CACHE_ALL = what belongs to no structure */
     uint64_t loads, stores;
     uint64_t values[OMPP_CACHED_CURVE_VALUES]; /* of a curve, or of the model, as ompp_cached.h has them */
+    uint64_t misses[OMPP_CACHE_SIZES];         /* of a curve: see ompp_cache_misses() */
+    uint32_t known;                            /* bits: of which sizes they can be told */
 } ompp_cache_row_t;
 
 typedef struct {
@@ -35,17 +40,18 @@ typedef struct {
 int ompp_analysis_cache(const ompp_profile_t *profile, const ompp_paths_t *paths, ompp_cache_rows_t *rows);
 void ompp_cache_rows_free(ompp_cache_rows_t *rows);
 
-/** Sizes of caches of a curve: 1 KiB << n. */
-#define OMPP_CACHE_SIZES (OMPP_CACHED_DISTANCES - 1)
-
 /** \brief The smallest size that the part of lines tells, as its number. */
 unsigned ompp_cache_least(const ompp_cache_rows_t *rows);
 
 /**
- * \brief Misses of a fully associative cache.
+ * \brief Misses of a fully associative cache of a curve. Those of regions and structures add up to those of all.
  * \param[out] misses  of all references of the row, as far as can be told.
- * \return false: it cannot be told: no burst has met the row.
+ * \return false: it cannot be told: no burst has met it.
  */
-bool ompp_cache_misses(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row, unsigned size, uint64_t *misses);
+static inline bool ompp_cache_misses(const ompp_cache_row_t *row, unsigned size, uint64_t *misses)
+{
+    *misses = row->misses[size];
+    return row->known >> size & 1;
+}
 
 #endif

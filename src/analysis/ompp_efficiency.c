@@ -1,11 +1,13 @@
 #include "analysis/ompp_efficiency.h"
 
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_ideal_clocks.h"
 #include "analysis/ompp_meets.h"
 #include "analysis/ompp_node.h"
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
+#include "base/ompp_vector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,17 +95,9 @@ typedef struct {
 static void add_loss(part_t *part, ompp_loss_t loss)
 {
     if (!part->wants_losses || !loss.lost_ns) return;
-    if (part->nlosses == part->alosses) {
-        const size_t more = part->alosses ? 2 * part->alosses : 64;
-        ompp_loss_t *grown = realloc(part->losses, more * sizeof *grown);
-        if (!grown) {
-            part->failed = true;
-            return;
-        }
-        part->losses = grown;
-        part->alosses = more;
-    }
-    part->losses[part->nlosses++] = loss;
+    ompp_loss_t *next = ompp_vector_push(&part->losses, &part->nlosses, &part->alosses, sizeof *next);
+    if (next) *next = loss;
+    else part->failed = true;
 }
 
 static void end_rank(cell_t *cell)
@@ -354,7 +348,37 @@ static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 static ompp_pop_t pop(double mean, double most, double length)
 {
     if (most > length) most = length;
-    return (ompp_pop_t){ratio(mean, length), ratio(mean, most), ratio(most, length)};
+    return (ompp_pop_t){ratio(mean, length), ratio(mean, most), ratio(most, length), 0, 0, 0, 0};
+}
+
+/* Between what the thread or rank with the most work does, which is to be done in any case, and all of the time. */
+static double possible(const ompp_pop_t *pop, double transfer)
+{
+    return transfer < pop->communication ? pop->communication : transfer > 1 ? 1 : transfer;
+}
+
+static bool divide_communication(const ompp_profile_t *p, ompp_whatif_ideal_t ideal, ompp_pop_t *pop, bool *is_estimate)
+{
+    ompp_ideal_gain_t gain;
+
+    if (!ompp_analysis_ideal_clock(p, ideal, &gain)) return false;
+    pop->transfer = possible(pop, 1 - gain.gain);
+    pop->serialisation = ratio(pop->communication, pop->transfer);
+    if (gain.is_known) pop->low = possible(pop, 1 - gain.high), pop->high = possible(pop, 1 - gain.low);
+    *is_estimate = gain.is_estimate;
+    return true;
+}
+
+static void divide_all(const ompp_profile_t *p, ompp_efficiency_t *e)
+{
+    ompp_pop_t *all = &e->all, *mpi = &e->mpi, *openmp = &e->openmp;
+
+    if (!divide_communication(p, OMPP_WHATIF_NO_COST, all, &e->is_estimate) ||
+        !divide_communication(p, OMPP_WHATIF_NO_NETWORK, mpi, &e->is_estimate))
+        return;
+    openmp->serialisation = ratio(all->serialisation, mpi->serialisation);
+    openmp->transfer = ratio(all->transfer, mpi->transfer);
+    if (all->high > 0 && mpi->low > 0) openmp->low = all->low / mpi->high, openmp->high = all->high / mpi->low;
 }
 
 /* Threads of the unit that are done before others; and what nobody knows. */
@@ -419,8 +443,14 @@ static bool measure(part_t *part)
     if (part->inside) most_outside = all; /* threads, not ranks, are compared */
     e->all = pop((double)e->useful_ns / n, (double)most, all);
     e->mpi = pop((double)(e->thread_ns - mpi) / n, most_outside, all);
-    e->openmp = (ompp_pop_t){ratio(e->all.parallel, e->mpi.parallel), ratio(e->all.balance, e->mpi.balance),
-                             ratio(e->all.communication, e->mpi.communication)};
+    e->openmp = (ompp_pop_t){ratio(e->all.parallel, e->mpi.parallel),
+                             ratio(e->all.balance, e->mpi.balance),
+                             ratio(e->all.communication, e->mpi.communication),
+                             0,
+                             0,
+                             0,
+                             0};
+    if (part->region == OMPP_NONE) divide_all(part->p, e);
     e->idle_ns = e->thread_ns - e->useful_ns;
     for (unsigned class = 0; class < OMPP_CLASS_NUM; class ++) e->idle_ns -= e->class_ns[class];
     return true;

@@ -26,9 +26,13 @@ typedef struct {
 
 extern const ompp_lost_row_t ompp_lost_rows[OMPP_LOST_NUM];
 
-/** The POP project's multiplicative hierarchy at one level: parallel = balance x communication. */
+/**
+ * The POP project's multiplicative hierarchy at one level: parallel = balance x communication; of the run also
+ * communication = serialisation x transfer, when there are ideal clocks; else these are 0.
+ */
 typedef struct {
-    double parallel, balance, communication;
+    double parallel, balance, communication, serialisation, transfer;
+    double low, high; /* of transfer: 95 % interval of an estimate; 0 = it is none, or the interval is not known */
 } ompp_pop_t;
 
 /**
@@ -40,6 +44,8 @@ typedef struct {
  *   all     balance: mean useful time of a thread / the largest; communication: the largest / length
  *   mpi     the same of ranks, with all that is not between ranks (OMPP_LEVEL_MPI) as useful
  *   openmp  all / mpi, each: its balance may be above 1, when one level makes up for the other
+ *   transfer of all: duration on the clock on which MPI and the OpenMP runtime take no time / length; of mpi: the same
+ *           with MPI alone
  */
 typedef struct {
     uint32_t region;    /* index; OMPP_NONE = the run */
@@ -48,6 +54,7 @@ typedef struct {
     uint64_t useful_ns, class_ns[OMPP_CLASS_NUM], idle_ns;
     uint64_t lost_ns[OMPP_LOST_NUM];
     ompp_pop_t all, mpi, openmp;
+    bool is_estimate; /* serialisation and transfer: clocks were suspended for a part of the run */
 } ompp_efficiency_t;
 
 /** A part of what is lost in the run. */

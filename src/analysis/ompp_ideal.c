@@ -2,6 +2,7 @@
 
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_chunks.h"
+#include "analysis/ompp_ideal_clocks.h"
 #include "analysis/ompp_meets.h"
 #include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
@@ -106,8 +107,9 @@ static int find_teams(const ompp_profile_t *p, const ompp_paths_t *paths, double
         if (members) add_node(p, n, members, &sum);
     }
     const int rc = add_chunks(p, paths, &sum);
-    gains[OMPP_IDEAL_TEAMS] = (ompp_gain_range_t){true, (sum.waits - sum.least) / duration, sum.waits / duration};
-    gains[OMPP_IDEAL_RUNTIME] = (ompp_gain_range_t){true, sum.runtime / duration, (sum.runtime + sum.least) / duration};
+    gains[OMPP_IDEAL_TEAMS] = (ompp_gain_range_t){true, true, (sum.waits - sum.least) / duration, sum.waits / duration};
+    gains[OMPP_IDEAL_RUNTIME] =
+        (ompp_gain_range_t){true, true, sum.runtime / duration, (sum.runtime + sum.least) / duration};
     return rc;
 }
 
@@ -183,17 +185,42 @@ static void find_ranks(const ompp_profile_t *p, const ompp_paths_t *paths, doubl
     gain->low = gain->high = saved / duration;
 }
 
+/* ---- Clocks ------------------------------------------------------------------------------------------------------ */
+
+static void take_clock(const ompp_profile_t *p, ompp_whatif_ideal_t ideal, double more, ompp_gain_range_t *gain)
+{
+    ompp_ideal_gain_t found;
+
+    if (!ompp_analysis_ideal_clock(p, ideal, &found)) return;
+    *gain = (ompp_gain_range_t){true, gain->applies, found.low + more, found.high + more};
+}
+
+/* Clocks know who waits for whom then, too; what handing out iterations takes the profile knows. */
+static int find_clocks(const ompp_profile_t *p, const ompp_paths_t *paths, double duration, ompp_gain_range_t *gains)
+{
+    team_sum_t chunks = {0};
+    const int rc = add_chunks(p, paths, &chunks);
+
+    take_clock(p, OMPP_WHATIF_NO_RUNTIME, chunks.runtime / duration / (double)p->nranks, &gains[OMPP_IDEAL_RUNTIME]);
+    if (p->whatif.ideal.flags & OMPP_WHATIF_F_LOST) return rc; /* who would wait for whom is not known of all */
+    take_clock(p, OMPP_WHATIF_NO_LOCKS, 0, &gains[OMPP_IDEAL_LOCKS]);
+    if (p->mpi) take_clock(p, OMPP_WHATIF_NO_NETWORK, 0, &gains[OMPP_IDEAL_NETWORK]);
+    return rc;
+}
+
 int ompp_analysis_ideal(const ompp_profile_t *p, const ompp_paths_t *paths, ompp_gain_range_t *gains,
                         ompp_tiny_t **tiny, size_t *ntiny)
 {
     const double duration = (double)ompp_analysis_duration(p);
 
-    memset(gains, 0, OMPP_IDEAL_NUM * sizeof *gains);
+    for (unsigned i = 0; i < OMPP_IDEAL_NUM; i++)
+        gains[i] = (ompp_gain_range_t){.applies = p->mpi || (i != OMPP_IDEAL_RANKS && i != OMPP_IDEAL_NETWORK)};
     *ntiny = 0;
     *tiny = calloc(p->nregions + 1, sizeof **tiny);
     if (!*tiny) return -OMPP_E_NOMEM;
     if (duration <= 0) return 0;
     find_tiny(p, paths, duration, *tiny, ntiny);
     find_ranks(p, paths, duration, &gains[OMPP_IDEAL_RANKS]);
-    return find_teams(p, paths, duration, gains);
+    const int rc = find_teams(p, paths, duration, gains);
+    return rc ? rc : find_clocks(p, paths, duration, gains);
 }

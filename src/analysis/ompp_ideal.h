@@ -23,9 +23,9 @@ typedef struct {
 extern const ompp_ideal_row_t ompp_ideal_rows[OMPP_IDEAL_NUM];
 
 /** Parts of the run time. What all threads of a team wait may be a barrier's cost, or one thread after the other being
- * late: the gain lies between low and high. */
+ * late: the gain lies between low and high. By ideal clocks: low and high are equal, or the interval of an estimate. */
 typedef struct {
-    bool known;
+    bool known, applies; /* applies: the program has such a thing */
     double low, high;
 } ompp_gain_range_t;
 

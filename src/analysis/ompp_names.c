@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_members.h"
 
 #include "base/ompp_clock.h"
 #include "base/ompp_error.h"
@@ -41,13 +42,15 @@ typedef struct {
 typedef struct {
     char name[TEXT]; /* "" = none */
     char rank;       /* how good: kinds of holders, best last */
-    target_t target;
+    target_t target; /* of the first name */
+    bool mixed;      /* the second one's is another: members are not its own */
 } answer_t;
 
-enum { NONE, BY_THIS, BY_STACK, BY_RESULT, BY_BLOCK, BY_VARIABLE };
+enum { NONE, BY_HELPER, BY_FORMER, BY_THIS, BY_STACK, BY_RESULT, BY_BLOCK, BY_VARIABLE };
 
 typedef struct {
     char *text;      /* the name in the report; NULL = the user's */
+    char *members;   /* what is told of them; NULL = nothing */
     answer_t answer; /* of the heap */
     enum { NEW, BUSY, DONE } state;
     uint64_t accesses;
@@ -128,33 +131,17 @@ __attribute__((format(printf, 2, 3))) static void say(char *text, const char *fo
     va_end(list);
 }
 
-/* Functions that compilers make of regions are named by what they were made of. */
 static void qualify(char *text, const char *function, const char *name, const char *part)
 {
-    static const char *const made[] = {"._omp_fn", ".omp_outlined"};
-    char *of_symbol = function && strncmp(function, "_Z", 2) == 0 ? strdup(function) : NULL, *demangled = NULL, of[120];
+    char of[120];
 
-    snprintf(of, sizeof of, "%s", function ? function : "");
-    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
-        char *at = strstr(of_symbol ? of_symbol : of, made[i]);
-        if (at) *at = '\0';
-    }
-    if (of_symbol) demangled = ompp_name_of_symbol(of_symbol, true);
-    if (demangled) snprintf(of, sizeof of, "%.*s", (int)strcspn(demangled, "("), demangled);
-    free(of_symbol);
-    free(demangled);
-    ompp_name_without_arguments(of);
-    function = of;
-    say(text, "%s%s%s%s", function ? function : "", function && *function ? "::" : "", name, part);
+    ompp_name_of_user(function, of, sizeof of);
+    say(text, "%s%s%s%s", of, *of ? "::" : "", name, part);
 }
 
-static void by_variable(names_t *n, const char *text, answer_t *a)
+static void by_address(names_t *n, ompp_structure_t *structure, uint64_t at, answer_t *a)
 {
-    ompp_structure_t *structure = NULL;
-    uint64_t at = 0;
     char part[TEXT / 2];
-
-    if (!read_place(n, text, &structure, &at) || !structure) return;
     const ompp_variable_t *v = ompp_variable_at(structure, at, n->deadline);
     if (!v) return;
     a->target = (target_t){structure, 0, v->fortran};
@@ -165,15 +152,24 @@ static void by_variable(names_t *n, const char *text, answer_t *a)
     a->rank = BY_VARIABLE;
 }
 
+static void by_variable(names_t *n, const char *text, answer_t *a)
+{
+    ompp_structure_t *structure = NULL;
+    uint64_t at = 0;
+
+    if (read_place(n, text, &structure, &at) && structure) by_address(n, structure, at, a);
+}
+
 static const answer_t *answer_of(names_t *n, size_t object, int steps);
 
 /* "->x" of what a pointer points to, "[*].x" of one of several. */
 static void member(char *text, const answer_t *owner, const char *part, bool several)
 {
     const char *index = !several ? "" : owner->target.fortran ? "(*)" : "[*]";
+    const int length = owner->mixed ? (int)strcspn(owner->name, "|") : 300;
 
-    if (!several && *part == '.') say(text, "%.300s->%s", owner->name, part + 1);
-    else say(text, "%.300s%s%s", owner->name, index, part);
+    if (!several && *part == '.') say(text, "%.*s->%s", length, owner->name, part + 1);
+    else say(text, "%.*s%s%s", length, owner->name, index, part);
 }
 
 static void by_block(names_t *n, const char *text, answer_t *a, int steps)
@@ -255,23 +251,39 @@ static void by_kept_register(names_t *n, const char *text, answer_t *a)
     }
 }
 
-/* The variable that gets the result of the allocating call. */
-static void by_result(names_t *n, const char *path, answer_t *a)
+static void by_call(names_t *n, ompp_structure_t *structure, uint64_t code, answer_t *a)
 {
-    ompp_structure_t *structure = NULL;
     ompp_local_t found;
     char part[TEXT / 2];
-    uint64_t code = 0;
+    const uint64_t stored = ompp_local_stored(structure, code);
 
-    if (!read_place(n, path, &structure, &code) || !structure || !ompp_local_result(structure, code, &found) ||
-        is_own(found.name))
-        return;
+    if (stored) by_address(n, structure, stored, a);
+    if (stored && a->rank) a->rank = BY_RESULT;
+    if (stored || !ompp_local_result(structure, code, &found) || is_own(found.name)) return;
     a->target = (target_t){structure, 0, found.fortran};
     if (!ompp_local_pointer(structure, found.type, (uint64_t)-found.low, found.fortran, part, sizeof part,
                             &a->target.type))
         return;
     qualify(a->name, found.function, found.name, part);
     a->rank = is_this(found.name) ? BY_THIS : BY_RESULT;
+}
+
+/* The variable that gets the result of the allocating call; of a function that allocates for others, of its call. */
+static void by_result(names_t *n, const char *path, answer_t *a)
+{
+    ompp_structure_t *structure = NULL;
+    uint64_t code = 0;
+    answer_t inner = {.rank = NONE};
+
+    while ((path = read_place(n, path, &structure, &code)) && structure) {
+        *a = (answer_t){.rank = NONE};
+        by_call(n, structure, code, a);
+        if (!ompp_local_allocates(structure, code - 1)) break;
+        if (a->rank) inner = *a;
+    }
+    if (a->rank || !inner.rank) return;
+    *a = inner;
+    a->rank = BY_HELPER;
 }
 
 /* ---- Blocks of the heap ------------------------------------------------------------------------------------------ */
@@ -286,7 +298,9 @@ static void join(answer_t *into, const answer_t *next)
         return;
     }
     if (next->rank < into->rank || strstr(into->name, next->name)) return;
-    if (!strchr(into->name, '|')) say(into->name, "%.190s|%.190s", a.name, b.name);
+    if (strchr(into->name, '|')) return;
+    say(into->name, "%.190s|%.190s", a.name, b.name);
+    into->mixed = a.target.structure != b.target.structure || a.target.type != b.target.type;
 }
 
 static const answer_t *answer_of(names_t *n, size_t i, int steps)
@@ -299,7 +313,8 @@ static const answer_t *answer_of(names_t *n, size_t i, int steps)
     o->state = BUSY;
     for (; says; says = strchr(says + 1, ';')) {
         answer_t a = {.rank = NONE};
-        if (says[1] == 'g') by_variable(n, says + 3, &a);
+        if (says[1] == 'g' || says[1] == 'f') by_variable(n, says + 3, &a);
+        if (says[1] == 'f' && a.rank) a.rank = BY_FORMER;
         if (says[1] == 'h') by_block(n, says + 3, &a, steps);
         if (says[1] == 's') by_stack(n, says + 3, &a);
         if (says[1] == 's' && a.rank < BY_STACK) {
@@ -401,6 +416,19 @@ static void name_frame(names_t *n, size_t i, char *text)
     else say(text, "[stack of %s]", raw_of(n, i) + 3);
 }
 
+static void name_members(names_t *n, size_t i)
+{
+    const char *raw = raw_of(n, i), *origin = origin_of(n, i);
+    const target_t *t = &n->objects[i].answer.target;
+    ompp_whole_t whole = {.structure = t->structure, .type = t->type, .fortran = t->fortran, .deadline = n->deadline};
+
+    if (!strstr(origin, ";m ")) return;
+    if (raw[1] == 'g') read_place(n, raw + 3, &whole.structure, &whole.addr);
+    if (raw[1] == 'g') whole.size = n->profile->objects[i].size;
+    else if (whole.structure && whole.type) whole.size = ompp_local_size(whole.structure, whole.type, whole.fortran);
+    n->objects[i].members = ompp_members_of(&whole, origin);
+}
+
 static void name_object(names_t *n, size_t i)
 {
     const char *raw = raw_of(n, i);
@@ -419,6 +447,7 @@ static void name_object(names_t *n, size_t i)
     default: say(text, "[unknown: %s]", raw + 3); break;
     }
     n->objects[i].text = strdup(text);
+    name_members(n, i);
 }
 
 /* ---- The new list ------------------------------------------------------------------------------------------------ */
@@ -504,7 +533,8 @@ static bool renumber(names_t *n, uint32_t *order, uint32_t *number)
         ompp_object_t o = p->objects[i];
         if (n->objects[i].text && (!all || !n->objects[i].accesses)) continue;
         if (n->objects[i].text) o.name = ompp_profile_string(p, n->objects[i].text);
-        if (n->objects[i].text) o.origin = ompp_profile_string(p, OMPP_OBJECT_ALL);
+        if (n->objects[i].text)
+            o.origin = ompp_profile_string(p, n->objects[i].members ? n->objects[i].members : OMPP_OBJECT_ALL);
         const uint64_t same = ompp_table_get(&by_name, o.name);
         number[i + 1] = same ? (uint32_t)same : (uint32_t)kept + 1;
         if (same) objects[same - 1].nranges += o.nranges;
@@ -587,7 +617,7 @@ int ompp_analysis_names(ompp_profile_t *profile, double deadline, const char *wh
                                   n.late);
     if (n.late && profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0;
     for (size_t i = 0; n.modules && i < profile->nmodules; i++) ompp_structure_close(n.modules[i].structure);
-    for (size_t i = 0; n.objects && i < nobjects; i++) free(n.objects[i].text);
+    for (size_t i = 0; n.objects && i < nobjects; i++) free(n.objects[i].text), free(n.objects[i].members);
     ompp_table_fini(&n.by_key);
     free(n.modules);
     free(n.objects);

@@ -2,12 +2,14 @@
 
 #include "base/ompp_error.h"
 #include "base/ompp_vector.h"
+#include "structure/ompp_fortran.h"
 #include "structure/ompp_scope.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_DEPTH 64u /* the innermost ones are kept */
+#define NEAR 2u        /* lines between two constructs, the one directly in the other */
 
 typedef struct ompp_part_of {
     uint32_t region, first, n; /* its chains[first .. first + n) */
@@ -15,16 +17,63 @@ typedef struct ompp_part_of {
 
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */
 
+static bool is_in_loop_of(const ompp_scope_t *scope, uint32_t line)
+{
+    for (scope = scope->outer; scope && scope->kind != OMPP_SCOPE_INLINED; scope = scope->outer)
+        if (scope->kind == OMPP_SCOPE_LOOP && scope->line == line) return true;
+    return false;
+}
+
+/* Whether the loop is the one of the DO construct around its line. A construct without code on its line, as one that is
+ * shared out among threads, has the line of the first one inside it. */
+static bool is_do_itself(const ompp_fortran_t *text, const ompp_scope_t *scope, uint32_t around)
+{
+    const uint32_t next = ompp_fortran_do(text, around);
+
+    return !is_in_loop_of(scope, around) || (next && around - next <= NEAR && !is_in_loop_of(scope, next));
+}
+
+/*
+ * A loop of one line of Fortran: the text knows the source's own, of which the body alone may have code, and tells
+ * copies of arguments from expressions.
+ * \param[in,out] begin  its line.
+ */
+static const char *made_name(ompp_parts_t *parts, const ompp_scope_t *scope, ompp_structure_t *structure,
+                             uint32_t *begin)
+{
+    static const char *const unknown = "made by the compiler";
+
+    if (!scope->line || !scope->file) return unknown;
+    if (!parts->file || strcmp(parts->file, scope->file) != 0) {
+        ompp_source_close(parts->source);
+        free(parts->file);
+        parts->file = strdup(scope->file);
+        parts->source = ompp_source_open(scope->file, ompp_structure_mtime(structure));
+    }
+    const ompp_fortran_t text = {parts->source, ompp_fortran_is_fixed(scope->file)};
+    if (!text.text) return unknown;
+    if (ompp_fortran_statement(&text, scope->line, "do")) return "";
+    const uint32_t around = ompp_fortran_do(&text, scope->line);
+    if (around && is_do_itself(&text, scope, around)) {
+        *begin = around;
+        return "";
+    }
+    if (ompp_fortran_statement(&text, scope->line, "call")) return OMPP_PARTS_COPY;
+    return "made by the compiler: array expression or copy";
+}
+
 /* A loop by its lines, an inlined call by its line and the function. */
-static ompp_region_t region_of(ompp_profile_t *profile, const ompp_scope_t *scope, uint32_t module)
+static ompp_region_t region_of(ompp_parts_t *parts, ompp_profile_t *profile, const ompp_scope_t *scope,
+                               ompp_structure_t *structure, uint32_t module)
 {
     const bool loop = scope->kind == OMPP_SCOPE_LOOP;
-    const char *name = !loop ? scope->function : scope->made ? "(made by the compiler)" : "";
+    uint32_t begin = scope->line;
+    const char *name = !loop ? scope->function : scope->made ? made_name(parts, scope, structure, &begin) : "";
 
     return (ompp_region_t){.construct = loop ? OMPP_CONSTRUCT_SOURCE_LOOP : OMPP_CONSTRUCT_INLINED,
                            .file = scope->file ? ompp_profile_string(profile, scope->file) : 0,
                            .name = name ? ompp_profile_string(profile, name) : 0,
-                           .begin = scope->file ? scope->line : 0,
+                           .begin = scope->file ? begin : 0,
                            .end = scope->file ? (loop ? scope->line_end : scope->line) : 0,
                            .module = module,
                            .addr = scope->low,
@@ -41,6 +90,24 @@ static bool is_entry(const ompp_profile_t *profile, uint32_t region, uint64_t ad
            ompp_scope_procedure(structure, address, deadline, &procedure) == 0 && address == procedure->parts[0].low;
 }
 
+static bool add_part(ompp_parts_t *parts, ompp_profile_t *profile, const ompp_region_t *region)
+{
+    uint32_t *to = ompp_vector_push(&parts->chains, &parts->nchains, &parts->achains, sizeof *to);
+
+    if (to) *to = ompp_profile_add_region(profile, region);
+    return to;
+}
+
+/* A call of what copies an argument for the compiler: the library's loop stands in the source as one. */
+static bool is_copy(const ompp_profile_t *profile, uint32_t region, uint64_t address, ompp_structure_t *structure,
+                    const ompp_spot_t *spot)
+{
+    const bool call = profile->regions[region].construct == OMPP_CONSTRUCT_FUNCTION && spot->file && spot->line;
+    const char *callee = call ? ompp_scope_callee(structure, address) : NULL;
+
+    return callee && ompp_fortran_copies(callee);
+}
+
 int ompp_parts_find(ompp_parts_t *parts, ompp_profile_t *profile, uint32_t region, uint64_t address,
                     ompp_structure_t *structure, double deadline)
 {
@@ -53,16 +120,24 @@ int ompp_parts_find(ompp_parts_t *parts, ompp_profile_t *profile, uint32_t regio
     if (rc != 0) return rc == -OMPP_E_NOTFOUND ? 0 : rc;
     for (const ompp_scope_t *s = spot.scope; s && n < MOST_DEPTH && s->kind != OMPP_SCOPE_PROCEDURE; s = s->outer)
         chain[n++] = s;
-    if (!n || is_entry(profile, region, address, structure, deadline)) return 0;
+    const bool copy = is_copy(profile, region, address, structure, &spot);
+    if ((!n && !copy) || is_entry(profile, region, address, structure, deadline)) return 0;
     part_of_t *part = ompp_vector_push(&parts->places, &parts->n, &parts->allocated, sizeof *part);
     if (!part) return -OMPP_E_NOMEM;
-    *part = (part_of_t){region, (uint32_t)parts->nchains, (uint32_t)n};
+    *part = (part_of_t){region, (uint32_t)parts->nchains, (uint32_t)(n + copy)};
     while (n-- > 0) {
-        const ompp_region_t link = region_of(profile, chain[n], module);
-        uint32_t *to = ompp_vector_push(&parts->chains, &parts->nchains, &parts->achains, sizeof *to);
-        if (!to) return -OMPP_E_NOMEM;
-        *to = ompp_profile_add_region(profile, &link);
+        const ompp_region_t link = region_of(parts, profile, chain[n], structure, module);
+        if (!add_part(parts, profile, &link)) return -OMPP_E_NOMEM;
     }
+    const ompp_region_t copying = {.construct = OMPP_CONSTRUCT_SOURCE_LOOP,
+                                   .file = copy ? ompp_profile_string(profile, spot.file) : 0,
+                                   .name = copy ? ompp_profile_string(profile, OMPP_PARTS_COPY) : 0,
+                                   .begin = spot.line,
+                                   .end = spot.line,
+                                   .module = module,
+                                   .addr = address,
+                                   .number = OMPP_NONE};
+    if (copy && !add_part(parts, profile, &copying)) return -OMPP_E_NOMEM;
     return profile->failed ? -OMPP_E_NOMEM : 0;
 }
 
@@ -129,5 +204,7 @@ void ompp_parts_fini(ompp_parts_t *parts)
 {
     free(parts->places);
     free(parts->chains);
+    free(parts->file);
+    ompp_source_close(parts->source);
     *parts = (ompp_parts_t){0};
 }

@@ -11,12 +11,17 @@
 
 #include <stddef.h>
 
+/** Name of loops, and in that of functions, that copy an argument which is not contiguous. */
+#define OMPP_PARTS_COPY "made by the compiler: copy of an argument"
+
 /** What each line of samples, and each call of a path, lies in; all 0 at first. */
 typedef struct {
     struct ompp_part_of *places; /* [n] */
     size_t n, allocated;
     uint32_t *chains; /* [nchains] regions, from the outermost inwards */
     size_t nchains, achains;
+    char *file; /* whose text was looked at last; NULL = none */
+    struct ompp_source *source;
 } ompp_parts_t;
 
 /**

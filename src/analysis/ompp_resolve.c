@@ -10,6 +10,7 @@
 #include "base/ompp_error.h"
 #include "base/ompp_path.h"
 #include "base/ompp_table.h"
+#include "structure/ompp_fortran.h"
 #include "structure/ompp_name.h"
 #include "structure/ompp_source.h"
 #include "structure/ompp_structure.h"
@@ -135,6 +136,11 @@ static void name_function(ompp_profile_t *profile, ompp_region_t *region, const 
     if (name) region->name = ompp_profile_string(profile, name);
     else if (query->function && query->offset == 0) region->name = ompp_profile_string(profile, query->function);
     free(name);
+    if (query->symbol && ompp_fortran_copies(query->symbol)) {
+        char text[160];
+        snprintf(text, sizeof text, "%.60s %s", query->symbol, OMPP_PARTS_COPY);
+        region->name = ompp_profile_string(profile, text);
+    }
     if (region->name) region->function = region->name;
     bool outlined = ompp_name_is_outlined(query->symbol ? query->symbol : ompp_profile_text(profile, region->name));
     /* On call paths they are where the code is. */
@@ -228,7 +234,7 @@ static const char *why_no_line(const ompp_profile_t *profile, uint32_t module, c
 
 static const char *time_limit(const limit_t *limit, char *text, size_t size)
 {
-    snprintf(text, size, "time limit: %s", limit->who);
+    snprintf(text, size, OMPP_LATE_LIMIT "%s", limit->who);
     return text;
 }
 
@@ -259,9 +265,11 @@ static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_s
     for (size_t i = 0; i < n && rc != -OMPP_E_NOMEM; i++) {
         if (!has_parts(profile, &profile->regions[items[i].region])) continue;
         rc = ompp_parts_find(parts, profile, items[i].region, queries[i].addr, structure, limit->deadline);
-        late_parts += rc == -OMPP_E_TIMEOUT;
+        if (rc != -OMPP_E_TIMEOUT) continue;
+        profile->regions[items[i].region].flags |= OMPP_REGION_F_ADDRESS; /* to be looked up again */
+        late_parts++;
     }
-    say_late(profile, "lines and calls whose loops were not looked up", limit, late_parts);
+    say_late(profile, OMPP_LATE_LOOPS, limit, late_parts);
     if (n)
         not_found(profile, items[0].module,
                   rc == -OMPP_E_NOMEM ? ompp_error_message(rc) : time_limit(limit, over, sizeof over), late);
@@ -305,14 +313,14 @@ static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, ompp
         const bool late = rc == -OMPP_E_TIMEOUT;
         not_found(profile, items[0].module, late ? time_limit(limit, over, sizeof over) : open_problem(rc),
                   leave_code(profile, items, ncode, late));
-        if (late) say_late(profile, "locks whose variables were not looked up", limit, n - ncode);
+        if (late) say_late(profile, OMPP_LATE_LOCKS, limit, n - ncode);
         return rc == -OMPP_E_NOMEM ? rc : 0;
     }
     rc = resolve_code(profile, items, ncode, structure, parts, limit);
     size_t i = ncode;
     for (; i < n && !is_over(limit); i++)
         name_lock(profile, &profile->regions[items[i].region], structure, limit->deadline);
-    say_late(profile, "locks whose variables were not looked up", limit, n - i);
+    say_late(profile, OMPP_LATE_LOCKS, limit, n - i);
     ompp_structure_close(structure);
     return rc;
 }

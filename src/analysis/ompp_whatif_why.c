@@ -1,6 +1,7 @@
 /*
  * Why there is nothing to tell, or no interval, and what the user can do for it.
  */
+#include "analysis/ompp_ideal_clocks.h"
 #include "analysis/ompp_whatif_priv.h"
 #include "base/ompp_env.h"
 #include "base/ompp_nearest.h"
@@ -354,7 +355,7 @@ void ompp_whatif_notice(const ompp_profile_t *p, char *text, size_t size)
     uint32_t region;
 
     text[0] = '\0';
-    if (p->whatif.mode == OMPP_WHATIF_OFF || !why) {
+    if (p->whatif.mode == OMPP_WHATIF_OFF || ompp_whatif_is_unasked(p) || !why) {
         name_all_unused(p, text, size);
     } else if (chosen && strstr(why, "OMPP_CAUSAL_REGION") && ompp_whatif_meant(p, meant, sizeof meant, &region)) {
         snprintf(text, size, "no what-if result: %s (%.200s); nearest: OMPP_CAUSAL_REGION=%s", why, chosen, meant);

@@ -2,9 +2,9 @@
 
 #include "base/ompp_utf8.h"
 
-#include <stdbool.h>
+#include <inttypes.h>
 
-void ompp_json_text(FILE *out, const char *text)
+static void put_text(FILE *out, const char *text, bool plain)
 {
     uint32_t code;
 
@@ -12,7 +12,8 @@ void ompp_json_text(FILE *out, const char *text)
     for (const char *at = text; *at;) {
         const size_t n = ompp_utf8_next(at, &code);
         const unsigned char c = (unsigned char)*at;
-        if (n == 0 && c < 0x80) fprintf(out, "\\u%04x", c); /* control characters */
+        if (n == 0 && plain && c != '\t') putc('?', out);
+        else if (n == 0 && c < 0x80) fprintf(out, "\\u%04x", c); /* control characters */
         else if (n == 0) fputs("\\ufffd", out);
         else if (c == '"' || c == '\\') fprintf(out, "\\%c", c);
         else fwrite(at, 1, n, out);
@@ -21,10 +22,41 @@ void ompp_json_text(FILE *out, const char *text)
     putc('"', out);
 }
 
-void ompp_json_name(FILE *out, const char *name, _Bool *first)
+void ompp_json_text(FILE *out, const char *text) { put_text(out, text, false); }
+
+void ompp_json_begin(ompp_json_t *json, const char *name)
 {
-    fputs(*first ? "" : ", ", out);
-    *first = false;
-    ompp_json_text(out, name);
-    fputs(": ", out);
+    if (json->follows) fputs(name ? ", " : ",", json->out);
+    json->follows = true;
+    if (!name) return;
+    ompp_json_text(json->out, name);
+    putc(':', json->out);
+}
+
+void ompp_json_open(ompp_json_t *json, const char *name, char bracket)
+{
+    const bool row = !name && bracket == '{' && json->follows;
+
+    ompp_json_begin(json, name);
+    if (row) putc('\n', json->out);
+    putc(bracket, json->out);
+    json->follows = false;
+}
+
+void ompp_json_close(ompp_json_t *json, char bracket)
+{
+    putc(bracket, json->out);
+    json->follows = true;
+}
+
+void ompp_json_number(ompp_json_t *json, const char *name, uint64_t value)
+{
+    ompp_json_begin(json, name);
+    fprintf(json->out, "%" PRIu64, value);
+}
+
+void ompp_json_string(ompp_json_t *json, const char *name, const char *text)
+{
+    ompp_json_begin(json, name);
+    put_text(json->out, text, json->plain);
 }

@@ -301,10 +301,13 @@ static void in_child(void)
 
 static bool start(char *why, size_t n)
 {
+    const ompp_whatif_mode_t asked = strcmp(ompp_env.causal, "virtual") == 0 ? OMPP_WHATIF_VIRTUAL
+                                     : strcmp(ompp_env.causal, "delay") == 0 ? OMPP_WHATIF_DELAY
+                                                                             : OMPP_WHATIF_OFF;
+    const bool full = strcmp(ompp_env.efficiency, "full") == 0;
+
     (void)why, (void)n; /* the report says what is missing */
-    ompp_causal.mode = strcmp(ompp_env.causal, "virtual") == 0 ? OMPP_WHATIF_VIRTUAL
-                       : strcmp(ompp_env.causal, "delay") == 0 ? OMPP_WHATIF_DELAY
-                                                               : OMPP_WHATIF_OFF;
+    ompp_causal.mode = asked == OMPP_WHATIF_OFF && full ? OMPP_WHATIF_VIRTUAL : asked;
     if (ompp_causal.mode == OMPP_WHATIF_OFF) return false;
     ompp_prefault_library((const void *)start);
     atomic_store(&ompp_causal.set, 1);
@@ -314,8 +317,10 @@ static bool start(char *why, size_t n)
     subscribers[OMPP_WHATIF_DELAY].shared_size = ompp_causal_node_size();
     if (ompp_causal.mode == OMPP_WHATIF_DELAY) ompp_causal.rule = (ompp_clocks_rule_t){.delays = true};
     ompp_causal_calibrate();
-    ompp_causal_limit_slots((unsigned)ompp_env.causal_clocks / OMPP_WHATIF_SPEEDUPS);
-    return ompp_causal_result_open() && pthread_atfork(NULL, NULL, in_child) == 0;
+    if (!ompp_causal_result_open()) return false;
+    if (ompp_causal.mode == OMPP_WHATIF_VIRTUAL) ompp_causal_follow_ideal();
+    ompp_causal_limit_slots(asked == OMPP_WHATIF_OFF ? 0 : (unsigned)ompp_env.causal_clocks / OMPP_WHATIF_SPEEDUPS);
+    return pthread_atfork(NULL, NULL, in_child) == 0;
 }
 
 static const ompp_sync_subscriber_t *waits(void) { return &subscribers[ompp_causal.mode]; }

@@ -120,7 +120,7 @@ typedef struct ompp_causal_thread {
     unsigned left; /* of the semaphore that it takes from: posts that are still there */
     struct {
         ompp_off_t node;
-        uint16_t mask;
+        uint32_t mask;
     } nodes[OMPP_CAUSAL_NODES];
     uint64_t nodes_set; /* number of the set of regions, and of replacements in it, that the cache is about */
     struct {
@@ -136,7 +136,7 @@ typedef struct ompp_causal_thread {
     uint32_t group;          /* index of the innermost taskgroup; 0 = none */
     ompp_causal_flow_t flow; /* of the task it runs */
     ompp_off_t node;         /* place, again when another set of regions is followed */
-    uint16_t regions;        /* slots of the regions it is in; of clocks.mask only the experiment's, with delays */
+    uint32_t regions;        /* slots of the regions it is in; of clocks.mask only the experiment's, with delays */
     /* with delays: ns of work in each known region and below it, to choose regions by */
     ompp_time_t seen[OMPP_CAUSAL_KNOWN];
     /* number of the look at which it was counted in that region last: what is recursive counts once */

@@ -29,9 +29,9 @@
 #define OMPP_MAP_EDGES (1u << 26)         /* tables of pages */
 #define OMPP_MAP_GRAINS_SHARED (1u << 26) /* tables of 16 bytes */
 /* highest object that a page's entry has room for */
-#define OMPP_MAP_NEAR ((OMPP_INLINE_LEADS >> OMPP_INLINE_COUNT_BITS) - 1)
+#define OMPP_MAP_NEAR OMPP_INLINE_NEAR
 /* the number of no table: see the second entry */
-#define OMPP_MAP_FAR (OMPP_MAP_PAGE_LEADS - 1)
+#define OMPP_MAP_FAR OMPP_INLINE_FAR
 #define OMPP_MAP_OWNERS (1u << (32 - OMPP_MAP_OWNER_SHIFT))
 #define OMPP_MAP_OWNER_SHIFT 18
 #define OMPP_MAP_LOW ((1u << OMPP_MAP_OWNER_SHIFT) - 1)

@@ -10,6 +10,7 @@
 #include "base/ompp_env.h"
 #include "base/ompp_float.h"
 #include "base/ompp_log.h"
+#include "base/ompp_vector.h"
 #include "image/ompp_program.h"
 #include "model/ompp_located.h"
 #include "model/ompp_profile.h"
@@ -94,15 +95,12 @@ static bool is_seen(const modules_t *modules, const char *path, uintptr_t bias)
 
 static void add_module(modules_t *modules, const char *path, uintptr_t bias)
 {
-    if (modules->n == modules->allocated) {
-        size_t more = modules->allocated ? 2 * modules->allocated : 32;
-        ompp_locate_module_t *items = realloc(modules->items, more * sizeof *items);
-        if (!items) return;
-        modules->items = items;
-        modules->allocated = more;
-    }
     char *copy = strdup(path);
-    if (copy) modules->items[modules->n++] = (ompp_locate_module_t){copy, bias};
+    ompp_locate_module_t *module =
+        copy ? ompp_vector_push(&modules->items, &modules->n, &modules->allocated, sizeof *module) : NULL;
+
+    if (module) *module = (ompp_locate_module_t){copy, bias};
+    else free(copy);
 }
 
 static void free_modules(modules_t *modules)
@@ -261,15 +259,22 @@ static void ask(ompp_locate_run_t *locate, const modules_t *modules)
     free(answers);
 }
 
-static void look_up(const modules_t *modules)
+static ompp_locate_run_t *open_library(void **library)
 {
-    char path[4200];
+    static char path[4200]; /* who is here is alone */
 
     ompp_library_path(path, sizeof path, "libompp-names.so");
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    void *locate = library ? dlsym(library, OMPP_LOCATE_FUNCTION) : NULL;
+    *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return *library ? (ompp_locate_run_t *)dlsym(*library, OMPP_LOCATE_FUNCTION) : NULL;
+}
+
+static void look_up(const modules_t *modules)
+{
+    void *library;
+    ompp_locate_run_t *locate = open_library(&library);
+
     if (locate) {
-        ask((ompp_locate_run_t *)locate, modules);
+        ask(locate, modules);
     } else {
         const char *why = dlerror();
         refused = true;
@@ -311,13 +316,28 @@ void ompp_data_resolve(void)
     atomic_flag_clear(&busy);
 }
 
+/* A line where nothing was allocated: perhaps the one beside it was meant. */
+static void say_unused(name_t *name)
+{
+    static ompp_locate_t answer; /* it is large */
+    char why[400];
+    void *library = NULL;
+
+    answer = (ompp_locate_t){.name = name->text, .line_of = ompp_data_site_nearest(name->text)};
+    ompp_locate_run_t *locate = answer.line_of ? open_library(&library) : NULL;
+    if (locate) locate(seen.items, seen.n, &answer, 1, ompp_env.resolve_seconds);
+    if (library) dlclose(library);
+    snprintf(why, sizeof why,
+             "no block was allocated there, or by what is called there, but for those of other named lines%s%.200s",
+             *answer.text ? "; the nearest line that calls for one is " : "", answer.text);
+    say(name, why, true);
+}
+
 static void note_missing(void)
 {
     if (!*ompp_env.data || atomic_flag_test_and_set(&busy)) return;
     for (size_t i = 0; i < nnames; i++)
-        if (names[i].is_line && names[i].once && !ompp_data_site_was_used(names[i].text))
-            say(&names[i],
-                "no block was allocated there, or by what is called there, but for those of other named lines", true);
+        if (names[i].is_line && names[i].once && !ompp_data_site_was_used(names[i].text)) say_unused(&names[i]);
     for (size_t i = 0; i < nnames; i++)
         if (names[i].state == MISSING && !names[i].once) say(&names[i], names[i].why, true);
     atomic_flag_clear(&busy);

@@ -43,4 +43,7 @@ void ompp_data_site_forget(const char *name, uintptr_t module);
 /** \brief Whether any block was allocated there so far. */
 bool ompp_data_site_was_used(const char *name);
 
+/** \return where code near that of the name has called for a block without a name; 0 = nowhere. */
+uintptr_t ompp_data_site_nearest(const char *name);
+
 #endif

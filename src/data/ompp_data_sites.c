@@ -13,11 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH 48 /* calls that are looked at */
+#define DEPTH 48         /* calls that are looked at */
+#define FAR (64ul << 10) /* bytes from a line's code: who allocates there was not meant */
+
+/* Whether there were blocks of this name; made with its first line, for no memory can be had inside an allocation. */
+typedef struct used {
+    const char *name;
+    _Atomic bool was;
+    _Atomic uintptr_t nearest, distance; /* a call that led to other blocks; bytes from the name's code */
+    struct used *next;
+} used_t;
 
 typedef struct {
     uintptr_t begin, end, module;
-    const char *name;
+    used_t *used;
     bool other; /* of another line of the statement than the one that is named */
 } site_t;
 
@@ -25,13 +34,6 @@ typedef struct {
     size_t n;
     site_t sites[];
 } table_t;
-
-/* Whether there were blocks of this name; made with its first line, for no memory can be had inside an allocation. */
-typedef struct used {
-    const char *name;
-    _Atomic bool was;
-    struct used *next;
-} used_t;
 
 static _Atomic(table_t *) table;
 static _Atomic(used_t *) names;
@@ -49,7 +51,7 @@ static table_t *copy_without(const char *name, uintptr_t module, size_t more)
     table_t *copy = calloc(1, sizeof *copy + (n + more) * sizeof copy->sites[0]);
 
     for (size_t i = 0; copy && i < n; i++)
-        if (!name || strcmp(old->sites[i].name, name) != 0 || old->sites[i].module != module)
+        if (!name || strcmp(old->sites[i].used->name, name) != 0 || old->sites[i].module != module)
             copy->sites[copy->n++] = old->sites[i];
     return copy;
 }
@@ -62,25 +64,27 @@ static used_t *used_of(const char *name)
     return u;
 }
 
-static void add_name(const char *name)
+static used_t *add_name(const char *name)
 {
-    used_t *u = used_of(name) ? NULL : calloc(1, sizeof *u);
+    used_t *u = used_of(name);
 
-    if (!u) return;
+    if (u || !(u = calloc(1, sizeof *u))) return u;
     u->name = name;
+    u->distance = FAR;
     u->next = atomic_load(&names);
     atomic_store(&names, u);
+    return u;
 }
 
 void ompp_data_site_add(const char *name, uintptr_t module, uintptr_t begin, uintptr_t end, bool other)
 {
-    table_t *bigger = copy_without(NULL, 0, 1);
+    used_t *used = add_name(name);
+    table_t *bigger = used ? copy_without(NULL, 0, 1) : NULL;
     void *first[1];
 
     if (!bigger) return;
-    add_name(name);
     if (!ompp_data_has_sites()) backtrace(first, 1); /* loads what it needs, now and not inside an allocation */
-    bigger->sites[bigger->n++] = (site_t){begin, end, module, name, other};
+    bigger->sites[bigger->n++] = (site_t){begin, end, module, used, other};
     atomic_store_explicit(&table, bigger, memory_order_release);
 }
 
@@ -98,11 +102,11 @@ bool ompp_data_site_was_used(const char *name)
     return u && atomic_load(&u->was);
 }
 
-static void note_used(const char *name)
+uintptr_t ompp_data_site_nearest(const char *name)
 {
-    used_t *u = used_of(name);
+    const used_t *u = used_of(name);
 
-    if (u) atomic_store_explicit(&u->was, true, memory_order_relaxed);
+    return u ? atomic_load(&u->nearest) : 0;
 }
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
@@ -115,7 +119,7 @@ static bool fits_better(const site_t *site, const site_t *best)
     return site->end - site->begin < best->end - best->begin;
 }
 
-static const char *name_at(const table_t *t, const void *returns)
+static used_t *name_at(const table_t *t, const void *returns)
 {
     const uintptr_t call = (uintptr_t)returns - 1;
     const site_t *best = NULL;
@@ -124,12 +128,26 @@ static const char *name_at(const table_t *t, const void *returns)
         const site_t *site = &t->sites[i];
         if (site->begin <= call && call < site->end && fits_better(site, best)) best = site;
     }
-    return best ? best->name : NULL;
+    return best ? best->used : NULL;
 }
 
-static const char *name_on_path(const table_t *t, const void *code)
+/* A call that is on the way to a block without a name: which lines may have been meant. */
+static void note_near(const table_t *t, const void *returns)
 {
-    const char *name = name_at(t, code);
+    const uintptr_t call = (uintptr_t)returns - 1;
+
+    for (size_t i = 0; i < t->n; i++) {
+        const site_t *site = &t->sites[i];
+        const uintptr_t distance = call < site->begin ? site->begin - call : call - site->end;
+        if (distance >= atomic_load_explicit(&site->used->distance, memory_order_relaxed)) continue;
+        atomic_store_explicit(&site->used->distance, distance, memory_order_relaxed);
+        atomic_store_explicit(&site->used->nearest, call, memory_order_relaxed);
+    }
+}
+
+static used_t *name_on_path(const table_t *t, const void *code)
+{
+    used_t *name = name_at(t, code);
     void *frames[DEPTH];
     int n, i = 0;
 
@@ -138,7 +156,8 @@ static const char *name_on_path(const table_t *t, const void *code)
     n = backtrace(frames, DEPTH);
     walking = false;
     while (i < n && frames[i] != code) i++; /* below are our own */
-    for (i++; i < n && !name; i++) name = name_at(t, frames[i]);
+    for (int k = i + 1; k < n && !name; k++) name = name_at(t, frames[k]);
+    for (int k = i; k < n && !name; k++) note_near(t, frames[k]);
     return name;
 }
 
@@ -148,12 +167,12 @@ void ompp_data_allocated(const void *block, size_t size, const void *code, bool 
     int saved = errno;
 
     if (!t || !block || size == 0 || walking || atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
-    const char *name = name_on_path(t, code);
+    used_t *name = name_on_path(t, code);
     /* What is there has another name now, or somebody has given it back whom nobody hears. */
     if ((name || !kept) && ompp_data_overlaps(block, size)) ompp_data_forget(block, size, NULL, 0);
     if (name) {
-        ompp_data_add(block, size, name, "OMPP_DATA");
-        note_used(name);
+        ompp_data_add(block, size, name->name, "OMPP_DATA");
+        atomic_store_explicit(&name->was, true, memory_order_relaxed);
     }
     errno = saved;
 }

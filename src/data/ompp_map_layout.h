@@ -10,15 +10,15 @@
 #ifndef OMPP_MAP_LAYOUT_H
 #define OMPP_MAP_LAYOUT_H
 
-#define OMPP_INLINE_SELF ompp_memory_self_2   /* thread-local: address of the counter */
-#define OMPP_INLINE_LOAD ompp_memory_load_2   /* ompp_count_find_load() */
-#define OMPP_INLINE_STORE ompp_memory_store_2 /* ompp_count_find_store() */
+#define OMPP_INLINE_SELF ompp_memory_self_3   /* thread-local: address of the counter */
+#define OMPP_INLINE_LOAD ompp_memory_load_3   /* ompp_count_find_load() */
+#define OMPP_INLINE_STORE ompp_memory_store_3 /* ompp_count_find_store() */
 /* For code that gives all registers but two: ompp_found_hot.c. */
-#define OMPP_INLINE_AT_LOAD ompp_memory_at_load_2
-#define OMPP_INLINE_AT_STORE ompp_memory_at_store_2
-#define OMPP_INLINE_TURN_LOAD ompp_memory_turn_load_2
-#define OMPP_INLINE_TURN_STORE ompp_memory_turn_store_2
-#define OMPP_INLINE_RUN ompp_memory_run_2
+#define OMPP_INLINE_AT_LOAD ompp_memory_at_load_3
+#define OMPP_INLINE_AT_STORE ompp_memory_at_store_3
+#define OMPP_INLINE_TURN_LOAD ompp_memory_turn_load_3
+#define OMPP_INLINE_TURN_STORE ompp_memory_turn_store_3
+#define OMPP_INLINE_RUN ompp_memory_run_3
 
 /* Offsets in the counter, in bytes. */
 #define OMPP_INLINE_TAG 0
@@ -26,7 +26,8 @@
 #define OMPP_INLINE_PAGES 8
 #define OMPP_INLINE_MASK 16
 #define OMPP_INLINE_WIDTH 120 /* -(bytes of a page), or of less that gcc's code counts in a register at once */
-#define OMPP_INLINE_COUNT 128 /* of structure 0; of structure n: n << OMPP_INLINE_COUNT_BITS further */
+#define OMPP_INLINE_EDGES 128 /* tables of pages that several structures share */
+#define OMPP_INLINE_COUNT 256 /* of structure 0; of structure n: n << OMPP_INLINE_COUNT_BITS further */
 #define OMPP_INLINE_COUNT_BITS 7
 #define OMPP_INLINE_FOREIGN 112 /* from a structure's count to the accesses to others' pages; 8 from loads to stores */
 #define OMPP_INLINE_FOREIGN_BIT 63 /* of a count's address, where it is kept: add to those, too */
@@ -36,5 +37,10 @@
 #define OMPP_INLINE_PAGE_BITS 9
 /* less: the page is this thread's and one structure's, whose counts are so far from COUNT */
 #define OMPP_INLINE_LEADS 0x20000
+/* Of what is not, by so much less than this and not less than LEADS: it is the number of the page's table, which has 4
+ * bytes for each 16. They are the number of the structure there, when not above NEAR; else a function knows. */
+#define OMPP_INLINE_FAR 0x1ffff
+#define OMPP_INLINE_TABLE_BITS 7
+#define OMPP_INLINE_NEAR 1023
 
 #endif

@@ -31,7 +31,7 @@ static __thread struct {
     /* teams whose first member goes on in the caller (compilers before GCC 4.9), innermost last */
     team_t started[MAX_STARTED];
     unsigned nstarted;
-    /* it has left the code of a team as a worker, and not been told of the barrier's end */
+    /* it has left the code of a team as a worker, and who follows waiting has not been told of the barrier's end */
     bool left;
 } self __attribute__((tls_model("initial-exec")));
 
@@ -59,7 +59,8 @@ static void come_back(place_t outer)
     ompp_gomp_dynamic = outer.dynamic;
 }
 
-/* A worker has left the barrier of its last team when that team was joined; it is told now. */
+/* A worker has left the barrier of its last team when that team was joined. Who follows waiting is told now; else the
+ * begin in the next team closes what is open. */
 static void leave_last_team(ompp_time_t t)
 {
     if (!self.left) return;
@@ -104,17 +105,11 @@ static void member(void *data)
     ompp_gomp_body = outer_body;
     member_barrier();
     come_back(outer);
-    if (number > 0) self.left = true;
+    if (number > 0) self.left = ompp_sync_follower();
 }
 
-static void join_team(const team_t *w)
-{
-    ompp_time_t t = ompp_event_now();
-
-    ompp_event_member_barrier(false, t);
-    ompp_event_member_end(t);
-    ompp_event_join(w->team, t);
-}
+/* The forking thread has left the barrier at the team's end, and goes on alone. */
+static void join_team(const team_t *w) { ompp_event_join(w->team, ompp_event_now()); }
 
 #define OMPP_GOMP_PARALLEL(name, construct, n, schedule)                                   \
     OMPP_EXPORT ompp_word_t GOMP_##name(ompp_gomp_body_t body, void *data, OMPP_P##n)      \
@@ -202,7 +197,7 @@ static void league_member(void *data)
     w->body(w->data);
     member_barrier();
     come_back(outer);
-    if (number > 0) self.left = true;
+    if (number > 0) self.left = ompp_sync_follower();
 }
 
 /* libgomp runs the teams of a league one after the other: a team of one. On LLVM's library each has a thread. */

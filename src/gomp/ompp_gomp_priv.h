@@ -170,7 +170,8 @@ static inline void ompp_gomp_give(ompp_region_ref_t region, ompp_sync_object_t k
 /**
  * \brief A single construct that is still open on this thread has ended: at a barrier, a worksharing construct or the
  *        end of a team.
+ * \return whether there was one.
  */
-void ompp_gomp_end_single(ompp_time_t t);
+bool ompp_gomp_end_single(ompp_time_t t);
 
 #endif

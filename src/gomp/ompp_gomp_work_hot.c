@@ -4,22 +4,25 @@
  */
 #include "gomp/ompp_gomp_priv.h"
 
-void ompp_gomp_end_single(ompp_time_t t)
+bool ompp_gomp_end_single(ompp_time_t t)
 {
     ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_SINGLE);
 
-    if (!ompp_region_is_kept(region)) return;
+    if (!ompp_region_is_kept(region)) return false;
     ompp_event_unwind(region, t);
     ompp_event_phase(region, OMPP_PHASE_MGMT, t);
     ompp_event_exit_or_barrier(region, t);
+    return true;
 }
 
-static void enter_work(ompp_construct_t construct, const void *code)
+static ompp_region_ref_t enter_work(ompp_construct_t construct, const void *code)
 {
+    ompp_region_ref_t region = ompp_region_at(construct, code, NULL);
     ompp_time_t t = ompp_event_now();
 
     ompp_gomp_end_single(t);
-    ompp_event_enter(ompp_region_at(construct, code, NULL), t);
+    ompp_event_enter(region, t);
+    return region;
 }
 
 /* ---- Single ------------------------------------------------------------------------------------------------------ */
@@ -29,8 +32,7 @@ OMPP_EXPORT bool GOMP_single_start(void)
     bool (*real)(void) = OMPP_REAL(bool (*)(void), "GOMP_single_start");
 
     if (!ompp_gomp_on()) return real();
-    ompp_region_ref_t region = ompp_region_at(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE, NULL);
-    enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
+    ompp_region_ref_t region = enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
     ompp_gomp_come_for_one();
     bool executes = real();
     if (executes) ompp_event_phase(region, OMPP_PHASE_SINGLE, ompp_event_now());
@@ -44,8 +46,7 @@ OMPP_EXPORT void *GOMP_single_copy_start(void)
     void *(*real)(void) = OMPP_REAL(void *(*)(void), "GOMP_single_copy_start");
 
     if (!ompp_gomp_on()) return real();
-    ompp_region_ref_t region = ompp_region_at(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE, NULL);
-    enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
+    ompp_region_ref_t region = enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
     ompp_gomp_come_for_one();
     ompp_time_t t = ompp_event_now();
     void *data = real();
@@ -227,10 +228,7 @@ static ompp_region_ref_t enter_barrier(const void *code)
     ompp_barrier_state_t state = ompp_event_barrier_state();
     ompp_region_ref_t region = 0;
 
-    if (state == OMPP_BARRIER_NONE) {
-        ompp_gomp_end_single(t);
-        state = ompp_event_barrier_state();
-    }
+    if (state == OMPP_BARRIER_NONE && ompp_gomp_end_single(t)) state = OMPP_BARRIER_AWAITED;
     if (state == OMPP_BARRIER_AWAITED) ompp_event_barrier_phase(true, t);
     else if (state == OMPP_BARRIER_NONE)
         ompp_event_enter(region = ompp_region_at(OMPP_CONSTRUCT_BARRIER, code, NULL), t);

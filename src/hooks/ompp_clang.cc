@@ -43,9 +43,11 @@ using namespace llvm;
 static const unsigned MOST_HELD = 4096; /* accesses of a loop: then they are handed over, see docs/data.md */
 /* of a loop, when their number is known: else accesses are counted each by itself */
 static const unsigned LEAST_TURNS = 4;
-static const unsigned MOST_RUNS = 16;   /* sequences of a loop, each of which is handed over by code of its own */
-static const unsigned MOST_ALIKE = 64;  /* accesses of a loop that are looked through for those of one sequence */
-static const unsigned MOST_GROUPS = 16; /* of accesses that are near each other, of a block, that are looked through */
+static const unsigned MOST_RUNS = 16;    /* sequences of a loop, each of which is handed over by code of its own */
+static const unsigned MOST_ALIKE = 64;   /* accesses of a loop that are looked through for those of one sequence */
+static const unsigned MOST_GROUPS = 16;  /* of accesses that are near each other, of a block, that are looked through */
+static const size_t MOST_IN_EDGE = 4;    /* accesses of a group that are looked up in a table by code of their own */
+static const uint32_t LEAVES = 1u << 31; /* of the entry of a group's page: it is not on that page alone */
 static const int64_t PAGE = 1 << OMPP_INLINE_PAGE_BITS;
 
 namespace
@@ -102,6 +104,7 @@ class counting_t
     LoadInst *load(IRBuilder<> &code, Type *type, Value *from, uint64_t offset);
     void add(IRBuilder<> &code, Value *base, uint64_t offset, uint64_t number);
     void count_one(IRBuilder<> &code, Value *address, unsigned slot);
+    void count_in_edge(IRBuilder<> &code, Value *address, Value *counter, Value *lead, unsigned slot);
     void count_run(IRBuilder<> &code, Value *first, int64_t step, Value *number, unsigned slot);
     void count_seldom(IRBuilder<> &code, const group_t &group, Value *address);
     std::optional<int64_t> constant(const SCEV *value);
@@ -218,6 +221,25 @@ void counting_t::count_one(IRBuilder<> &code, Value *address, unsigned slot)
     add(code, code.CreateIntToPtr(found, code.getPtrTy()), OMPP_INLINE_COUNT + slot, 1);
 }
 
+/* The same, of which the entry of its page, xored with the tag, is known, as in ompp_gcc.cc; more, when it is not. */
+/* clang-format off */
+#define IN_EDGE(name) \
+    "subl $$" TEXT(OMPP_INLINE_LEADS) ", %eax\n\tcmpl $$" TEXT(OMPP_INLINE_FAR) ", %eax\n\tjae 2f\n\t" \
+    "shlq $$" TEXT(OMPP_INLINE_TABLE_BITS) ", %rax\n\taddq " TEXT(OMPP_INLINE_EDGES) "($3), %rax\n\t" \
+    "movl ${2:k}, %edx\n\tshrl $$2, %edx\n\tandl $$124, %edx\n\tmovl (%rax,%rdx), %eax\n\t" \
+    "cmpl $$" TEXT(OMPP_INLINE_NEAR) ", %eax\n\tjbe 3f\n2:\tmovq $2, %rax\n\t" ELSEWHERE(name) \
+    "\tjmp 4f\n3:\tshll $$" TEXT(OMPP_INLINE_COUNT_BITS) ", %eax\n\taddq $3, %rax\n4:"
+/* clang-format on */
+
+void counting_t::count_in_edge(IRBuilder<> &code, Value *address, Value *counter, Value *lead, unsigned slot)
+{
+    const char *text = slot >= OMPP_INLINE_KIND ? IN_EDGE(OMPP_INLINE_AT_STORE) : IN_EDGE(OMPP_INLINE_AT_LOAD);
+    Value *found = call_library(code, text, {code.CreateZExt(lead, word), address, code.CreatePtrToInt(counter, word)},
+                                "=&{ax},0,r,r,~{rdx},~{memory},~{dirflag},~{fpsr},~{flags}");
+
+    add(code, code.CreateIntToPtr(found, code.getPtrTy()), OMPP_INLINE_COUNT + slot, 1);
+}
+
 /* A sequence of accesses. */
 void counting_t::count_run(IRBuilder<> &code, Value *first, int64_t step, Value *number, unsigned slot)
 {
@@ -264,7 +286,7 @@ void counting_t::count(group_t &group)
     if (group.low != group.high) {
         Value *high = code.CreateAdd(address, ConstantInt::getSigned(word, group.high));
         Value *leaves = code.CreateAnd(code.CreateTrunc(code.CreateXor(low, high), half), PAGE);
-        unusual = code.CreateOr(lead, code.CreateMul(leaves, ConstantInt::get(half, OMPP_INLINE_LEADS / PAGE)));
+        unusual = code.CreateOr(lead, code.CreateMul(leaves, ConstantInt::get(half, LEAVES / PAGE)));
     }
     Value *seldom = code.CreateICmpUGE(unusual, ConstantInt::get(half, OMPP_INLINE_LEADS));
     Instruction *otherwise, *usual;
@@ -278,7 +300,11 @@ void counting_t::count(group_t &group)
     for (auto &[slot, number] : numbers) add(code, counts, OMPP_INLINE_COUNT + slot, number);
 
     code.SetInsertPoint(otherwise);
-    count_seldom(code, group, address);
+    if (group.members.size() > MOST_IN_EDGE) count_seldom(code, group, address);
+    else
+        for (auto &[hook, offset] : group.members)
+            count_in_edge(code, code.CreateAdd(address, ConstantInt::getSigned(word, offset)), counter, unusual,
+                          hook.slot);
     for (auto &member : group.members) member.first.call->eraseFromParent();
 }
 

@@ -154,9 +154,13 @@ void ompp_counter_expect(uint32_t object)
     for (thread_t *t = atomic_load(&threads); t; t = t->next) back_all(t);
 }
 
+/* Those of the near ones that are, or were, in the map, for code in the program to count for: a bit each. */
+static _Atomic uint64_t mapped[(OMPP_MAP_NEAR + 64) / 64];
+
 static void put(uint32_t object, uintptr_t begin, uintptr_t end)
 {
     ompp_counter_expect(object);
+    if (object <= OMPP_MAP_NEAR) atomic_fetch_or(&mapped[object / 64], 1ull << object % 64);
     if (!ompp_map_put(object, begin, end))
         ompp_event_coverage(OMPP_COVERAGE_DROPPED, "edges of data structures", "too many structures that share a page");
     __atomic_fetch_add(&ompp_feed_structures, 1, __ATOMIC_ACQ_REL);
@@ -234,6 +238,7 @@ static void *begin(void)
     counter->width = OMPP_COUNT_WIDTH;
     counter->pages = ompp_map_page;
     counter->mask = ompp_map_mask;
+    counter->edges = ompp_map_edge;
     ompp_feed_begin(counter);
     return ompp_counter_self = counter;
 }
@@ -319,12 +324,14 @@ static void hand_over_total(thread_t *t, ompp_off_t node)
 static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
 {
     thread_t *t = thread_of(state);
-    uint32_t n = nobjects, near = n < OMPP_MAP_NEAR ? n : OMPP_MAP_NEAR, next = 0, first;
-    bool any = false;
+    uint32_t next = 0, first;
 
     ompp_feed_move(&t->counter, from.node);
-    for (uint32_t object = 0; object <= near; object++) any |= hand_over(t, from.node, object);
-    for (uint64_t bits; n > near && (bits = ompp_used_take(&t->used, n, &next, &first));)
+    bool any = hand_over(t, from.node, 0);
+    for (uint32_t i = 0; i < sizeof mapped / sizeof mapped[0]; i++)
+        for (uint64_t bits = atomic_load_explicit(&mapped[i], memory_order_relaxed); bits; bits &= bits - 1)
+            any |= hand_over(t, from.node, 64 * i + (uint32_t)__builtin_ctzll(bits));
+    for (uint64_t bits; (bits = ompp_used_take(&t->used, nobjects, &next, &first));)
         for (; bits; bits &= bits - 1) any |= hand_over(t, from.node, first + (uint32_t)__builtin_ctzll(bits));
     if (any) hand_over_total(t, from.node);
     atomic_store_explicit(&t->pending->node, to.node, memory_order_release);
@@ -386,7 +393,7 @@ static void start(void)
     if (!ompp_data_wants("hooks")) return;
     open_for_counting = ompp_component_start(&hooks, why, sizeof why) && ompp_data_subscribe(&hooks);
     if (open_for_counting) {
-        ompp_feed_start();
+        ompp_feed_start(ompp_data_wants_all() ? ompp_heap_begin : NULL);
         ompp_whose_start();
         return;
     }

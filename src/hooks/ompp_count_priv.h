@@ -36,10 +36,12 @@ typedef struct {
     uint32_t own;            /* the thread's number, as the tag; nobody's: not seen yet */
     uint32_t limit;          /* highest structure that there is room for */
     uint64_t (*blocks)[2];   /* shape [limit + 1]: of the others, those that are larger than OMPP_COUNT_SCALAR */
-    ompp_used_t *used;       /* structures above OMPP_MAP_NEAR that were counted for; NULL with limit 0 */
+    ompp_used_t *used;       /* structures that were counted for, but near ones of the map; NULL with limit 0 */
     struct ompp_whose_thread *whose; /* NULL: it is not known whose data is whose */
     struct ompp_feed *feed;          /* what is told of accesses one by one; NULL = nothing */
-    uint64_t width;        /* which bits of an address change where gcc's code counts in a register no longer */
+    uint64_t width;    /* which bits of an address change where gcc's code counts in a register no longer */
+    const void *edges; /* the map's, as the pages */
+    uint64_t unused[15];
     ompp_count_t count[1]; /* shape [limit + 1]; [0]: data that belongs to no structure */
 } ompp_counter_t;
 
@@ -53,11 +55,14 @@ _Static_assert(offsetof(ompp_counter_t, most) == OMPP_INLINE_MOST, "as inlined")
 _Static_assert(offsetof(ompp_counter_t, pages) == OMPP_INLINE_PAGES, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, mask) == OMPP_INLINE_MASK, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, width) == OMPP_INLINE_WIDTH, "as inlined");
+_Static_assert(offsetof(ompp_counter_t, edges) == OMPP_INLINE_EDGES, "as inlined");
+_Static_assert(sizeof *ompp_map_edge == 1u << OMPP_INLINE_TABLE_BITS, "as inlined");
+_Static_assert(OMPP_MAP_FAR == OMPP_INLINE_LEADS - 1, "each number of a table is less");
 _Static_assert(offsetof(ompp_counter_t, count) == OMPP_INLINE_COUNT, "as inlined");
 _Static_assert(sizeof(ompp_count_t) == 1u << OMPP_INLINE_COUNT_BITS, "as inlined");
 _Static_assert(offsetof(ompp_count_t, scalars[OMPP_STORE]) == OMPP_INLINE_KIND, "as inlined");
 _Static_assert(offsetof(ompp_count_t, foreign) == OMPP_INLINE_FOREIGN, "as inlined");
-_Static_assert(OMPP_MAP_NEAR << OMPP_INLINE_COUNT_BITS < OMPP_INLINE_LEADS, "room for the number of each structure");
+_Static_assert((OMPP_MAP_NEAR + 1) << OMPP_INLINE_COUNT_BITS == OMPP_INLINE_LEADS, "room for the number of each");
 
 /** Object files with hooks: all of them, and those that clang made. */
 enum { OMPP_FILES_ALL, OMPP_FILES_CLANG, OMPP_FILES_NUM };
@@ -111,14 +116,14 @@ struct ompp_whose_thread *ompp_counter_in_stack(uintptr_t address);
 void ompp_counter_start(void);
 
 /**
- * \brief Structures above OMPP_MAP_NEAR are too many to be looked through for those that were counted for: notes that
- *        this one is.
+ * \brief Structures are too many to be looked through for those that were counted for: notes that this one is. Those
+ *        that code in the program counts for by itself need no note.
  * \return the structure, 0 when the counter has no room for it.
  */
 static inline uint32_t ompp_count_note(ompp_counter_t *counter, uint32_t object)
 {
     if (__builtin_expect(object > counter->limit, 0)) return 0;
-    if (object > OMPP_MAP_NEAR) ompp_used_mark(counter->used, object);
+    if (counter->used) ompp_used_mark(counter->used, object);
     return object;
 }
 

@@ -12,6 +12,7 @@
 #include "cache/ompp_levels.h"
 #include "cache/ompp_reuse.h"
 #include "hooks/ompp_feed_rows_priv.h"
+#include "hooks/ompp_offsets.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_meter.h"
@@ -34,6 +35,7 @@ enum { LINE_BITS = 6, TRACKED = 1 << 14, STRUCTURES = 256, MOST_DESCRIPTION = 40
  * many accesses, up to MOST_STEPS times.
  */
 enum { FIRST_BURST = 1 << 20, BURST = 1 << 18, MOST_STEPS = 8 };
+enum { MEMBERS_ONE_IN = 16 }; /* buffers */
 
 uint32_t ompp_feed_rate = UINT32_MAX, ompp_feed_structures;
 
@@ -42,6 +44,7 @@ static ompp_machine_t machine;
 static unsigned with;
 static unsigned set, nvalues;
 static _Atomic uint64_t dropped;
+static ompp_feed_block_t *block_begin; /* NULL: members are not told apart */
 
 /* What one structure has come to since it was handed over. */
 typedef struct {
@@ -61,8 +64,12 @@ typedef struct state {
     unsigned steps; /* a burst stands for 1 << steps, in length */
     ompp_reuse_t sampled, burst;
     ompp_levels_t *levels;
-    bool plain;      /* they are */
-    ompp_off_t node; /* that is left now; 0 = where the thread is */
+    bool plain;     /* they are */
+    bool always[2]; /* of the feed, but for members */
+    bool members;   /* what is in the buffer is told of access by access, for members of structures */
+    unsigned drains;
+    uint8_t missed[OMPP_FEED_ROOM]; /* levels, of what is in the buffer */
+    ompp_off_t node;                /* that is left now; 0 = where the thread is */
     unsigned nfound;
     found_t found[STRUCTURES];
 } state_t;
@@ -209,7 +216,16 @@ static void add(found_t *f, const ompp_access_result_t *r, bool store)
     f->values[OMPP_CACHED_BROUGHT] += r->prefetched;
 }
 
-static void simulate(state_t *s, uint64_t address, bool store, uint32_t object, found_t *f)
+static unsigned levels_of(const ompp_access_result_t *r)
+{
+    unsigned n = 0;
+
+    while (n < OMPP_LEVELS && r->misses[n]) n++;
+    return n;
+}
+
+/* \return how many levels it misses. */
+static unsigned simulate(state_t *s, uint64_t address, bool store, uint32_t object, found_t *f)
 {
     ompp_access_result_t r;
 
@@ -222,11 +238,12 @@ static void simulate(state_t *s, uint64_t address, bool store, uint32_t object, 
     }
     ompp_levels_access(s->levels, address, store, &r);
     add(f, &r, store);
+    return levels_of(&r);
 }
 
 /* ---- The buffer -------------------------------------------------------------------------------------------------- */
 
-static void each_line(state_t *s, const ompp_fed_t *entry)
+static void each_line(state_t *s, const ompp_fed_t *entry, uint8_t *missed)
 {
     const unsigned shift = s->feed.shift;
     const uint64_t end = entry->address + entry->size - 1;
@@ -234,13 +251,13 @@ static void each_line(state_t *s, const ompp_fed_t *entry)
 
     for (uint64_t line = entry->address >> shift; line <= end >> shift; line++) {
         const uint64_t begin = line << shift, at = begin < entry->address ? entry->address : begin;
-        if (mode == MODEL) simulate(s, at, entry->object & 1, entry->object >> 1, f);
+        if (mode == MODEL) *missed = (uint8_t)simulate(s, at, entry->object & 1, entry->object >> 1, f);
         else curve(s, at, line == end >> shift ? 1 + entry->again : 0, f);
     }
 }
 
 /* Accesses of one line each from here on, as many as there are. \return their number. */
-static uint32_t plain_lines(state_t *s, const ompp_fed_t *entry, uint32_t most)
+static uint32_t plain_lines(state_t *s, const ompp_fed_t *entry, uint8_t *levels, uint32_t most)
 {
     uint16_t missed[OMPP_FEED_ROOM];
     ompp_access_result_t r;
@@ -252,8 +269,18 @@ static uint32_t plain_lines(state_t *s, const ompp_fed_t *entry, uint32_t most)
         const ompp_fed_t *e = &entry[missed[i]];
         ompp_levels_beyond(s->levels, e->address, e->object & 1, &r);
         add(found_of(s, e->object >> 1), &r, e->object & 1);
+        levels[missed[i]] = (uint8_t)levels_of(&r);
     }
     return n;
+}
+
+/* One buffer of some: each access is told of then, as if it were none of the line of before. */
+static void follow_members(state_t *s, uint32_t n)
+{
+    if (s->members) ompp_offsets_add(s->feed.entry, s->missed, n, block_begin);
+    s->members = block_begin && s->feed.all && ompp_hash_mix(s->drains++) % MEMBERS_ONE_IN == 0;
+    s->feed.always[OMPP_LOAD] = s->members || s->always[OMPP_LOAD];
+    s->feed.always[OMPP_STORE] = s->members || s->always[OMPP_STORE];
 }
 
 static void drain(ompp_counter_t *counter, state_t *s)
@@ -262,10 +289,12 @@ static void drain(ompp_counter_t *counter, state_t *s)
 
     s->busy = true;
     s->feed.n = OMPP_FEED_ROOM; /* what signal handlers do meanwhile is not told of */
+    if (s->members) memset(s->missed, 0, sizeof s->missed);
     for (uint32_t i = 0; i < n;) {
-        if (s->plain) i += plain_lines(s, &s->feed.entry[i], n - i);
-        if (i < n) each_line(s, &s->feed.entry[i++]);
+        if (s->plain) i += plain_lines(s, &s->feed.entry[i], &s->missed[i], n - i);
+        if (i < n) each_line(s, &s->feed.entry[i], &s->missed[i]), i++;
     }
+    if (n) follow_members(s, n);
     if (mode == CURVES) {
         take_rate(s);
         take_turns(counter, s);
@@ -321,8 +350,8 @@ static bool make_model(state_t *s)
     /* one line of a set is not looked up again, where nothing but its set knows of it */
     if (!others && !(l1->sets & (l1->sets - 1)) && !machine.level[1].inclusive && !machine.level[2].inclusive)
         s->feed.mask = (l1->sets < OMPP_FEED_FILTER ? l1->sets : OMPP_FEED_FILTER) - 1;
-    s->feed.always[OMPP_STORE] = l1->no_allocate || coherence;
-    s->feed.always[OMPP_LOAD] = coherence != NULL;
+    s->always[OMPP_STORE] = l1->no_allocate || coherence;
+    s->always[OMPP_LOAD] = coherence != NULL;
     return true;
 }
 
@@ -379,6 +408,9 @@ void ompp_feed_begin(ompp_counter_t *counter)
     s->feed.last = &s->feed.entry[0];
     memset(s->feed.latest, 0, sizeof s->feed.latest);
     s->busy = false;
+    s->members = block_begin != NULL;
+    s->feed.always[OMPP_LOAD] = s->members || s->always[OMPP_LOAD];
+    s->feed.always[OMPP_STORE] = s->members || s->always[OMPP_STORE];
     if (mode == CURVES) {
         s->feed.all = s->first = true;
         s->rate = ompp_feed_rate;
@@ -471,11 +503,17 @@ static unsigned words(const char *text)
     return found;
 }
 
-void ompp_feed_start(void)
+void ompp_feed_start(ompp_feed_block_t *block)
 {
     char why[256];
 
+    if (strcmp(ompp_env.cache, "model") != 0 && *ompp_env.cache_machine)
+        ompp_warn_common("OMPP_CACHE_MACHINE has no effect: OMPP_CACHE=model simulates the machine");
+    if (strcmp(ompp_env.cache, "model") != 0 && !ompp_env_has_word(ompp_env.cache_with, "none"))
+        ompp_warn_common("OMPP_CACHE_WITH has no effect: it belongs to OMPP_CACHE=model");
     if (strcmp(ompp_env.cache, "off") == 0) return;
+    block_begin = block;
+    if (block) ompp_offsets_start();
     if (strcmp(ompp_env.cache, "curves") == 0) {
         uint32_t one_in = 8;
         while (one_in * 2 <= (uint64_t)ompp_env.cache_rate) one_in *= 2;

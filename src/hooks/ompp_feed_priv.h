@@ -129,8 +129,11 @@ static inline void ompp_feed_remember(ompp_feed_t *feed, uintptr_t address, uint
     } else if (feed->latest[at].line == line) feed->latest[at].found = found;
 }
 
-/** \brief Reads what the user wants, once. */
-void ompp_feed_start(void);
+/** \return where the block begins that an address of a structure is in, 0 = it is not known. */
+typedef uintptr_t ompp_feed_block_t(uint32_t object, uintptr_t address);
+
+/** \brief Reads what the user wants, once. \param[in] block  NULL: offsets in structures are not told of. */
+void ompp_feed_start(ompp_feed_block_t *block);
 
 /** \brief Measurement is about to end: what was not simulated, and who shares lines falsely, for Coverage. */
 void ompp_feed_finish(void);

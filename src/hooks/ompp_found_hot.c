@@ -268,6 +268,40 @@ static inline uintptr_t at(uintptr_t address, unsigned kind, ompp_accessor_t by)
  */
 #define KEEPS __attribute__((used, no_caller_saved_registers))
 
+/* The program's rbp, and where BEGIN has put rdi: behind it is where the program goes on, 128 bytes below its stack
+ * pointer. CALL has put rbp before rdi; in a function that BEGIN's code calls, there is a return address in between. */
+static inline ompp_accessor_t accessor(uintptr_t rbp, const uintptr_t *rdi)
+{
+    return (ompp_accessor_t){rdi[1], (uintptr_t)(rdi + 2) + 128, rbp};
+}
+
+#define FRAME ((const uintptr_t *)__builtin_frame_address(0))
+#define ACCESSOR accessor(FRAME[0], FRAME + 2)
+
+/*
+ * Where an access of the thread's own stack is counted, when this code has been in this frame: then nothing need be
+ * looked up. \return 0: it has not.
+ */
+static inline uintptr_t in_frame(ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by)
+{
+    if (!counter->whose || counter->feed) return 0;
+    const uint32_t object = ompp_whose_again(counter, address, by);
+    if (!object || !ompp_whose_is_own(counter->whose, address)) return 0;
+    ompp_used_mark(counter->used, object);
+    return (uintptr_t)counter + ((uint64_t)object << OMPP_INLINE_COUNT_BITS);
+}
+
+/* Of a page that leads to a table; more than there are where it is not usual. */
+static inline uint32_t object_usual(ompp_counter_t *counter, uint32_t entry, uintptr_t address, ompp_accessor_t by)
+{
+    const uint32_t object =
+        (entry & OMPP_MAP_FAR) == OMPP_MAP_FAR ? ompp_map_in_edge(entry, address) : ompp_map_grain(entry, address);
+
+    if (object <= OMPP_MAP_NEAR) return object;
+    const uint32_t known = object == OMPP_WHOSE_STACK ? ompp_whose_again(counter, address, by) : object;
+    return known && ompp_count_note(counter, known) ? known : UINT32_MAX;
+}
+
 /* None of a page whose accesses were told of until now. */
 static inline uint32_t owner_usual(uint32_t value, uintptr_t address)
 {
@@ -279,8 +313,10 @@ static inline uint32_t owner_usual(uint32_t value, uintptr_t address)
                : 0;
 }
 
-static inline uintptr_t at_usual(uintptr_t address, unsigned kind)
+__attribute__((noinline, no_caller_saved_registers)) static uintptr_t at_usual_of(uintptr_t address, unsigned kind,
+                                                                                  const ompp_accessor_t *accessor)
 {
+    const ompp_accessor_t by = *accessor;
     ompp_counter_t *counter = ompp_counter_self;
     ompp_feed_t *feed = counter->feed;
     uintptr_t known = feed ? ompp_feed_known(feed, address, kind) : 0;
@@ -291,9 +327,9 @@ static inline uintptr_t at_usual(uintptr_t address, unsigned kind)
 
     if (!owner || (feed && ompp_feed_is_full(feed))) return 0;
     if (at & OMPP_MAP_PAGE_LEADS) {
-        object = ompp_map_grain(entry, address);
-        if (object > OMPP_MAP_NEAR) return 0;
-        at = object << OMPP_INLINE_COUNT_BITS;
+        object = object_usual(counter, entry, address, by);
+        if (object == UINT32_MAX) return 0;
+        at = (uint64_t)object << OMPP_INLINE_COUNT_BITS;
     }
     if (owner != counter->own) ompp_count_at(counter, at)->foreign[kind]++;
     if (feed && ompp_feed_wants(feed, entry)) {
@@ -304,11 +340,18 @@ static inline uintptr_t at_usual(uintptr_t address, unsigned kind)
     return (uintptr_t)counter + at;
 }
 
+static inline uintptr_t at_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
+{
+    const uintptr_t found = in_frame(ompp_counter_self, address, by);
+
+    return found ? found : at_usual_of(address, kind, &by);
+}
+
 /*
  * The counts for all accesses to the page, with FOREIGN when those are to be added to the foreign ones, too; 1 more
  * when they are for the access at address alone, as where each is told of.
  */
-static inline uintptr_t turn_usual(uintptr_t address, unsigned kind)
+static inline uintptr_t turn_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = ompp_counter_self;
     ompp_feed_t *feed = counter->feed;
@@ -319,7 +362,7 @@ static inline uintptr_t turn_usual(uintptr_t address, unsigned kind)
         if (!owner || ompp_feed_is_full(feed)) return 0;
         ompp_feed_add(feed, address, 1, kind, structure_at(low));
     } else if (low & OMPP_MAP_PAGE_LEADS || (feed && ompp_feed_wants(feed, entry)))
-        return (found = at_usual(address, kind)) ? found + COUNTS + 1 : 0;
+        return (found = at_usual(address, kind, by)) ? found + COUNTS + 1 : 0;
     if (!owner && counter->own) return 0;
     return (uintptr_t)ompp_count_at(counter, low)->scalars | (owner == counter->own ? 0 : FOREIGN);
 }
@@ -331,29 +374,23 @@ static inline uintptr_t turn(uintptr_t address, unsigned kind, ompp_accessor_t b
     uintptr_t found;
 
     if (counter->own && !(entry & ~OMPP_MAP_LOW)) touch(counter, address);
-    found = turn_usual(address, kind);
+    found = turn_usual(address, kind, by);
     return found ? found : at(address, kind, by) + COUNTS + 1;
-}
-
-/* Behind CALL's rbp: that of the program, rdi, where the program goes on, 128 bytes below its stack pointer. */
-static inline ompp_accessor_t accessor(const uintptr_t *saved)
-{
-    return (ompp_accessor_t){saved[2], (uintptr_t)(saved + 3) + 128, saved[0]};
 }
 
 #define FOUND(name, function, kind, usual)                                                        \
     __attribute__((used)) uintptr_t ompp_found_##name(uintptr_t address, const uintptr_t *saved); \
     uintptr_t ompp_found_##name(uintptr_t address, const uintptr_t *saved)                        \
     {                                                                                             \
-        return function(address, kind, accessor(saved));                                          \
+        return function(address, kind, accessor(saved[0], saved + 1));                            \
     }                                                                                             \
     KEEPS uintptr_t ompp_usual_##name(uintptr_t address);                                         \
     KEEPS uintptr_t ompp_usual_##name(uintptr_t address) { return usual; }
 
-FOUND(at_load, at, OMPP_LOAD, at_usual(address, OMPP_LOAD))
-FOUND(at_store, at, OMPP_STORE, at_usual(address, OMPP_STORE))
-FOUND(turn_load, turn, OMPP_LOAD, turn_usual(address, OMPP_LOAD))
-FOUND(turn_store, turn, OMPP_STORE, turn_usual(address, OMPP_STORE))
+FOUND(at_load, at, OMPP_LOAD, at_usual(address, OMPP_LOAD, ACCESSOR))
+FOUND(at_store, at, OMPP_STORE, at_usual(address, OMPP_STORE, ACCESSOR))
+FOUND(turn_load, turn, OMPP_LOAD, turn_usual(address, OMPP_LOAD, ACCESSOR))
+FOUND(turn_store, turn, OMPP_STORE, turn_usual(address, OMPP_STORE, ACCESSOR))
 
 /* ---- Sequences of accesses: ompp_clang.cc ------------------------------------------------------------------------ */
 
@@ -371,7 +408,7 @@ static inline uint64_t on_page(uintptr_t address, int64_t step, uint64_t number,
  * Counts them, slot bytes behind their structures' first counts. What is usual of it keeps all registers but rax.
  * \return how many are left, the last ones.
  */
-static inline uint64_t run_usual(uintptr_t address, int64_t step, uint64_t number, uint64_t slot)
+static inline uint64_t run_usual(uintptr_t address, int64_t step, uint64_t number, uint64_t slot, ompp_accessor_t by)
 {
     ompp_counter_t *counter = ompp_counter_self;
     const unsigned kind = slot >= OMPP_INLINE_KIND;
@@ -386,8 +423,8 @@ static inline uint64_t run_usual(uintptr_t address, int64_t step, uint64_t numbe
         uint64_t here = stays ? number : on_page(address, step, number, per_byte, page), at;
         if ((!owner && counter->own) || (told && ompp_feed_is_full(counter->feed))) break;
         if (entry & OMPP_MAP_PAGE_LEADS) {
-            uint32_t object = ompp_map_grain(entry, address);
-            if (object > OMPP_MAP_NEAR) break;
+            uint32_t object = object_usual(counter, entry, address, by);
+            if (object == UINT32_MAX) break;
             at = (uint64_t)object << OMPP_INLINE_COUNT_BITS;
             here = stays ? number : 1;
         } else at = entry & OMPP_MAP_LOW;
@@ -412,7 +449,7 @@ static inline void run(uintptr_t address, int64_t step, uint64_t number, uint64_
         *(uint64_t *)(at(address, slot >= OMPP_INLINE_KIND, by) + COUNTS + slot) += 1;
         address += (uint64_t)step;
         number = left - 1;
-        left = run_usual(address, step, number, slot);
+        left = run_usual(address, step, number, slot, by);
     }
 }
 
@@ -421,13 +458,13 @@ __attribute__((used)) void ompp_found_run(uintptr_t address, int64_t step, uint6
 void ompp_found_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot, uint64_t left,
                     const uintptr_t *saved)
 {
-    run(address, step, number, slot, left, accessor(saved));
+    run(address, step, number, slot, left, accessor(saved[0], saved + 1));
 }
 
 KEEPS uint64_t ompp_usual_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot);
 KEEPS uint64_t ompp_usual_run(uintptr_t address, int64_t step, uint64_t number, uint64_t slot)
 {
-    return run_usual(address, step, number, slot);
+    return run_usual(address, step, number, slot, ACCESSOR);
 }
 
 /* The system saves, and so the processor has, registers that only xsave knows. The instruction that tells is slow on

@@ -85,15 +85,15 @@ static void remember(ompp_whose_seen_t *seen, const ompp_whose_thread_t *t, size
     seen->returns_at = t->frames[at + 1].cfa - sizeof(uintptr_t);
     seen->returns = *(const uintptr_t *)seen->returns_at;
     seen->sp = t->frames[0].cfa;
-    seen->low = t->frames[at].cfa - (at == 0 ? RED_ZONE : 0);
     seen->high = t->frames[at + 1].cfa;
+    seen->bytes = seen->high - t->frames[at].cfa + (at == 0 ? RED_ZONE : 0);
     seen->frame = frame;
     seen->code = t->frames[0].address;
 }
 
 static bool is_there(const ompp_whose_seen_t *seen, uintptr_t address)
 {
-    if (!seen->code || address < seen->low || address >= seen->high) return false;
+    if (!seen->code || seen->high - address - 1 >= seen->bytes) return false;
     return *(const uintptr_t *)seen->returns_at == seen->returns;
 }
 
@@ -109,7 +109,7 @@ static uint32_t look_at_other(ompp_whose_seen_t *mine, uintptr_t address, ompp_a
         *mine = seen;
         mine->sp = by.sp;
         mine->code = by.code;
-        return part_of(seen.frame, seen.high - address);
+        return part_of((frame_t *)seen.frame, seen.high - address);
     }
     return 0;
 }
@@ -122,7 +122,7 @@ __attribute__((noinline)) static uint32_t look(ompp_counter_t *counter, uintptr_
     uint32_t object = 0;
     size_t n, at;
 
-    if (address < t->unwind.stack_low || address >= t->unwind.stack_high) {
+    if (!ompp_whose_is_own(t, address)) {
         static _Atomic uint32_t others;
         object = look_at_other(seen, address, by);
         if (!object) object = atomic_load(&others);
@@ -154,6 +154,6 @@ uint32_t ompp_whose_frame(ompp_counter_t *counter, uintptr_t address, ompp_acces
     ompp_whose_thread_t *t = counter->whose;
 
     if (!t) return 0;
-    const uint32_t object = ompp_whose_again(counter, address, by);
+    const uint32_t object = by.code ? ompp_whose_again(counter, address, by) : 0;
     return object ? object : look(counter, address, by, ompp_whose_seen(t, by));
 }

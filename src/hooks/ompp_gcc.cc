@@ -315,6 +315,19 @@ static void keep_frame(gimple *call)
 
 /* ---- Each access by itself --------------------------------------------------------------------------------------- */
 
+/*
+ * Of an access to a page that is the thread's, and several structures': %0, the entry xored with the tag, becomes the
+ * distance of the structure's count; %1 is the address, %2 the counter.
+ */
+/* clang-format off */
+#define IN_EDGE(name) \
+    "subl $" TEXT(OMPP_INLINE_LEADS) ", %k0\n\tcmpl $" TEXT(OMPP_INLINE_FAR) ", %k0\n\tjae 2f\n\t" \
+    "shlq $" TEXT(OMPP_INLINE_TABLE_BITS) ", %0\n\taddq " TEXT(OMPP_INLINE_EDGES) "(%2), %0\n\t" \
+    "movl %k1, %%edx\n\tshrl $2, %%edx\n\tandl $124, %%edx\n\tmovl (%0,%%rdx), %k0\n\t" \
+    "cmpl $" TEXT(OMPP_INLINE_NEAR) ", %k0\n\tjbe 3f\n2:\tmovq %1, %0\n\t" ELSEWHERE(name) \
+    "subq %2, %0\n\tjmp 4f\n3:\tshll $" TEXT(OMPP_INLINE_COUNT_BITS) ", %k0\n4:"
+/* clang-format on */
+
 static void count(const hook_t *hook)
 {
     gimple_seq code = NULL;
@@ -336,11 +349,9 @@ static void count(const hook_t *hook)
 
     gimple_stmt_iterator seldom = put_seldom(hook, GT_EXPR, differs, build_int_cst(half_type, OMPP_INLINE_LEADS - 1));
     assembly_t found, more;
-    found.out("=&a", lead).in("r", address).in("r", self).loses("rdx");
+    found.out("=&a", lead).in("r", address).in("r", self).in("0", lead).loses("rdx");
     put_seldom_statement(seldom, hook,
-                         found.statement(hook->store
-                                             ? "movq %1, %%rax\n\t" ELSEWHERE(OMPP_INLINE_AT_STORE) "subq %2, %%rax"
-                                             : "movq %1, %%rax\n\t" ELSEWHERE(OMPP_INLINE_AT_LOAD) "subq %2, %%rax"));
+                         found.statement(hook->store ? IN_EDGE(OMPP_INLINE_AT_STORE) : IN_EDGE(OMPP_INLINE_AT_LOAD)));
     more.in("r", self).in("r", lead).in("i", constant(OMPP_INLINE_COUNT + slot_of(hook)));
     code = NULL;
     gimple_seq_add_stmt(&code, more.statement("incq %c2(%0,%1)"));

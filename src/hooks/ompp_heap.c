@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include "hooks/ompp_whose.h"
 
+#include "hooks/ompp_offsets.h"
+
 #include "base/ompp_hash.h"
 #include "base/ompp_reserve.h"
 #include "model/ompp_profile.h"
@@ -31,13 +33,21 @@
 #define LEAST 200u /* and is done so often in any case */
 #define OUTER 3u   /* callers of a frame that has a pointer */
 #define ROUND 16u
+#define LEFT 256u /* pointers to blocks that are gone */
 #define MAP_PAGE (1ul << OMPP_MAP_PAGE_BITS)
 
 typedef struct {
     char kind; /* as in model/ompp_raw.h; 0 = free */
     uint64_t key, at, other;
     uintptr_t outer[OUTER]; /* s: where the callers go on */
+    uint64_t left;          /* g: it was left pointing there by a block of before: when; 0 = it was not */
 } holder_t;
+
+/* A variable that still points to a block that is gone: what lies there next is not its own for that. */
+typedef struct {
+    uintptr_t word, value;
+    uint64_t when;
+} left_t;
 
 typedef struct {
     uint64_t key;
@@ -65,6 +75,8 @@ static struct {
     uintptr_t lowest, highest; /* of all blocks */
     uint64_t spent_ns, begun_ns;
     uint32_t looks;
+    left_t left[LEFT];
+    uint64_t nleft;
 } heap;
 
 /* ---- Sites: between ompp_data_try() and ompp_data_done() -------------------------------------------------------- */
@@ -153,6 +165,15 @@ static uint32_t object_of(const ompp_unwind_frame_t *frames, size_t n)
         if (!k->object) *k = (known_t){key, new_site(path, used)};
         if (k->key == key) return k->object;
     }
+    return 0;
+}
+
+uintptr_t ompp_heap_begin(uint32_t object, uintptr_t address)
+{
+    const site_t *s = site_of(object);
+
+    for (unsigned i = 0; s && i < SAMPLES; i++)
+        if (s->sample[i].begin && address - s->sample[i].begin < s->sample[i].size) return s->sample[i].begin;
     return 0;
 }
 
@@ -265,6 +286,13 @@ static void add_holder(site_t *s, holder_t holder)
     }
 }
 
+static uint64_t when_left(uintptr_t word, uintptr_t value)
+{
+    for (unsigned i = 0; i < LEFT && i < heap.nleft; i++)
+        if (heap.left[i].word == word && heap.left[i].value == value) return heap.left[i].when;
+    return 0;
+}
+
 static void look_at(uintptr_t at, uintptr_t value, const where_t *where)
 {
     if (value < heap.lowest || value > heap.highest + 64) return;
@@ -275,7 +303,8 @@ static void look_at(uintptr_t at, uintptr_t value, const where_t *where)
                              where->key,
                              in_frame ? where->upper - at : at - where->base,
                              in_frame ? at - where->base : 0,
-                             {where->outer[0], where->outer[1], where->outer[2]}});
+                             {where->outer[0], where->outer[1], where->outer[2]},
+                             where->kind == 'g' ? when_left(at, value) : 0});
 }
 
 static void look_through(const uintptr_t *words, uintptr_t at, size_t bytes, const where_t *where)
@@ -343,6 +372,21 @@ static void look_for_pointers(ompp_whose_thread_t *t)
 
 /* ---- Giving back ------------------------------------------------------------------------------------------------- */
 
+/* Variables that point to a block are left behind when it goes, unless the program changes them. */
+static void note_left(const site_t *s, uintptr_t begin)
+{
+    uintptr_t value;
+
+    for (unsigned i = 0; i < HOLDERS && s->holder[i].kind; i++) {
+        const uintptr_t word = s->holder[i].at;
+        if (s->holder[i].kind != 'g' || !read_block(word, &value, sizeof value) || value != begin ||
+            when_left(word, value))
+            continue;
+        heap.left[heap.nleft % LEFT] = (left_t){word, value, heap.nleft + 1};
+        heap.nleft++;
+    }
+}
+
 static void leaves(uintptr_t begin)
 {
     site_t *s = site_of(ompp_map_object(begin));
@@ -354,6 +398,7 @@ static void leaves(uintptr_t begin)
             s->scans++;
             look_for_pointers(t);
         }
+        note_left(s, begin);
         s->sample[i].begin = 0;
     }
 }
@@ -372,18 +417,40 @@ void ompp_heap_gone(const void *block, size_t size)
     errno = saved;
 }
 
+/* Of much memory, the map's pages in between are given back (ompp_mappings.c). */
+void ompp_heap_unmapped(uintptr_t begin, uintptr_t end)
+{
+    enum { MOST = 1 << 20 };
+    const int saved = errno;
+
+    if (!ompp_whose_all || !ompp_data_try()) return;
+    if (heap.of) leaves(begin);
+    if (end - begin > 2 * MOST) {
+        ompp_map_put(0, end - MOST, end);
+        end = begin + MOST;
+    }
+    ompp_map_put(0, begin, end);
+    ompp_data_done();
+    errno = saved;
+}
+
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 static void tell(const site_t *s)
 {
-    char text[3000] = OMPP_OBJECT_ALL, place[120];
-    size_t used = strlen(text);
+    static char text[8000] = OMPP_OBJECT_ALL;
+    char place[120];
+    size_t used = sizeof OMPP_OBJECT_ALL - 1;
+    uint64_t latest = 0;
 
+    for (unsigned i = 0; i < HOLDERS && s->holder[i].kind; i++)
+        latest = s->holder[i].left > latest ? s->holder[i].left : latest;
     for (unsigned i = 0; i < HOLDERS && s->holder[i].kind; i++) {
         const holder_t *h = &s->holder[i];
         int n = 0;
+        if (h->left && h->left < latest) continue;
         if (h->kind != 'h') ompp_whose_place(h->kind == 'g' ? h->at : h->key, place, sizeof place);
-        if (h->kind == 'g') n = snprintf(text + used, sizeof text - used, ";g %s", place);
+        if (h->kind == 'g') n = snprintf(text + used, sizeof text - used, ";%c %s", h->left ? 'f' : 'g', place);
         if (h->kind == 'h')
             n = snprintf(text + used, sizeof text - used, ";h %llx %llx", (unsigned long long)h->key,
                          (unsigned long long)h->at);
@@ -398,7 +465,8 @@ static void tell(const site_t *s)
         used += (size_t)n;
     }
     text[used] = '\0';
-    if (s->holder[0].kind) ompp_data_object_says(s->object, text);
+    used += ompp_offsets_tell(s->object, text + used, sizeof text - used);
+    if (used > sizeof OMPP_OBJECT_ALL - 1) ompp_data_object_says(s->object, text);
 }
 
 void ompp_heap_finish(void)
@@ -413,4 +481,5 @@ void ompp_heap_finish(void)
     }
     ompp_data_done();
     for (uint32_t i = 0; i < n; i++) tell(&heap.sites[i]);
+    ompp_offsets_finish();
 }

@@ -63,6 +63,7 @@ static bool take(taken_t *taken, const void *address, size_t size)
     }
     if (ompp_free_holds_structure(taken->begin, taken->end))
         taken->n = ompp_data_forget(address, taken->end - taken->begin, taken->pieces, OMPP_FREE_PIECES + 1);
+    ompp_heap_unmapped(taken->begin, taken->end);
     disown(taken->begin, taken->end);
     return true;
 }

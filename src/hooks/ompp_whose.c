@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "hooks/ompp_whose.h"
 
+#include "hooks/ompp_offsets.h"
+
 #include "model/ompp_raw.h"
 #include "structure/ompp_elf.h"
 
@@ -159,6 +161,17 @@ static bool is_in(const list_t *all, const module_t *m)
     return false;
 }
 
+/* At the addresses of a module that is closed another one may lie next, and at those of a new one other data has. */
+static void forget_others(const list_t *some, const list_t *than)
+{
+    for (size_t i = 0; i < some->n; i++) {
+        const module_t *m = &some->modules[i];
+        if (is_in(than, m) || !ompp_data_try()) continue;
+        ompp_map_put(0, m->low, m->high);
+        ompp_data_done();
+    }
+}
+
 void ompp_whose_refresh(void)
 {
     size_t n = 0;
@@ -170,12 +183,9 @@ void ompp_whose_refresh(void)
     look.now = calloc(1, sizeof *look.now + look.room * sizeof(module_t));
     if (!look.now) return;
     dl_iterate_phdr(take_module, &look);
-    /* at the addresses of one that is closed, another one may lie next */
-    for (size_t i = 0; look.before && i < look.before->n; i++) {
-        const module_t *m = &look.before->modules[i];
-        if (is_in(look.now, m) || !ompp_data_try()) continue;
-        ompp_map_put(0, m->low, m->high);
-        ompp_data_done();
+    if (look.before) {
+        forget_others(look.before, look.now);
+        forget_others(look.now, look.before);
     }
     atomic_store_explicit(&list, look.now, memory_order_release);
 }
@@ -280,6 +290,7 @@ static void paint_symbols(const module_t *m, const ompp_elf_symbols_t *symbols, 
         const uint32_t number =
             object(low, high - low, "%c%c %s+%lx %.200s", OMPP_RAW_MARK, kind, m->name, (unsigned long)s->low, s->name);
         if (number) ompp_counter_put(number, low > page ? low : page, end_of_bare(page, high));
+        if (kind == 'g') ompp_offsets_begin(number, low);
     }
 }
 

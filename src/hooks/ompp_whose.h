@@ -38,12 +38,14 @@ typedef struct {
 
 /** Where an access of the stack has ended, from which code. */
 typedef struct {
-    uintptr_t code, sp, low, high; /* of the frame */
-    ompp_whose_frame_t *frame;
+    uintptr_t code, sp, high, bytes; /* of the frame, below high */
+    const ompp_whose_frame_t *frame;
     uintptr_t returns_at, returns; /* the frame's return address, by which it is known to be the same call */
+    uintptr_t unused;              /* so that none lies across two lines of a cache */
 } ompp_whose_seen_t;
 
-#define OMPP_WHOSE_SEEN 16384u /* a power of two */
+#define OMPP_WHOSE_SEEN_BITS 14
+#define OMPP_WHOSE_SEEN (1u << OMPP_WHOSE_SEEN_BITS)
 
 /** What a thread needs for it; zeroed at first. Written by the thread. */
 typedef struct ompp_whose_thread {
@@ -78,7 +80,7 @@ uint32_t ompp_whose_frame(ompp_counter_t *counter, uintptr_t address, ompp_acces
 
 static inline ompp_whose_seen_t *ompp_whose_seen(ompp_whose_thread_t *thread, ompp_accessor_t by)
 {
-    return &thread->seen[ompp_hash_mix(by.code ^ by.sp << 20) % OMPP_WHOSE_SEEN];
+    return &thread->seen[ompp_hash_place(by.code ^ by.sp << 20, OMPP_WHOSE_SEEN_BITS)];
 }
 
 /** \brief The part of a frame that ends so many bytes below the CFA. */
@@ -92,12 +94,18 @@ static inline unsigned ompp_whose_part(const ompp_whose_frame_t *frame, uintptr_
 /** \brief The structure in a stack, when this code has been there in the same call; 0 = ask ompp_whose_frame(). */
 static inline uint32_t ompp_whose_again(const ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by)
 {
-    if (!counter->whose || !by.code) return 0;
     const ompp_whose_seen_t *seen = ompp_whose_seen(counter->whose, by);
-    if (seen->code != by.code || seen->sp != by.sp || address < seen->low || address >= seen->high) return 0;
+    const uintptr_t below = seen->high - address;
+
+    if (seen->code != by.code || seen->sp != by.sp || below - 1 >= seen->bytes) return 0;
     if (*(const uintptr_t *)seen->returns_at != seen->returns) return 0;
-    return atomic_load_explicit(&seen->frame->object[ompp_whose_part(seen->frame, seen->high - address)],
-                                memory_order_relaxed);
+    return atomic_load_explicit(&seen->frame->object[ompp_whose_part(seen->frame, below)], memory_order_relaxed);
+}
+
+/** \brief Whether an address is in the thread's own stack. */
+static inline bool ompp_whose_is_own(const ompp_whose_thread_t *thread, uintptr_t address)
+{
+    return address - thread->unwind.stack_low < thread->unwind.stack_high - thread->unwind.stack_low;
 }
 
 /** \brief The structure that the map's object stands for at an address, 0 = none. */
@@ -131,8 +139,14 @@ bool ompp_whose_find_frame(ompp_whose_thread_t *thread, uintptr_t address, ompp_
 void ompp_heap_got(const void *block, size_t size, const void *code);
 void ompp_heap_gone(const void *block, size_t size);
 
+/** \brief Memory is about to be unmapped: what comes next there is nobody's yet. Keeps errno. */
+void ompp_heap_unmapped(uintptr_t begin, uintptr_t end);
+
 /** \brief The block that had this object has moved. */
 void ompp_heap_again(const void *block, size_t size, uint32_t object);
+
+/** \return where the block of such an object begins, as far as it is one of those that are known; 0 = it is not. */
+uintptr_t ompp_heap_begin(uint32_t object, uintptr_t address);
 
 /** \brief At the end: what points to blocks is looked for once more, and told. */
 void ompp_heap_finish(void);

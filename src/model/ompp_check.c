@@ -190,23 +190,43 @@ static int check_nodes(check_t *c)
     return rc;
 }
 
+static int check_messages(check_t *c)
+{
+    for (size_t i = 0; i < c->p->nmessages; i++) {
+        const ompp_message_t *m = &c->p->messages[i], *before = i ? m - 1 : NULL;
+        if ((m->from != OMPP_NONE && m->from >= c->p->nranks) || (m->to != OMPP_NONE && m->to >= c->p->nranks) ||
+            (m->from == OMPP_NONE && m->to != OMPP_NONE))
+            return wrong(c, "messages %zu: of ranks that do not exist", i);
+        if (before && (before->from > m->from || (before->from == m->from && before->to >= m->to)))
+            return wrong(c, "messages %zu: not in order", i);
+    }
+    return 0;
+}
+
+static bool are_clocks(const ompp_whatif_region_t *region)
+{
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
+        const ompp_whatif_clock_t *clock = &region->clocks[k];
+        if (clock->nblocks > OMPP_WHATIF_BLOCKS || clock->permille > 1000 || clock->saved_ns > clock->time_ns ||
+            clock->paid_ns > clock->time_ns)
+            return false;
+    }
+    return true;
+}
+
 static int check_whatif(check_t *c)
 {
     const ompp_whatif_t *w = &c->p->whatif;
 
     for (size_t i = 0; i < w->nregions; i++)
-        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
-            const ompp_whatif_clock_t *clock = &w->regions[i].clocks[k];
-            if (clock->nblocks > OMPP_WHATIF_BLOCKS || clock->permille > 1000 || clock->saved_ns > clock->time_ns ||
-                clock->paid_ns > clock->time_ns)
-                return wrong(c, "causal profile, region %zu: clock %u says what cannot be", i, k);
-        }
+        if (!are_clocks(&w->regions[i])) return wrong(c, "causal profile, region %zu: a clock says what cannot be", i);
+    if (!are_clocks(&w->ideal)) return wrong(c, "causal profile: an ideal clock says what cannot be");
     return w->control.nblocks > OMPP_WHATIF_BLOCKS ? wrong(c, "causal profile: control says what cannot be") : 0;
 }
 
 /* Later ones rely on what earlier ones have found right. */
-static int (*const checks[])(check_t *) = {check_strings, check_records, check_ranks, check_locations,
-                                           check_metrics, check_objects, check_nodes, check_whatif};
+static int (*const checks[])(check_t *) = {check_strings, check_records, check_ranks,    check_locations, check_metrics,
+                                           check_objects, check_nodes,   check_messages, check_whatif};
 
 int ompp_profile_check(const ompp_profile_t *profile, char *why, size_t n)
 {

@@ -2,6 +2,7 @@
  * Lists of an arena to the profile: definitions, notes, the causal profile.
  */
 #include "model/ompp_collect_priv.h"
+#include "model/ompp_combine_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,18 @@ static void note_unnoted(ompp_collecting_t *c, const ompp_a_header_t *header)
 }
 
 /* The list is newest first. */
+static void copy_messages(ompp_collecting_t *c, ompp_off_t first, uint32_t rank)
+{
+    const ompp_a_message_t *m = ompp_collect_record(c, first, sizeof *m);
+
+    for (uint32_t n = 0; m && n < ompp_collect_most(c); n++, m = ompp_collect_record(c, m->next, sizeof *m)) {
+        const ompp_message_t message = {rank, m->to == OMPP_MESSAGE_OTHERS ? OMPP_NONE : m->to,
+                                        ompp_collect_load(&m->messages), ompp_collect_load(&m->bytes)};
+        if (message.messages) ompp_profile_add_message(c->profile, &message);
+    }
+    ompp_messages_sort(c->profile);
+}
+
 static void copy_settings(ompp_collecting_t *c, ompp_off_t first)
 {
     uint32_t n;
@@ -213,7 +226,8 @@ static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_
                                uint64_t missing)
 {
     const bool experiments = c->profile->whatif.mode == OMPP_WHATIF_DELAY;
-    const ompp_a_region_t *r = ompp_collect_record(c, w->region, sizeof *r);
+    const bool ideal = w->region == OMPP_WHATIF_IDEAL;
+    const ompp_a_region_t *r = ideal ? NULL : ompp_collect_record(c, w->region, sizeof *r);
     ompp_whatif_region_t result;
 
     copy_at_once(&result, &w->result, sizeof result, &w->sequence);
@@ -225,7 +239,8 @@ static void copy_whatif_region(ompp_collecting_t *c, const ompp_a_whatif_region_
                  known = experiments ? all - (double)missing : (double)result.followed_ns;
     result.total_ns = (uint64_t)((double)result.total_ns * stretched(&c->profile->whatif, missing));
     if (!w->point && known < OMPP_WHATIF_NEARLY_ALL * (known + (double)missing)) result.flags |= OMPP_WHATIF_F_PARTLY;
-    if (result.region != OMPP_NONE || !w->region) ompp_profile_add_whatif_region(c->profile, &result);
+    if (ideal) c->profile->whatif.ideal = result;
+    else if (result.region != OMPP_NONE || !w->region) ompp_profile_add_whatif_region(c->profile, &result);
 }
 
 static void copy_whatif_point(ompp_collecting_t *c, const ompp_a_whatif_point_t *w)
@@ -305,6 +320,7 @@ bool ompp_collect_definitions(ompp_collecting_t *c, const ompp_a_header_t *heade
     copy_metrics(c, ompp_collect_follow(&header->metrics));
     if (ompp_metric_list_init(&c->metrics, c->profile) != 0) return false;
     copy_objects(c, ompp_collect_follow(&header->objects), rank);
+    copy_messages(c, ompp_collect_follow(&header->messages), rank);
     return true;
 }
 

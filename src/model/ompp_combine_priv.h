@@ -44,4 +44,10 @@ int ompp_merge_locations(ompp_profile_t *into, const ompp_profile_t *from, uint3
 int ompp_whatif_merge(ompp_profile_t *into, const ompp_profile_t *from, const uint32_t *strings,
                       const uint32_t *regions, bool from_leads);
 
+/** \brief By sender and receiver, equal pairs joined; of too many pairs those with the least bytes are added up. */
+void ompp_messages_sort(ompp_profile_t *profile);
+
+/** \brief Part of ompp_profile_merge(): the message matrix. \return 0, or -OMPP_E_NOMEM. */
+int ompp_messages_merge(ompp_profile_t *into, const ompp_profile_t *from);
+
 #endif

@@ -11,6 +11,7 @@
 
 #define OMPP_JOB_VERSION 8
 #define OMPP_JOB_FUNCTION "ompp_job_run"
+#define OMPP_SUMMARY_ROOM 2048 /* characters of a summary */
 
 /** Formats of the report, a set. The XML file is always made. */
 enum { OMPP_JOB_TEXT = 1, OMPP_JOB_CSV = 2, OMPP_JOB_HTML = 4 };
@@ -32,11 +33,11 @@ typedef struct {
     double begun, report_seconds;
     bool resolve_live; /* modules may be resolved through /proc/self/maps of this process (it is the measured one) */
     /* Results. */
-    char path[1024];     /* of the report: text, else CSV, else HTML, else XML; "" = there is none */
-    char xml_path[1024]; /* of the XML file; "" = there is none */
-    char message[1024];  /* what went wrong, one line; "" when nothing did */
-    char summary[2048];  /* where the time went, in lines; "" = it is not wanted, or there was no report */
-    char notice[1024];   /* what the user should know besides, one line, of a report that is written; "" = nothing */
+    char path[1024];                 /* of the report: text, else CSV, else HTML, else XML; "" = there is none */
+    char xml_path[1024];             /* of the XML file; "" = there is none */
+    char message[1024];              /* what went wrong, one line; "" when nothing did */
+    char summary[OMPP_SUMMARY_ROOM]; /* where the time went, in lines; "" = it is not wanted, or there was no report */
+    char notice[1024]; /* what the user should know besides, one line, of a report that is written; "" = nothing */
 } ompp_job_t;
 
 /**

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 20u
+#define OMPP_LAYOUT_VERSION 21u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -52,7 +52,7 @@ typedef struct {
     ompp_link_t why;       /* how it ended, when it did not end well */
     _Atomic uint32_t noff; /* times measurement was switched off */
     uint32_t unnoted;      /* coverage notes that found no room */
-    ompp_link_t modules, regions, threads, coverage, metrics, objects, settings;
+    ompp_link_t modules, regions, threads, coverage, metrics, objects, settings, messages;
     uint32_t cost_ps[OMPP_COST_NUM], inside_ps[OMPP_COST_NUM]; /* of one event, and of that in the region itself */
     ompp_link_t whatif;                                        /* causal profile; 0 = none */
     ompp_link_t pending;                                       /* counts that are not handed over */
@@ -295,11 +295,22 @@ typedef struct {
 
 #define OMPP_A_NO_OBJECT 0xffffffffu
 
+/** Messages to a rank; to several, OMPP_MESSAGE_OTHERS. Counted by any thread. */
+typedef struct {
+    ompp_off_t next;
+    uint32_t to;
+    _Atomic uint64_t messages, bytes;
+} ompp_a_message_t;
+
+#define OMPP_MESSAGE_OTHERS UINT32_MAX
+
+#define OMPP_WHATIF_IDEAL ((ompp_off_t)1) /* in place of a region: the record of ideal clocks */
+
 /** The same as ompp_whatif_region_t; clocks are written at progress points and at the end, under a sequence that is odd
  * meanwhile. */
 typedef struct {
     ompp_off_t next;
-    ompp_off_t region, point; /* point: 0 = what the program gains */
+    ompp_off_t region, point; /* region: 0 = outside of all, OMPP_WHATIF_IDEAL; point: 0 = what the program gains */
     _Atomic uint32_t sequence;
     ompp_whatif_region_t result; /* region, point: not used */
 } ompp_a_whatif_region_t;

@@ -47,7 +47,7 @@ void ompp_locate_why(const ompp_locate_t *answer, bool hooks, char *why, size_t 
     if (answer->is_line) say_of_line(answer, hooks, why, n);
     else if (answer->found > 1) snprintf(why, n, "there are %zu, name one: %s", answer->found, answer->text);
     else if (answer->found == 1 && answer->size > 0)
-        snprintf(why, n, "%s%s", answer->text, *answer->text ? remedy[hooks] : "");
+        snprintf(why, n, "%s%s", answer->text, answer->lies_elsewhere ? remedy[hooks] : "");
     else
         snprintf(why, n, "%s%s%s", answer->no_part ? "" : "no variable of this name and a fixed address",
                  !answer->no_part && *answer->text ? "; there is " : between, answer->text);

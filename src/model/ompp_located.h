@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OMPP_LOCATE_FUNCTION "ompp_locate_3" /* the number changes with what stands here */
+#define OMPP_LOCATE_FUNCTION "ompp_locate_4" /* the number changes with what stands here */
 
 /** A module of the process. */
 typedef struct {
@@ -25,6 +25,7 @@ typedef struct {
 typedef struct {
     const char *name;  /* as the user wrote it, see docs/data.md */
     size_t found;      /* variables that it fits; 1: the next three are about it */
+    uintptr_t line_of; /* of code in the process: not the name is looked up, but the line of this, for text; else 0 */
     uintptr_t address; /* in the process */
     uint64_t size;     /* bytes; 0 = not known */
     size_t module;     /* index */
@@ -35,12 +36,14 @@ typedef struct {
         size_t module;
         bool other; /* of another line of the same statement */
     } code[OMPP_LOCATE_CODES];
+    bool lies_elsewhere; /* found 1: it says where the data lie that may be meant */
     int no_part;    /* found 0: the variable is there, but not the part of it, or it is a function: text says why */
     char text[600]; /* found > 1: how to name each of them; 0: the nearest names; 1: a remark; may be "" */
 } ompp_locate_t;
 
 /**
- * \brief Looks each name up in module 0, and in all others when it is not there; the code of a line in all.
+ * \brief Looks each name up in module 0, and in the user's others when it is not there, in the system's where they are
+ *        named; the code of a line in all.
  * \param[in]     modules  shape [nmodules].
  * \param[in,out] names    shape [n].
  * \param[in]     seconds  longest time for reading debug information; symbols are always read.

@@ -508,10 +508,12 @@ static int merge_run(merge_t *m)
     return 0;
 }
 
+static int merge_messages(merge_t *m) { return ompp_messages_merge(m->into, m->from); }
+
 /* In the order they depend on each other. */
 static int (*const steps[])(merge_t *) = {merge_strings,  merge_modules,   merge_regions, merge_metrics, merge_objects,
                                           merge_nodes,    merge_locations, merge_values,  merge_ranks,   merge_coverage,
-                                          merge_settings, merge_whatif,    merge_run};
+                                          merge_settings, merge_messages,  merge_whatif,  merge_run};
 
 int ompp_profile_merge(ompp_profile_t *into, const ompp_profile_t *from)
 {

@@ -98,15 +98,19 @@ static void put_whatif_clock(writer_t *w, const ompp_whatif_clock_t *clock)
     for (uint32_t i = 0; i < clock->nblocks; i++) put_record(w, &ompp_record_whatif_block, &clock->blocks[i]);
 }
 
+static void put_whatif_region(writer_t *w, const ompp_whatif_region_t *region)
+{
+    put_record(w, &ompp_record_whatif_region, region);
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) put_whatif_clock(w, &region->clocks[k]);
+}
+
 static void put_whatif(writer_t *w, const ompp_whatif_t *x)
 {
     put_record(w, &ompp_record_whatif, x);
     put_whatif_clock(w, &x->control);
+    put_whatif_region(w, &x->ideal);
     put(w, x->nregions);
-    for (size_t i = 0; i < x->nregions; i++) {
-        put_record(w, &ompp_record_whatif_region, &x->regions[i]);
-        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) put_whatif_clock(w, &x->regions[i].clocks[k]);
-    }
+    for (size_t i = 0; i < x->nregions; i++) put_whatif_region(w, &x->regions[i]);
 }
 
 static void put_spread(writer_t *w, const ompp_spread_t *s)

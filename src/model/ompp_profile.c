@@ -47,6 +47,7 @@ void ompp_profile_free(ompp_profile_t *profile)
     free(profile->objects);
     free(profile->coverage);
     free(profile->settings);
+    free(profile->messages);
     free(profile->whatif.regions);
     free(profile->whatif.points);
     ompp_table_fini(&profile->index);

@@ -164,6 +164,16 @@ typedef struct {
     ompp_str_t name, value;
 } ompp_setting_t;
 
+/** Messages from one rank to another, point-to-point, as the sender counts them. to: OMPP_NONE = to several that are
+ * added up; from: the same, of such and of pairs with less than all that are listed. */
+typedef struct {
+    uint32_t from, to;
+    uint64_t messages, bytes;
+} ompp_message_t;
+
+#define OMPP_MESSAGE_PEERS 256u   /* ranks that a rank tells apart */
+#define OMPP_MESSAGE_PAIRS 16384u /* of ranks, that are listed; of more those with the most bytes */
+
 typedef struct {
     /* The run. */
     ompp_str_t app, version, build_date, source; /* source: of OpenMP events, "OPARI2", "OMPT ..." or "none" */
@@ -196,6 +206,8 @@ typedef struct {
     ompp_coverage_t *coverage;
     size_t nsettings, asettings;
     ompp_setting_t *settings; /* environment of rank 0 */
+    size_t nmessages, amessages;
+    ompp_message_t *messages; /* by from, to */
     ompp_whatif_t whatif;
 
     ompp_table_t index; /* of strings by their hashes: index + 1 */

@@ -15,7 +15,9 @@
  * origin begins with OMPP_OBJECT_ALL; behind it stands what was seen to point to blocks of the heap, each behind a ';':
  *
  *     g MODULE+ADDRESS                 a word of a module's data
+ *     f MODULE+ADDRESS                 the same, but it may be left of a block that was there before
  *     h KEY OFFSET                     a word in a block of this key
+ *     m OFFSET LOADS STORES L1 L2 L3   accesses to an offset, of those that are followed, and misses of each level
  *     s PLACE OFFSET SP OUTER ...
  *                                    a word of a frame: below its CFA, above its stack pointer at this place;
  *       OUTER OUTER OUTER          behind it where the callers go on, outwards

@@ -38,8 +38,8 @@ OMPP_NAMES(flag, ompp_whatif_flags, .name);
 #include "model/ompp_record.def"
 
 const ompp_record_t *const ompp_record_lists[OMPP_RECORD_LISTS] = {
-    &ompp_record_setting, &ompp_record_module, &ompp_record_rank,     &ompp_record_location,    &ompp_record_region,
-    &ompp_record_metric,  &ompp_record_object, &ompp_record_coverage, &ompp_record_whatif_point};
+    &ompp_record_setting, &ompp_record_module, &ompp_record_rank,     &ompp_record_location,     &ompp_record_region,
+    &ompp_record_metric,  &ompp_record_object, &ompp_record_coverage, &ompp_record_whatif_point, &ompp_record_message};
 
 bool ompp_record_equal(const ompp_record_t *record, const void *a, const void *b)
 {

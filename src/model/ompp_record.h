@@ -58,7 +58,7 @@ extern const ompp_names_t ompp_names_end, ompp_names_thread, ompp_names_quality,
 
 /** The lists whose records are nothing but their fields: [OMPP_RECORD_LISTS]. Nodes and regions of a causal profile are
  * more. */
-enum { OMPP_RECORD_LISTS = 9 };
+enum { OMPP_RECORD_LISTS = 10 };
 extern const ompp_record_t *const ompp_record_lists[OMPP_RECORD_LISTS];
 
 /** \return name of a value; "?" when it has none. */

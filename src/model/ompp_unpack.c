@@ -122,14 +122,20 @@ static void get_whatif_clock(reader_t *r, ompp_whatif_clock_t *clock)
         get_record(r, &ompp_record_whatif_block, &clock->blocks[i]);
 }
 
+static void get_whatif_region(reader_t *r, ompp_whatif_region_t *region)
+{
+    get_record(r, &ompp_record_whatif_region, region);
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) get_whatif_clock(r, &region->clocks[k]);
+}
+
 static void get_whatif(reader_t *r, ompp_profile_t *p)
 {
     get_record(r, &ompp_record_whatif, &p->whatif);
     get_whatif_clock(r, &p->whatif.control);
+    get_whatif_region(r, &p->whatif.ideal);
     for (size_t n = get_count(r); n > 0 && !r->bad && !p->failed; n--) {
         ompp_whatif_region_t region = {0};
-        get_record(r, &ompp_record_whatif_region, &region);
-        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) get_whatif_clock(r, &region.clocks[k]);
+        get_whatif_region(r, &region);
         ompp_profile_add_whatif_region(p, &region);
     }
 }

@@ -190,6 +190,7 @@ int ompp_whatif_merge(ompp_profile_t *into_profile, const ompp_profile_t *from_p
         else ompp_whatif_join_region(same, into->time_ns, &region, from->time_ns);
     }
     if (from->why && (!into->why || from_leads)) into->why = strings[from->why];
+    ompp_whatif_join_region(&into->ideal, into->time_ns, &from->ideal, from->time_ns);
     into->time_ns = larger(into->time_ns, from->time_ns);
     into->paid_ns = larger(into->paid_ns, from->paid_ns);
     into->events += from->events;

@@ -62,6 +62,16 @@ typedef enum { OMPP_WHATIF_OFF, OMPP_WHATIF_VIRTUAL, OMPP_WHATIF_DELAY, OMPP_WHA
 
 extern const char *const ompp_whatif_modes[OMPP_WHATIF_MODE_NUM]; /* "off", "virtual", "delay" */
 
+/** Ideal clocks: on each, one thing takes no time, all else takes the time that it took. What is waited for is waited
+ * for there, too. */
+typedef enum {
+    OMPP_WHATIF_NO_NETWORK, /* calls of MPI besides waiting: ranks wait for each other alone */
+    OMPP_WHATIF_NO_RUNTIME, /* fork, join, barriers besides waiting, making tasks */
+    OMPP_WHATIF_NO_COST,    /* both of them, and handing over locks */
+    OMPP_WHATIF_NO_LOCKS,   /* handing over locks, and waiting for them */
+    OMPP_WHATIF_IDEAL_NUM
+} ompp_whatif_ideal_t;
+
 /** One observation. */
 typedef struct {
     uint32_t number; /* delay: of the experiment, the same on all ranks; virtual: from 0, in order of time */
@@ -135,6 +145,8 @@ typedef struct {
     size_t nregions, aregions;
     ompp_whatif_region_t *regions; /* owned */
     ompp_whatif_clock_t control;
+    /* of no region; clocks: [OMPP_WHATIF_IDEAL_NUM], permille 1000; followed_ns 0 = there are none */
+    ompp_whatif_region_t ideal;
     size_t npoints, apoints;
     ompp_whatif_point_t *points; /* owned */
 } ompp_whatif_t;

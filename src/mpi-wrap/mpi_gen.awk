@@ -268,6 +268,7 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     gsub(/@more_args@/, args == "" ? "" : ", " args, body)
     gsub(/@rule@/, code, body)
     gsub(/@comm@/, value_or("comm"), body)
+    gsub(/@to@/, value_or("peer"), body)
     if (body ~ /@pair@/) gsub(/@pair@/, literal(pair_call(class)), body)
     if (body ~ /@ended@/) gsub(/@ended@/, literal(value_or("number", "1") ", " requests_of_call()), body)
     gsub(/@made@/, (fortran ? "PMPI_Comm_f2c(*" role_or("made") ")" : "*" role_or("made")), body)
@@ -294,6 +295,7 @@ function given(what, class) {
     if (what == "carried_bytes") return rule != "none" && (rule in is_even || rule in order_of || class == "icoll")
     if (what == "meeting") return class == "coll" && "comm" in role_param
     if (what == "pair") return class in pair_name
+    if (what == "sends_to") return class_sends[class] && "peer" in role_param && "comm" in role_param
     if (what == "waits") return class == "wait"
     if (what == "may_end") return class ~ /^(waitany|test|cancel|forget)$/
     if (what == "ends") return class == "wait" || given("may_end", class)

@@ -7,6 +7,7 @@
 
 #include "image/ompp_dso.h"
 #include "runtime/ompp_event.h"
+#include "runtime/ompp_message.h"
 
 #include <mpi.h>
 
@@ -299,6 +300,8 @@ void ompp_mpi_bytes_compare_and_swap(ompp_mpi_values_t values, MPI_Datatype type
  * \brief Keeps what one start of a request counts; replaces what an earlier request with this handle had. Takes a lock.
  */
 void ompp_mpi_request_keep(MPI_Request request, const ompp_mpi_values_t values);
+/** \brief After that: to whom it sends. peer: NULL = to nobody. */
+void ompp_mpi_request_keep_peer(MPI_Request request, ompp_a_message_t *peer);
 
 /** \brief Adds what starting these requests counts; unknown ones count nothing. Takes a lock. */
 void ompp_mpi_request_add(int number, const MPI_Request requests[], ompp_mpi_values_t values);
@@ -595,6 +598,13 @@ uint32_t ompp_mpi_pair_waits(int number, const void *requests, bool fortran);
 void ompp_mpi_pair_waited(uint32_t n, bool ok);
 /** \brief Messages that nobody numbers: this rank has no numbers any more. */
 void ompp_mpi_pair_lost(void);
+
+/* ---- The message matrix (mpi_peer.c) ----------------------------------------------------------------------------- */
+
+/** \brief A message was sent to a rank of a communicator, or is on its way. */
+void ompp_mpi_sent(MPI_Comm comm, int peer, uint64_t bytes);
+/** \return where messages to that rank are counted; NULL = nowhere. */
+ompp_a_message_t *ompp_mpi_peer(MPI_Comm comm, int peer);
 
 /** \brief Compares when both sides of messages came. As ompp_mpi_meet_finish(). size: of our own communicator. */
 void ompp_mpi_pair_finish(int size, ompp_mpi_reduce_all_fn *all, ompp_mpi_exchange_fn *exchange);

@@ -25,6 +25,7 @@
 
 #include "model/ompp_profile.h"
 #include "model/ompp_whatif_profile.h"
+#include "ompt/ompp_ompt_ask.h"
 #include "ompt/ompp_ompt_code.h"
 #include "ompt/ompp_ompt_tool.h"
 
@@ -33,13 +34,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MAX_LIBRARY_STACK 65536u /* bytes between the user's frame and ours */
-#define MAX_FORKS 16u            /* parallel regions forked inside one another by one thread */
+#define MAX_FORKS 16u /* parallel regions forked inside one another by one thread */
 
 typedef struct {
     const void *code;
     ompp_team_t *team;
 } ompp_ompt_fork_t;
+
+/* Where a thread was a worker so far. One that was in a nested team may be in any each time. */
+typedef enum { ROLE_UNKNOWN, ROLE_OUTERMOST, ROLE_NESTED } role_t;
 
 /* Of one thread: what end events need and do not tell. */
 typedef struct {
@@ -60,21 +63,27 @@ typedef struct {
         uint64_t untold; /* both: 0 = it is in nothing whose end may not be told */
     };
     ompp_time_t lock_since; /* 0 = it will only be counted */
-    bool has_role;          /* its place among the threads is known */
-    bool serves_nested;     /* that was in a nested team, and may be in another one each time */
+    bool left;              /* the barrier of the region that it has forked, and is in: the join ends its part */
+    role_t role;
 } ompp_ompt_self_t;
 
 static __thread ompp_ompt_self_t self __attribute__((tls_model("initial-exec")));
 
 static ompt_set_callback_t set_callback;
-static ompt_get_parallel_info_t get_parallel_info;
-static ompt_get_task_info_t get_task_info;
 
 /* ---- Where it is in the program ---------------------------------------------------------------------------------- */
 
-static ompp_region_ref_t region_at(ompp_construct_t construct, const void *code)
+static __attribute__((noinline)) ompp_region_ref_t region_at_slow(ompp_construct_t construct, const void *code)
 {
     return ompp_region_at(construct, ompp_code_of(construct, code), NULL);
+}
+
+/* A place that this thread has met is right, and none of the library's. */
+static inline ompp_region_ref_t region_at(ompp_construct_t construct, const void *code)
+{
+    const ompp_region_ref_t region = ompp_region_met_at(construct, code);
+
+    return __builtin_expect(region != 0, 1) ? region : region_at_slow(construct, code);
 }
 
 static void ends_at(ompp_region_ref_t region, const void *code)
@@ -105,31 +114,20 @@ static inline void flush_failed_lock(void)
     if (__builtin_expect(self.lock != 0, 0)) flush_failed_lock_slow();
 }
 
-/*
- * Where a parallel region was met: what the library says, and when it says nothing (libomp 19 does so now and then with
- * inner teams), the return address of the library's own frame, which it has noted as the one the task entered it by.
- */
-static const void *fork_code(const ompt_frame_t *frame, const void *code)
-{
-    void *const *entered = frame ? frame->enter_frame.ptr : NULL;
-    uintptr_t above = (uintptr_t)entered - (uintptr_t)__builtin_frame_address(0);
-    unsigned kind = frame ? (unsigned)frame->enter_frame_flags & ~(unsigned)ompt_frame_application : 0;
-
-    if (code || !entered || above > MAX_LIBRARY_STACK || (uintptr_t)entered % sizeof(void *)) return code;
-    return kind == 0 || kind == ompt_frame_framepointer ? entered[1] : NULL;
-}
-
 /* Data of a task that is not measured; that of an implicit task is 0. */
 #define UNMEASURED 2u
 static ompp_task_t handle_of(const ompt_data_t *task) { return task && task->value != UNMEASURED ? task->value : 0; }
 
 static bool has_untied; /* an untied task has been created */
 
+/* As a relaxed load, which compilers do not make part of a comparison. */
+static inline bool some_untied(void) { return __builtin_expect(*(const volatile bool *)&has_untied, 0); }
+
 /* A part of an untied task ends without an event when another thread has the task already: what the thread runs now
  * tells. */
 static inline void runs_now(const ompt_data_t *task, ompp_time_t t)
 {
-    if (__builtin_expect(!__atomic_load_n(&has_untied, __ATOMIC_RELAXED), 1)) return;
+    if (!some_untied()) return;
     if (task && task->value != UNMEASURED && !(task->value & 1)) ompp_event_task_current(task->value, t);
 }
 
@@ -138,42 +136,39 @@ static inline void runs_now(const ompt_data_t *task, ompp_time_t t)
 static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel, unsigned requested,
                               int flags, const void *code)
 {
-    ompp_construct_t construct = flags & ompt_parallel_league ? OMPP_CONSTRUCT_TEAMS : OMPP_CONSTRUCT_PARALLEL;
+    const ompp_construct_t construct = flags & ompt_parallel_league ? OMPP_CONSTRUCT_TEAMS : OMPP_CONSTRUCT_PARALLEL;
+    ompp_team_t *team = (ompp_team_t *)&own_team;
 
     (void)requested;
-    code = fork_code(frame, code);
-    runs_now(task, ompp_event_now());
-    parallel->ptr = &own_team;
-    if (!self.league_begins && !ompp_code_is_runtime(code)) {
-        ompp_region_ref_t region = region_at(construct, code);
-        parallel->ptr = ompp_event_fork(region, ompp_event_now());
+    if (__builtin_expect(!code, 0)) code = ompp_ask_fork_code(frame);
+    if (some_untied()) runs_now(task, ompp_event_now());
+    if (__builtin_expect(!self.league_begins && !ompp_code_is_runtime(code), 1)) {
+        const ompp_region_ref_t region = region_at(construct, code);
+        team = ompp_event_fork(region, ompp_event_now());
     }
+    parallel->ptr = team;
     self.league_begins = false;
-    if (self.nforks < MAX_FORKS) self.forks[self.nforks] = (ompp_ompt_fork_t){code, parallel->ptr};
+    if (self.nforks < MAX_FORKS) self.forks[self.nforks] = (ompp_ompt_fork_t){code, team};
     self.nforks++;
 }
 
 static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *code)
 {
-    (void)task;
-    (void)flags;
-    (void)code;
+    (void)task, (void)flags, (void)code;
     if (!self.nforks) return;
     self.nforks--;
     ompp_team_t *team = self.nforks < MAX_FORKS ? self.forks[self.nforks].team : team_of(parallel);
     if (!is_own_team(team)) ompp_event_join(team, ompp_event_now());
 }
 
-/* A team inside another one that has more than one thread. Asked once per thread, of those that serve such teams each
- * time. */
-static bool is_nested(void)
+/* Asked once per thread, of those that serve nested teams each time. */
+static __attribute__((noinline)) bool is_nested_slow(void)
 {
-    ompt_data_t *data;
-    int size;
+    const bool nested = ompp_ask_is_nested();
 
-    for (int level = 1; get_parallel_info && get_parallel_info(level, &data, &size) == 2; level++)
-        if (size > 1) return true;
-    return false;
+    if (nested) self.role = ROLE_NESTED;
+    else if (self.role == ROLE_UNKNOWN) self.role = ROLE_OUTERMOST;
+    return nested;
 }
 
 /*
@@ -182,35 +177,46 @@ static bool is_nested(void)
  */
 static inline bool is_told_by_next_begin(void) { return self.nforks == 0 && !ompp_sync_follower(); }
 
+static __attribute__((noinline)) void implicit_task_begins(ompp_team_t *team, unsigned index, bool initial)
+{
+    const ompp_time_t t = ompp_event_now();
+    /* The initial task of a thread needs no frame, it is the root; that of a team of a league has the league's data. */
+    const bool own = is_own_team(team) || (initial && !team);
+
+    self.left = false;
+    self.league_begins = initial && team;
+    self.own_teams = self.own_teams << 1 | own;
+    if (own) return;
+    const bool nested = index > 0 && self.role != ROLE_OUTERMOST && is_nested_slow();
+    ompp_event_member_begin(team, index, nested, t);
+}
+
+static __attribute__((noinline)) void member_ends(void)
+{
+    flush_failed_lock();
+    ompp_event_member_end(ompp_event_now());
+}
+
+/* When the forking thread has left the barrier, there is no more to tell. */
 static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
                              unsigned team_size, unsigned index, int flags)
 {
-    (void)task;
-    (void)team_size;
+    (void)task, (void)team_size;
     if (endpoint == ompt_scope_begin) {
-        ompp_time_t t = ompp_event_now();
-        /* The initial task of a thread needs no frame, it is the root; that of a team of a league has the league's
-         * data. */
-        ompp_team_t *team = team_of(parallel);
-        bool own = is_own_team(team) || (flags & ompt_task_initial && !team);
-        self.league_begins = flags & ompt_task_initial && team;
-        self.own_teams = self.own_teams << 1 | own;
-        if (own) return;
-        bool nested = index > 0 && (!self.has_role || self.serves_nested) && is_nested();
-        self.serves_nested |= nested;
-        self.has_role |= index > 0;
-        ompp_event_member_begin(team, index, nested, t);
-    } else {
-        bool own = self.own_teams & 1;
-        self.own_teams >>= 1;
-        flush_failed_lock();
-        if (!own && !is_told_by_next_begin()) ompp_event_member_end(ompp_event_now());
+        implicit_task_begins(team_of(parallel), index, flags & ompt_task_initial);
+        return;
     }
+    const bool own = self.own_teams & 1;
+    self.own_teams >>= 1;
+    if (is_told_by_next_begin() || own || self.left) flush_failed_lock();
+    else member_ends();
 }
 
-static void member_barrier(bool begin, ompp_time_t t)
+static inline void member_barrier(bool begin, ompp_time_t t)
 {
-    if (!(self.own_teams & 1)) ompp_event_member_barrier(begin, t);
+    if (self.own_teams & 1) return;
+    if (!begin) self.left = self.nforks > 0;
+    ompp_event_member_barrier(begin, t);
 }
 
 /* ---- Worksharing ------------------------------------------------------------------------------------------------- */
@@ -235,22 +241,6 @@ static const struct {
     [ompt_work_loop_guided] = {OMPP_CONSTRUCT_LOOP, WORK_LOOP},
     [ompt_work_loop_other] = {OMPP_CONSTRUCT_LOOP, WORK_LOOP},
 };
-
-/*
- * How many sections this thread is handed out. libomp hands them out as a static schedule does, and tells neither which
- * nor how many (the dispatch event comes also where there is none).
- */
-static unsigned sections_here(uint64_t count)
-{
-    ompt_data_t *data;
-    ompt_frame_t *frame;
-    int size = 0, flags, thread = 0;
-
-    if (!get_parallel_info || !get_task_info || get_parallel_info(0, &data, &size) != 2 || size < 1 || count > 10000)
-        return 1;
-    if (get_task_info(0, &flags, &data, &frame, &data, &thread) != 2 || thread < 0) return 1;
-    return (unsigned)(count / (unsigned)size + ((unsigned)thread < count % (unsigned)size));
-}
 
 /*
  * Of a single construct that gcc has compiled, libomp does not tell the end. No barrier and no other worksharing
@@ -288,7 +278,7 @@ static void work_begin(ompp_construct_t construct, work_style_t style, uint64_t 
         self.singles++;
         ompp_event_phase(region, OMPP_PHASE_SINGLE, t);
     }
-    for (unsigned n = style == WORK_SECTIONS ? sections_here(count) : 0; n > 0; n--)
+    for (unsigned n = style == WORK_SECTIONS ? ompp_ask_sections(count) : 0; n > 0; n--)
         ompp_event_phase(region, OMPP_PHASE_SECTION, t);
 }
 
@@ -309,17 +299,21 @@ static void work_end(ompp_construct_t construct, work_style_t style, const void 
     else ompp_event_exit_or_barrier(region, t);
 }
 
-/* Who gets which iterations is decided as the loop goes; of a static schedule it is not, although dispatch events
- * come. */
-static void loop(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompp_time_t t)
+/*
+ * For those that follow waiting. Who gets which iterations is decided as the loop goes; of a static schedule it is not,
+ * although dispatch events come.
+ */
+static __attribute__((noinline)) void follow_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompp_time_t t)
 {
-    const bool dynamic = work != ompt_work_loop && work != ompt_work_loop_static;
+    const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
+    const bool dynamic =
+        works[work].construct == OMPP_CONSTRUCT_LOOP && work != ompt_work_loop && work != ompt_work_loop_static;
 
-    if (dynamic && endpoint == ompt_scope_begin)
-        ompp_sync_wait(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), t);
-    if (dynamic && endpoint == ompt_scope_end)
-        ompp_sync_publish(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), t);
-    self.dynamic_loop = dynamic && endpoint == ompt_scope_begin;
+    if (dynamic && endpoint == ompt_scope_begin) ompp_sync_wait(OMPP_SYNC_CHUNK, team, t);
+    if (dynamic && endpoint == ompt_scope_end) ompp_sync_publish(OMPP_SYNC_CHUNK, team, t);
+    if (works[work].construct == OMPP_CONSTRUCT_LOOP) self.dynamic_loop = dynamic && endpoint == ompt_scope_begin;
+    if (works[work].construct == OMPP_CONSTRUCT_SINGLE && endpoint == ompt_scope_begin)
+        ompp_sync_publish(OMPP_SYNC_FIRST, team, t);
 }
 
 static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
@@ -330,9 +324,7 @@ static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_
     (void)parallel;
     runs_now(task, t);
     if ((unsigned)work >= sizeof works / sizeof works[0] || works[work].style == WORK_NONE) return;
-    if (works[work].construct == OMPP_CONSTRUCT_LOOP) loop(work, endpoint, t);
-    if (works[work].construct == OMPP_CONSTRUCT_SINGLE && endpoint == ompt_scope_begin)
-        ompp_sync_publish(OMPP_SYNC_FIRST, (uint64_t)(uintptr_t)ompp_event_team(), t);
+    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) follow_work(work, endpoint, t);
     if (endpoint != ompt_scope_end) work_begin(works[work].construct, works[work].style, count, code, t);
     if (endpoint != ompt_scope_begin) work_end(works[work].construct, works[work].style, code, t);
 }
@@ -347,9 +339,7 @@ static void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, omp
     if (endpoint == ompt_scope_begin) {
         ompp_event_enter(region_at(OMPP_CONSTRUCT_MASTER, code), t);
     } else {
-        ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_MASTER);
-        ends_at(region, code);
-        ompp_event_exit(region, t);
+        ends_at(ompp_event_exit_innermost(OMPP_CONSTRUCT_MASTER, t), code);
     }
 }
 
@@ -361,9 +351,8 @@ static void plain_sync(ompp_construct_t construct, bool begin, const void *code,
         ompp_region_ref_t region = region_at(construct, code);
         ompp_event_enter(region, t);
     } else {
-        ompp_region_ref_t region = ompp_event_innermost(construct);
+        ompp_region_ref_t region = ompp_event_exit_innermost(construct, t);
         if (construct == OMPP_CONSTRUCT_TASKGROUP && !ompp_code_is_runtime(code)) ends_at(region, code);
-        ompp_event_exit(region, t);
     }
 }
 
@@ -436,6 +425,15 @@ static __attribute__((noinline)) void sync_region(ompt_sync_region_t kind, bool 
     }
 }
 
+static __attribute__((noinline)) void explicit_barrier_now(bool begin, const void *code)
+{
+    explicit_barrier(begin, code, ompp_event_now());
+}
+
+static __attribute__((noinline)) void work_barrier_now(bool begin) { work_barrier(begin, ompp_event_now()); }
+static __attribute__((noinline)) void member_arrives(void) { member_barrier(true, ompp_event_now()); }
+static __attribute__((noinline)) void member_leaves(void) { member_barrier(false, ompp_event_now()); }
+
 /*
  * Barriers, while the thread is in nothing whose end the library does not tell. Workers are told that they leave the
  * one at a team's end when the region is over.
@@ -446,12 +444,19 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
     const bool begin = endpoint == ompt_scope_begin;
 
     (void)parallel;
-    if (__builtin_expect(self.untold || __atomic_load_n(&has_untied, __ATOMIC_RELAXED), 0))
+    if (__builtin_expect(self.untold != 0, 0) || some_untied()) {
         sync_region(kind, begin, task, code);
-    else if (kind == ompt_sync_region_barrier_explicit) explicit_barrier(begin, code, ompp_event_now());
-    else if (kind == ompt_sync_region_barrier_implicit_workshare) work_barrier(begin, ompp_event_now());
-    else if (kind != ompt_sync_region_barrier_implicit_parallel) sync_region(kind, begin, task, code);
-    else if (begin || !is_told_by_next_begin()) member_barrier(begin, ompp_event_now());
+        return;
+    }
+    switch ((int)kind) {
+    case ompt_sync_region_barrier_implicit_parallel:
+        if (begin) member_arrives();
+        else if (!is_told_by_next_begin()) member_leaves();
+        break;
+    case ompt_sync_region_barrier_explicit: explicit_barrier_now(begin, code); break;
+    case ompt_sync_region_barrier_implicit_workshare: work_barrier_now(begin); break;
+    default: sync_region(kind, begin, task, code);
+    }
 }
 
 /* The wait inside such a region. Told only to those who follow waiting. */
@@ -512,8 +517,7 @@ static void on_mutex_acquire(ompt_mutex_t kind, unsigned hint, unsigned impl, om
 {
     ompp_construct_t construct = mutex_construct(kind);
 
-    (void)hint;
-    (void)impl;
+    (void)hint, (void)impl;
     flush_failed_lock();
     if (construct == OMPP_CONSTRUCT_LOCK) {
         self.lock = ompp_region_lock((const void *)(uintptr_t)wait);
@@ -551,8 +555,7 @@ static void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void
 /* A nest lock that the thread holds already: its acquire event was no acquisition, and no failed one either. */
 static void on_nest_lock(ompt_scope_endpoint_t endpoint, ompt_wait_id_t wait, const void *code)
 {
-    (void)wait;
-    (void)code;
+    (void)wait, (void)code;
     if (endpoint == ompt_scope_begin) self.lock = 0;
 }
 
@@ -613,9 +616,8 @@ static void on_dispatch(ompt_data_t *parallel, ompt_data_t *task, ompt_dispatch_
 static void on_task_create(ompt_data_t *encountering, const ompt_frame_t *frame, ompt_data_t *task, int flags,
                            int dependences, const void *code)
 {
-    (void)frame;
-    (void)dependences;
-    runs_now(encountering, ompp_event_now());
+    (void)frame, (void)dependences;
+    if (some_untied()) runs_now(encountering, ompp_event_now());
     if (flags & ompt_task_taskwait) {
         /* A wait for dependences: taskwait depend, or an undeferred task before it begins. on_task_schedule() tells its
          * end. */
@@ -646,7 +648,7 @@ static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt
     ompp_task_t before = handle_of(prior), after = handle_of(next);
     ompp_time_t t = ompp_event_now();
 
-    if (status == ompt_taskwait_complete) ompp_event_exit(ompp_event_innermost(OMPP_CONSTRUCT_TASKWAIT), t);
+    if (status == ompt_taskwait_complete) ompp_event_exit_innermost(OMPP_CONSTRUCT_TASKWAIT, t);
     if (status == ompt_task_early_fulfill || status == ompt_task_late_fulfill || status == ompt_taskwait_complete)
         return;
     runs_now(prior, t);
@@ -697,11 +699,9 @@ static const struct {
 
 static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *tool)
 {
-    (void)device;
-    (void)tool;
+    (void)device, (void)tool;
     set_callback = (ompt_set_callback_t)lookup("ompt_set_callback");
-    get_parallel_info = (ompt_get_parallel_info_t)lookup("ompt_get_parallel_info");
-    get_task_info = (ompt_get_task_info_t)lookup("ompt_get_task_info");
+    ompp_ask_start(lookup);
     if (!set_callback) return 0;
     ompp_code_start((const void *)(uintptr_t)lookup);
     /*

@@ -21,29 +21,21 @@
 
 enum { STACK_DEPTH = 24, KNOWN_BITS = 8 };
 
-typedef struct {
-    uintptr_t low, high; /* loaded segments of a module */
-} range_t;
-
-static range_t runtime_range, our_range;
+ompp_code_range_t ompp_code_runtime;
+static ompp_code_range_t our_range;
 static __thread bool is_first __attribute__((tls_model("initial-exec"))); /* libomp's first thread */
 /* Places of the first thread that the stack has confirmed: addresses, with the construct in the highest byte. */
 static uintptr_t known[1 << KNOWN_BITS];
 
-static bool is_in(const range_t *range, const void *code)
-{
-    return (uintptr_t)code >= range->low && (uintptr_t)code < range->high;
-}
-
 typedef struct {
     const void *address;
-    range_t range;
+    ompp_code_range_t range;
 } range_search_t;
 
 static int match_range(struct dl_phdr_info *info, size_t size, void *argument)
 {
     range_search_t *search = argument;
-    range_t range = {UINTPTR_MAX, 0};
+    ompp_code_range_t range = {UINTPTR_MAX, 0};
 
     (void)size;
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -53,12 +45,12 @@ static int match_range(struct dl_phdr_info *info, size_t size, void *argument)
         if (start < range.low) range.low = start;
         if (start + p->p_memsz > range.high) range.high = start + p->p_memsz;
     }
-    if (!is_in(&range, search->address)) return 0;
+    if (!ompp_code_is_in(&range, search->address)) return 0;
     search->range = range;
     return 1;
 }
 
-static range_t range_of(const void *address)
+static ompp_code_range_t range_of(const void *address)
 {
     range_search_t search = {.address = address};
 
@@ -70,13 +62,11 @@ void ompp_code_start(const void *in_runtime)
 {
     void *frame;
 
-    runtime_range = range_of(in_runtime);
+    ompp_code_runtime = range_of(in_runtime);
     our_range = range_of(known);
     is_first = true;
     (void)backtrace(&frame, 1); /* the first call loads the unwinder: not in the middle of the program */
 }
-
-bool ompp_code_is_runtime(const void *code) { return is_in(&runtime_range, code); }
 
 const void *ompp_code_by_stack(const void *code)
 {
@@ -87,8 +77,8 @@ const void *ompp_code_by_stack(const void *code)
     bool seen = false;
 
     for (int i = 0; i < n; i++) {
-        if (is_in(&runtime_range, stack[i])) seen = true;
-        else if (seen && !is_in(&our_range, stack[i])) return stack[i];
+        if (ompp_code_is_runtime(stack[i])) seen = true;
+        else if (seen && !ompp_code_is_in(&our_range, stack[i])) return stack[i];
     }
     return code;
 }
@@ -99,7 +89,7 @@ void ompp_code_unloaded(uintptr_t low, uintptr_t high)
         const uintptr_t code = known[i] & PLACE_CODE;
         if (code >= low && code < high) known[i] = 0;
     }
-    if (runtime_range.low >= low && runtime_range.high <= high) runtime_range = (range_t){0, 0};
+    if (ompp_code_runtime.low >= low && ompp_code_runtime.high <= high) ompp_code_runtime = (ompp_code_range_t){0, 0};
 }
 
 static const void *first_thread_code(ompp_construct_t construct, const void *code)
@@ -115,6 +105,6 @@ static const void *first_thread_code(ompp_construct_t construct, const void *cod
 
 const void *ompp_code_of(ompp_construct_t construct, const void *code)
 {
-    if (__builtin_expect(!code || is_in(&runtime_range, code), 0)) return ompp_code_by_stack(code);
+    if (__builtin_expect(!code || ompp_code_is_runtime(code), 0)) return ompp_code_by_stack(code);
     return is_first ? first_thread_code(construct, code) : code;
 }

@@ -16,8 +16,19 @@ void ompp_code_start(const void *in_runtime);
 /** \brief A library is gone: places at its addresses [low, high) are not known any more. */
 void ompp_code_unloaded(uintptr_t low, uintptr_t high);
 
+typedef struct {
+    uintptr_t low, high; /* loaded segments of a module */
+} ompp_code_range_t;
+
+extern ompp_code_range_t ompp_code_runtime; /* the OpenMP runtime's */
+
+static inline bool ompp_code_is_in(const ompp_code_range_t *range, const void *code)
+{
+    return (uintptr_t)code >= range->low && (uintptr_t)code < range->high;
+}
+
 /** \brief Whether an address lies in the OpenMP runtime. */
-bool ompp_code_is_runtime(const void *code);
+static inline bool ompp_code_is_runtime(const void *code) { return ompp_code_is_in(&ompp_code_runtime, code); }
 
 /**
  * \brief Where a construct was met.

@@ -128,7 +128,7 @@ bool ompp_plugins_expect_events(void)
     loaded_t loaded = {false, false};
 
     dl_iterate_phdr(note_library, &loaded);
-    return loaded.parallel && is_meant();
+    return loaded.parallel && !loaded.hooks && is_meant(); /* hooks begin by themselves */
 }
 
 bool ompp_plugins_need_no_events(void)

@@ -22,7 +22,10 @@ void ompp_plugins_start(void);
  */
 void ompp_plugins_at_load(void);
 
-/** \brief Whether this program is meant to be measured (by its link or launch) and has a library of OpenMP or MPI. */
+/**
+ * \brief Whether this program is meant to be measured, by its link or launch, and has a library of OpenMP or MPI. Not
+ *        with hooks for loads and stores: they are to begin before.
+ */
 bool ompp_plugins_expect_events(void);
 
 /** \brief Whether something was asked for that a report has without events, too: data, counters, gains. */

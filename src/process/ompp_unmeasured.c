@@ -83,7 +83,7 @@ static bool is_asked(void)
 
     if (preloaded && strstr(preloaded, "libompp")) return false;
     ompp_env_read();
-    return strcmp(ompp_env.causal, "off") != 0;
+    return strcmp(ompp_env.causal, "off") != 0 || strcmp(ompp_env.efficiency, "full") == 0;
 }
 
 /*

@@ -10,6 +10,7 @@
 
 #include "analysis/ompp_efficiency.h"
 #include "analysis/ompp_ideal.h"
+#include "analysis/ompp_ideal_clocks.h"
 #include "analysis/ompp_outline.h"
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_whatif.h"
@@ -369,13 +370,27 @@ static void put_pop(const ompp_text_t *t, const ompp_pop_t *pop)
     fprintf(t->out, ",%f,%f,%f", pop->parallel, pop->balance, pop->communication);
 }
 
+/* Not known: empty. */
+static void put_division(const ompp_text_t *t, const ompp_pop_t *pop)
+{
+    const double values[] = {pop->serialisation, pop->transfer, pop->low, pop->high};
+
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        if (values[i] > 0) fprintf(t->out, ",%f", values[i]);
+        else putc(',', t->out);
+}
+
 /* Times in whole ns, which add up: Thread ns = Useful ns + all losses. The run has no region. */
 static void put_efficiencies(const ompp_text_t *t, const ompp_efficiency_t *all, size_t n)
 {
+    static const char *const levels[] = {"", "MPI ", "OpenMP "};
+
     fputs("##BEG ompp efficiency\nThread ns,Threads,Ranks,Useful ns,Parallel,Balance,Communication,MPI,MPI balance,"
           "MPI communication,OpenMP,OpenMP balance,OpenMP communication",
           t->out);
     for (unsigned lost = 0; lost < OMPP_LOST_NUM; lost++) fprintf(t->out, ",%s ns", ompp_lost_rows[lost].name);
+    for (unsigned level = 0; level < 3; level++)
+        fprintf(t->out, ",%1$sserialisation,%1$stransfer,%1$stransfer low,%1$stransfer high", levels[level]);
     fputs(",Region,Type,File,Begin,End,Name\n", t->out);
     for (size_t i = 0; i < n; i++) {
         const ompp_efficiency_t *e = &all[i];
@@ -385,6 +400,9 @@ static void put_efficiencies(const ompp_text_t *t, const ompp_efficiency_t *all,
         put_pop(t, &e->mpi);
         put_pop(t, &e->openmp);
         for (unsigned lost = 0; lost < OMPP_LOST_NUM; lost++) fprintf(t->out, ",%" PRIu64, e->lost_ns[lost]);
+        put_division(t, &e->all);
+        put_division(t, &e->mpi);
+        put_division(t, &e->openmp);
         putc(',', t->out);
         if (e->region != OMPP_NONE) put_region(t, e->region);
         else fputs(",,,,,\n", t->out);
@@ -445,6 +463,21 @@ static int put_ideal(const ompp_text_t *t)
     return rc;
 }
 
+/* Of the run; To, From empty: of several ranks together. */
+static void put_messages(const ompp_text_t *t)
+{
+    if (!t->profile->nmessages) return;
+    fputs("##BEG ompp messages\nFrom,To,Messages,Bytes\n", t->out);
+    for (size_t i = 0; i < t->profile->nmessages; i++) {
+        const ompp_message_t *m = &t->profile->messages[i];
+        if (m->from != OMPP_NONE) fprintf(t->out, "%" PRIu32, m->from);
+        putc(',', t->out);
+        if (m->to != OMPP_NONE) fprintf(t->out, "%" PRIu32, m->to);
+        fprintf(t->out, ",%" PRIu64 ",%" PRIu64 "\n", m->messages, m->bytes);
+    }
+    fputs("##END ompp messages\n\n", t->out);
+}
+
 /* "a b" of the bits. */
 static void put_flags(const ompp_text_t *t, const ompp_whatif_result_t *r)
 {
@@ -480,7 +513,7 @@ static int put_whatif(const ompp_text_t *t)
     size_t n;
     int rc;
 
-    if (t->profile->whatif.mode == OMPP_WHATIF_OFF) return 0;
+    if (t->profile->whatif.mode == OMPP_WHATIF_OFF || ompp_whatif_is_unasked(t->profile)) return 0;
     rc = ompp_analysis_whatif(t->profile, &results, &n);
     if (rc) return rc;
     fprintf(t->out, "##BEG ompp what-if\nMode,%s\n", ompp_whatif_modes[t->profile->whatif.mode]);
@@ -538,6 +571,7 @@ int ompp_report_csv(const ompp_profile_t *profile, bool full, FILE *out)
         if (rc == 0) rc = put_properties(&t);
         if (rc == 0) rc = put_efficiency(&t);
         if (rc == 0) rc = put_ideal(&t);
+        if (rc == 0) put_messages(&t);
         if (rc == 0) rc = ompp_text_data_csv(&t);
         if (rc == 0) rc = ompp_text_cache_csv(&t);
         if (rc == 0) rc = ompp_text_samples_csv(&t, profile);

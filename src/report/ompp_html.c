@@ -62,10 +62,10 @@ static void put_sections(ompp_html_t *h, ompp_text_t *t, const ompp_profile_t *p
                     {"outside", outside}, {"tasks", tasks},     {"loops", loops},       {"never", never},
                     {"data", data},       {"cache", cache},     {"ideal", ideal},       {"whatif", whatif}};
 
-    ompp_html_open(h, "sections", '{');
+    ompp_json_open(&h->json, "sections", '{');
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
         ompp_html_section(h, sections[i].key, t, sections[i].write, profile);
-    ompp_html_close(h, '}');
+    ompp_json_close(&h->json, '}');
 }
 
 /* ---- The run ----------------------------------------------------------------------------------------------------- */
@@ -74,17 +74,17 @@ static void put_run(ompp_html_t *h, const ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
 
-    ompp_html_text(h, "application", t->app);
-    ompp_html_text(h, "version", ompp_profile_text(p, p->version));
-    ompp_html_text(h, "source", ompp_profile_text(p, p->source));
-    ompp_html_text(h, "end", ompp_text_type(p));
-    ompp_html_number(h, "mpi", p->mpi);
-    ompp_html_number(h, "ranks", p->nranks);
-    ompp_html_number(h, "rest", p->nrest);
-    ompp_html_number(h, "slots", t->nslots);
-    ompp_html_number(h, "duration", t->duration_ns);
-    ompp_html_number(h, "outside", ompp_analysis_outside_ns(p, t->paths));
-    ompp_html_real(h, "basis", ompp_analysis_basis(p));
+    ompp_json_string(&h->json, "application", t->app);
+    ompp_json_string(&h->json, "version", ompp_profile_text(p, p->version));
+    ompp_json_string(&h->json, "source", ompp_profile_text(p, p->source));
+    ompp_json_string(&h->json, "end", ompp_text_type(p));
+    ompp_json_number(&h->json, "mpi", p->mpi);
+    ompp_json_number(&h->json, "ranks", p->nranks);
+    ompp_json_number(&h->json, "rest", p->nrest);
+    ompp_json_number(&h->json, "slots", t->nslots);
+    ompp_json_number(&h->json, "duration", t->duration_ns);
+    ompp_json_number(&h->json, "outside", ompp_analysis_outside_ns(p, t->paths));
+    ompp_json_real(&h->json, "basis", ompp_analysis_basis(p));
 }
 
 static bool put_ranks(ompp_html_t *h, const ompp_text_t *t)
@@ -94,19 +94,19 @@ static bool put_ranks(ompp_html_t *h, const ompp_text_t *t)
 
     if (!times) return false;
     if (p->nranks_kept) ompp_analysis_rank_times(p, t->paths, times);
-    ompp_html_open(h, "rank", '[');
+    ompp_json_open(&h->json, "rank", '[');
     for (size_t r = 0; r < p->nranks_kept; r++) {
-        ompp_html_open(h, NULL, '{');
-        ompp_html_number(h, "rank", p->ranks[r].rank);
-        ompp_html_text(h, "host", ompp_profile_text(p, p->ranks[r].host));
-        ompp_html_number(h, "threads", p->ranks[r].nthreads);
-        ompp_html_number(h, "duration", p->ranks[r].duration_ns);
-        ompp_html_number(h, "parallel", times[r].parallel_ns);
-        ompp_html_number(h, "mpi", times[r].mpi_ns);
-        ompp_html_number(h, "serial", times[r].serial_ns);
-        ompp_html_close(h, '}');
+        ompp_json_open(&h->json, NULL, '{');
+        ompp_json_number(&h->json, "rank", p->ranks[r].rank);
+        ompp_json_string(&h->json, "host", ompp_profile_text(p, p->ranks[r].host));
+        ompp_json_number(&h->json, "threads", p->ranks[r].nthreads);
+        ompp_json_number(&h->json, "duration", p->ranks[r].duration_ns);
+        ompp_json_number(&h->json, "parallel", times[r].parallel_ns);
+        ompp_json_number(&h->json, "mpi", times[r].mpi_ns);
+        ompp_json_number(&h->json, "serial", times[r].serial_ns);
+        ompp_json_close(&h->json, '}');
     }
-    ompp_html_close(h, ']');
+    ompp_json_close(&h->json, ']');
     free(times);
     return true;
 }
@@ -117,81 +117,91 @@ static bool put_ranks(ompp_html_t *h, const ompp_text_t *t)
 static void put_part(ompp_html_t *h, const char *name, const char *kind, uint64_t ns, const char *meaning)
 {
     if (!ns) return;
-    ompp_html_open(h, NULL, '{');
-    ompp_html_text(h, "name", name);
-    ompp_html_text(h, "kind", kind);
-    ompp_html_number(h, "time", ns);
-    ompp_html_text(h, "meaning", meaning);
-    ompp_html_close(h, '}');
+    ompp_json_open(&h->json, NULL, '{');
+    ompp_json_string(&h->json, "name", name);
+    ompp_json_string(&h->json, "kind", kind);
+    ompp_json_number(&h->json, "time", ns);
+    ompp_json_string(&h->json, "meaning", meaning);
+    ompp_json_close(&h->json, '}');
 }
 
 /* level: how deep it stands below the rows before. */
 static void put_ratio(ompp_html_t *h, unsigned level, const char *name, double value, const char *meaning)
 {
-    ompp_html_open(h, NULL, '{');
-    ompp_html_number(h, "level", level);
-    ompp_html_text(h, "name", name);
-    ompp_html_real(h, "value", value);
-    ompp_html_text(h, "meaning", meaning);
-    ompp_html_close(h, '}');
+    ompp_json_open(&h->json, NULL, '{');
+    ompp_json_number(&h->json, "level", level);
+    ompp_json_string(&h->json, "name", name);
+    ompp_json_real(&h->json, "value", value);
+    ompp_json_string(&h->json, "meaning", meaning);
+    ompp_json_close(&h->json, '}');
 }
 
-/* meanings: of the efficiency, of its balance, of its communication. */
+/* meanings: of the efficiency, its balance, its communication, the serialisation and transfer of that. */
 static void put_pop(ompp_html_t *h, unsigned level, const char *name, const ompp_pop_t *pop,
-                    const char *const meanings[3])
+                    const char *const meanings[5])
 {
     put_ratio(h, level, name, pop->parallel, meanings[0]);
     put_ratio(h, level + 1, "Load balance", pop->balance, meanings[1]);
     put_ratio(h, level + 1, "Communication efficiency", pop->communication, meanings[2]);
+    if (!pop->transfer) return;
+    put_ratio(h, level + 2, "Serialisation efficiency", pop->serialisation, meanings[3]);
+    put_ratio(h, level + 2, "Transfer efficiency", pop->transfer, meanings[4]);
 }
 
 /* Of the run, or of a user region. */
 static void put_ratios(ompp_html_t *h, const ompp_text_t *t, const ompp_efficiency_t *e)
 {
     static const char *const all[] = {"work / time of all threads = load balance x communication efficiency",
-                                      "mean work of a thread / the most of one",
-                                      "the most work of a thread / duration"},
+                                      "mean work of a thread / the most of one", "the most work of a thread / duration",
+                                      "the most work of a thread / duration on virtual clocks on which MPI and the "
+                                      "OpenMP runtime take no time",
+                                      "duration on these clocks / duration"},
                              *const mpi[] = {"the same of ranks, where all that is not lost between ranks is work",
-                                             "mean of a rank / the most of one", "the most of a rank / duration"},
+                                             "mean of a rank / the most of one", "the most of a rank / duration",
+                                             "the most of a rank / duration on virtual clocks on which MPI takes no "
+                                             "time",
+                                             "duration on these clocks / duration"},
                              *const openmp[] = {"parallel efficiency / that of MPI", "load balance / that of MPI",
-                                                "communication efficiency / that of MPI"};
+                                                "communication efficiency / that of MPI",
+                                                "serialisation efficiency / that of MPI",
+                                                "transfer efficiency / that of MPI"};
 
-    ompp_html_open(h, NULL, '{');
-    if (e->region != OMPP_NONE) ompp_html_number(h, "region", e->region);
-    ompp_html_number(h, "time", e->thread_ns);
-    ompp_html_number(h, "work", e->useful_ns);
-    ompp_html_number(h, "threads", e->nthreads);
-    ompp_html_open(h, "ratios", '[');
+    ompp_json_open(&h->json, NULL, '{');
+    if (e->region != OMPP_NONE) ompp_json_number(&h->json, "region", e->region);
+    ompp_json_number(&h->json, "time", e->thread_ns);
+    ompp_json_number(&h->json, "work", e->useful_ns);
+    ompp_json_number(&h->json, "threads", e->nthreads);
+    ompp_json_open(&h->json, "ratios", '[');
     put_pop(h, 0, "Parallel efficiency", &e->all, all);
     if (t->profile->mpi) {
         put_pop(h, 1, "MPI parallel efficiency", &e->mpi, mpi);
         put_pop(h, 1, "OpenMP parallel efficiency", &e->openmp, openmp);
     }
-    ompp_html_close(h, ']');
-    ompp_html_close(h, '}');
+    ompp_json_close(&h->json, ']');
+    ompp_json_close(&h->json, '}');
 }
 
 static void put_losses(ompp_html_t *h, const ompp_loss_t *losses, size_t n)
 {
-    ompp_html_open(h, "lost", '[');
+    ompp_json_open(&h->json, "lost", '[');
     for (unsigned l = 0; l < OMPP_LOST_NUM; l++) {
-        ompp_html_open(h, NULL, '[');
-        ompp_html_text(h, NULL, ompp_lost_rows[l].name);
-        ompp_html_text(h, NULL, ompp_lost_rows[l].text);
-        ompp_html_close(h, ']');
+        ompp_json_open(&h->json, NULL, '[');
+        ompp_json_string(&h->json, NULL, ompp_lost_rows[l].name);
+        ompp_json_string(&h->json, NULL, ompp_lost_rows[l].text);
+        ompp_json_close(&h->json, ']');
     }
-    ompp_html_close(h, ']');
-    ompp_html_open(h, "losses", '['); /* kind, region (-1: none), rank (-1: none), time, that of the rank */
+    ompp_json_close(&h->json, ']');
+    ompp_json_open(&h->json, "losses", '['); /* kind, region (-1: none), rank (-1: none), time, that of the rank */
     for (size_t i = 0; i < n; i++) {
-        ompp_html_open(h, NULL, '[');
-        ompp_html_number(h, NULL, losses[i].lost);
-        ompp_html_real(h, NULL, losses[i].region == OMPP_NONE ? -1 : (double)losses[i].region);
-        ompp_html_real(h, NULL, losses[i].rank == OMPP_NONE ? -1 : (double)losses[i].rank);
-        ompp_html_number(h, NULL, losses[i].lost_ns);
-        ompp_html_number(h, NULL, losses[i].rank_ns);
-        ompp_html_close(h, ']');
+        ompp_json_open(&h->json, NULL, '[');
+        ompp_json_number(&h->json, NULL, losses[i].lost);
+        ompp_json_real(&h->json, NULL, losses[i].region == OMPP_NONE ? -1 : (double)losses[i].region);
+        ompp_json_real(&h->json, NULL, losses[i].rank == OMPP_NONE ? -1 : (double)losses[i].rank);
+        ompp_json_number(&h->json, NULL, losses[i].lost_ns);
+        ompp_json_number(&h->json, NULL, losses[i].rank_ns);
+        ompp_json_close(&h->json, ']');
     }
-    ompp_html_close(h, ']');
+    ompp_json_close(&h->json, ']');
 }
 
 static bool put_efficiency(ompp_html_t *h, const ompp_text_t *t)
@@ -202,18 +212,18 @@ static bool put_efficiency(ompp_html_t *h, const ompp_text_t *t)
 
     if (ompp_analysis_efficiency(t->profile, t->paths, &all, &n, &losses, &nlosses) != 0) return false;
     if (n) {
-        ompp_html_open(h, "efficiency", '{');
-        ompp_html_open(h, "of", '[');
+        ompp_json_open(&h->json, "efficiency", '{');
+        ompp_json_open(&h->json, "of", '[');
         for (size_t i = 0; i < n; i++) put_ratios(h, t, &all[i]);
-        ompp_html_close(h, ']');
-        ompp_html_open(h, "parts", '[');
+        ompp_json_close(&h->json, ']');
+        ompp_json_open(&h->json, "parts", '[');
         put_part(h, "work", "work", all[0].useful_ns, "what is not lost");
         for (unsigned l = 0; l < OMPP_LOST_NUM; l++)
             put_part(h, ompp_lost_rows[l].text, ompp_lost_rows[l].name, all[0].lost_ns[l],
                      ompp_lost_rows[l].level == OMPP_LEVEL_MPI ? "between ranks" : "between threads of a rank");
-        ompp_html_close(h, ']');
+        ompp_json_close(&h->json, ']');
         put_losses(h, losses, nlosses);
-        ompp_html_close(h, '}');
+        ompp_json_close(&h->json, '}');
     }
     free(all);
     free(losses);
@@ -222,15 +232,15 @@ static bool put_efficiency(ompp_html_t *h, const ompp_text_t *t)
 
 static void put_overhead(ompp_html_t *h, const ompp_text_overhead_t *line, bool sum)
 {
-    ompp_html_open(h, NULL, '{');
-    if (!sum) ompp_html_number(h, "region", line->values.region);
-    if (!sum) ompp_html_number(h, "wall", line->values.wall_ns);
-    ompp_html_number(h, "total", line->values.total_ns);
-    ompp_html_number(h, "lost", line->sum_ns);
-    ompp_html_open(h, "classes", '[');
-    for (unsigned c = 0; c < OMPP_CLASS_NUM; c++) ompp_html_number(h, NULL, line->values.class_ns[c]);
-    ompp_html_close(h, ']');
-    ompp_html_close(h, '}');
+    ompp_json_open(&h->json, NULL, '{');
+    if (!sum) ompp_json_number(&h->json, "region", line->values.region);
+    if (!sum) ompp_json_number(&h->json, "wall", line->values.wall_ns);
+    ompp_json_number(&h->json, "total", line->values.total_ns);
+    ompp_json_number(&h->json, "lost", line->sum_ns);
+    ompp_json_open(&h->json, "classes", '[');
+    for (unsigned c = 0; c < OMPP_CLASS_NUM; c++) ompp_json_number(&h->json, NULL, line->values.class_ns[c]);
+    ompp_json_close(&h->json, ']');
+    ompp_json_close(&h->json, '}');
 }
 
 static bool put_overheads(ompp_html_t *h, const ompp_text_t *t)
@@ -238,18 +248,18 @@ static bool put_overheads(ompp_html_t *h, const ompp_text_t *t)
     ompp_text_overheads_t o;
 
     if (ompp_text_overhead_lines(t, &o) != 0) return false;
-    ompp_html_open(h, "overheads", '{');
-    ompp_html_number(h, "coverage", o.coverage_ns);
-    ompp_html_open(h, "classes", '[');
-    for (unsigned c = 0; c < OMPP_CLASS_NUM; c++) ompp_html_text(h, NULL, ompp_classes[c].title);
-    ompp_html_close(h, ']');
-    ompp_html_open(h, "regions", '[');
+    ompp_json_open(&h->json, "overheads", '{');
+    ompp_json_number(&h->json, "coverage", o.coverage_ns);
+    ompp_json_open(&h->json, "classes", '[');
+    for (unsigned c = 0; c < OMPP_CLASS_NUM; c++) ompp_json_string(&h->json, NULL, ompp_classes[c].title);
+    ompp_json_close(&h->json, ']');
+    ompp_json_open(&h->json, "regions", '[');
     for (size_t i = 0; i < o.n; i++) put_overhead(h, &o.lines[i], false);
-    ompp_html_close(h, ']');
-    ompp_html_open(h, "sum", '[');
+    ompp_json_close(&h->json, ']');
+    ompp_json_open(&h->json, "sum", '[');
     put_overhead(h, &o.sum, true);
-    ompp_html_close(h, ']');
-    ompp_html_close(h, '}');
+    ompp_json_close(&h->json, ']');
+    ompp_json_close(&h->json, '}');
     free(o.lines);
     return true;
 }
@@ -262,37 +272,60 @@ static bool put_advice(ompp_html_t *h, const ompp_text_t *t)
     size_t n, listed = 0;
 
     if (ompp_analysis_properties(t->profile, t->paths, &findings, &n) != 0) return false;
-    ompp_html_open(h, "advice", '[');
+    ompp_json_open(&h->json, "advice", '[');
     for (; listed < n && ompp_text_is_listed(t, &findings[listed]); listed++) {
-        ompp_html_open(h, NULL, '{');
-        ompp_html_text(h, "name", ompp_properties[findings[listed].property].name);
-        ompp_html_number(h, "lost", findings[listed].lost_ns);
-        if (findings[listed].region != OMPP_NONE) ompp_html_number(h, "region", findings[listed].region);
+        ompp_json_open(&h->json, NULL, '{');
+        ompp_json_string(&h->json, "name", ompp_properties[findings[listed].property].name);
+        ompp_json_number(&h->json, "lost", findings[listed].lost_ns);
+        if (findings[listed].region != OMPP_NONE) ompp_json_number(&h->json, "region", findings[listed].region);
         char *text = ompp_text_advice(t, &findings[listed]);
-        ompp_html_text(h, "text", text ? text : "");
+        ompp_json_string(&h->json, "text", text ? text : "");
         free(text);
-        ompp_html_close(h, '}');
+        ompp_json_close(&h->json, '}');
     }
-    ompp_html_close(h, ']');
-    ompp_html_number(h, "unlisted", n - listed);
+    ompp_json_close(&h->json, ']');
+    ompp_json_number(&h->json, "unlisted", n - listed);
     free(findings);
     return true;
+}
+
+/* ---- Messages ---------------------------------------------------------------------------------------------------- */
+
+static void put_rank(ompp_html_t *h, uint32_t rank)
+{
+    ompp_json_real(&h->json, NULL, rank == OMPP_NONE ? -1 : (double)rank);
+}
+
+static void put_messages(ompp_html_t *h, const ompp_profile_t *p)
+{
+    if (!p->nmessages) return;
+    ompp_json_open(&h->json, "messages", '['); /* from, to (-1: several together), messages, bytes */
+    for (size_t i = 0; i < p->nmessages; i++) {
+        ompp_json_open(&h->json, NULL, '[');
+        put_rank(h, p->messages[i].from);
+        put_rank(h, p->messages[i].to);
+        ompp_json_number(&h->json, NULL, p->messages[i].messages);
+        ompp_json_number(&h->json, NULL, p->messages[i].bytes);
+        ompp_json_close(&h->json, ']');
+    }
+    ompp_json_close(&h->json, ']');
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
 static bool put_data(ompp_html_t *h, ompp_text_t *t, const ompp_profile_t *profile, bool source)
 {
-    ompp_html_open(h, NULL, '{');
-    ompp_html_number(h, "format", FORMAT);
+    ompp_json_open(&h->json, NULL, '{');
+    ompp_json_number(&h->json, "format", FORMAT);
     put_run(h, t);
     bool ok = put_ranks(h, t);
     put_sections(h, t, profile);
     ok = ok && put_efficiency(h, t) && put_overheads(h, t) && put_advice(h, t);
     ompp_html_regions(h, profile, t);
     ok = ok && ompp_html_paths(h, t) && ompp_html_rows(h, t);
-    ok = ok && ompp_html_whatif(h, t->profile) && ompp_html_samples(h, profile, source);
-    ompp_html_close(h, '}');
+    put_messages(h, t->profile);
+    ok = ok && ompp_html_data(h, t) && ompp_html_whatif(h, t->profile) && ompp_html_samples(h, profile, source);
+    ompp_json_close(&h->json, '}');
     return ompp_html_finish(h) && ok;
 }
 

@@ -1,12 +1,10 @@
 /**
  * \file
- * JSON, compressed and in base64 while it is written: what the page unpacks.
+ * A stream for the data of the page: compressed and in base64 while it is written. The page unpacks it.
  */
-#include "base/ompp_utf8.h"
+#define _GNU_SOURCE /* fopencookie */
 #include "report/ompp_html_priv.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,13 +34,12 @@ static void encode(ompp_html_t *h, bool end)
 
 /* ---- Compression ------------------------------------------------------------------------------------------------- */
 
-static void compress_plain(ompp_html_t *h, bool end)
+static void compress_bytes(ompp_html_t *h, const char *bytes, size_t n, bool end)
 {
     int rc = Z_OK;
 
-    h->deflate.next_in = h->plain;
-    h->deflate.avail_in = (uInt)h->nplain;
-    h->nplain = 0;
+    h->deflate.next_in = (const unsigned char *)bytes;
+    h->deflate.avail_in = (uInt)n;
     while (!h->failed && (h->deflate.avail_in || (end && rc != Z_STREAM_END))) {
         h->deflate.next_out = h->packed + h->npacked;
         h->deflate.avail_out = (uInt)(sizeof h->packed - h->npacked);
@@ -54,101 +51,45 @@ static void compress_plain(ompp_html_t *h, bool end)
     if (end) encode(h, true);
 }
 
-static void put(ompp_html_t *h, const char *bytes, size_t n)
+/* What is written to the stream of h->json comes here, OMPP_HTML_ROOM bytes at a time. */
+static ssize_t take(void *cookie, const char *bytes, size_t n)
 {
-    for (size_t taken; n; bytes += taken, n -= taken) {
-        taken = sizeof h->plain - h->nplain < n ? sizeof h->plain - h->nplain : n;
-        memcpy(h->plain + h->nplain, bytes, taken);
-        h->nplain += taken;
-        if (h->nplain == sizeof h->plain) compress_plain(h, false);
-    }
+    ompp_html_t *h = cookie;
+
+    compress_bytes(h, bytes, n, false);
+    return h->failed ? 0 : (ssize_t)n;
 }
 
 ompp_html_t *ompp_html_new(FILE *out)
 {
     ompp_html_t *h = calloc(1, sizeof *h);
 
-    if (h && deflateInit(&h->deflate, Z_DEFAULT_COMPRESSION) != Z_OK) {
-        free(h);
-        return NULL;
+    if (!h) return NULL;
+    h->out = out;
+    h->json.plain = true;
+    h->json.out = fopencookie(h, "w", (cookie_io_functions_t){.write = take});
+    if (h->json.out && deflateInit(&h->deflate, Z_DEFAULT_COMPRESSION) == Z_OK) {
+        setvbuf(h->json.out, h->plain, _IOFBF, sizeof h->plain);
+        return h;
     }
-    if (h) h->out = out;
-    return h;
+    if (h->json.out) fclose(h->json.out);
+    free(h);
+    return NULL;
 }
 
 bool ompp_html_finish(ompp_html_t *h)
 {
-    compress_plain(h, true);
+    if (fflush(h->json.out) != 0) h->failed = true;
+    compress_bytes(h, "", 0, true);
     return !h->failed;
 }
 
 void ompp_html_free(ompp_html_t *h)
 {
-    if (h) deflateEnd(&h->deflate);
+    if (!h) return;
+    fclose(h->json.out);
+    deflateEnd(&h->deflate);
     free(h);
-}
-
-/* ---- JSON -------------------------------------------------------------------------------------------------------- */
-
-static void put_string(ompp_html_t *h, const char *text)
-{
-    uint32_t code;
-
-    put(h, "\"", 1);
-    while (*text) {
-        const size_t n = ompp_utf8_next(text, &code);
-        if (*text == '\t') put(h, "\\t", 2);
-        else if (n == 0) put(h, "?", 1);
-        else if (code == '"' || code == '\\') put(h, code == '"' ? "\\\"" : "\\\\", 2);
-        else put(h, text, n);
-        text += n ? n : 1;
-    }
-    put(h, "\"", 1);
-}
-
-static void begin_value(ompp_html_t *h, const char *key)
-{
-    if (h->comma) put(h, ",", 1);
-    h->comma = true;
-    if (!key) return;
-    put_string(h, key);
-    put(h, ":", 1);
-}
-
-void ompp_html_open(ompp_html_t *h, const char *key, char bracket)
-{
-    begin_value(h, key);
-    put(h, &bracket, 1);
-    h->comma = false;
-}
-
-void ompp_html_close(ompp_html_t *h, char bracket)
-{
-    put(h, &bracket, 1);
-    h->comma = true;
-}
-
-void ompp_html_text(ompp_html_t *h, const char *key, const char *text)
-{
-    begin_value(h, key);
-    put_string(h, text);
-}
-
-void ompp_html_number(ompp_html_t *h, const char *key, uint64_t value)
-{
-    char digits[32];
-
-    begin_value(h, key);
-    put(h, digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value));
-}
-
-void ompp_html_real(ompp_html_t *h, const char *key, double value)
-{
-    char digits[40];
-
-    begin_value(h, key);
-    if (isfinite(value)) put(h, digits, (size_t)snprintf(digits, sizeof digits, "%.9g", value));
-    else put(h, "null", 4);
 }
 
 /* ---- Text -------------------------------------------------------------------------------------------------------- */
@@ -157,16 +98,16 @@ void ompp_html_lines(ompp_html_t *h, const char *key, const char *text)
 {
     char line[4096];
 
-    ompp_html_open(h, key, '[');
+    ompp_json_open(&h->json, key, '[');
     while (*text) {
         const size_t n = strcspn(text, "\n"), kept = n < sizeof line ? n : sizeof line - 1;
         memcpy(line, text, kept);
         line[kept] = '\0';
         if (kept && line[kept - 1] == '\r') line[kept - 1] = '\0';
-        ompp_html_text(h, NULL, line);
+        ompp_json_string(&h->json, NULL, line);
         text += n + (text[n] == '\n');
     }
-    ompp_html_close(h, ']');
+    ompp_json_close(&h->json, ']');
 }
 
 void ompp_html_section(ompp_html_t *h, const char *key, ompp_text_t *t, ompp_html_write_fn *write, const void *what)

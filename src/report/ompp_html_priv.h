@@ -5,8 +5,10 @@
 #ifndef OMPP_HTML_PRIV_H
 #define OMPP_HTML_PRIV_H
 
+#include "base/ompp_json.h"
 #include "report/ompp_text_priv.h"
 
+#define ZLIB_CONST
 #include <zlib.h>
 
 #define OMPP_HTML_ROOM 32768u /* bytes that are kept before they are compressed, or written */
@@ -14,30 +16,20 @@
 /** A page being written. */
 typedef struct {
     FILE *out;
+    ompp_json_t json; /* what is compressed, and written to out */
     z_stream deflate;
-    size_t nplain, npacked;
-    bool comma;  /* a value stands before the next one */
+    size_t npacked;
     bool failed; /* out of memory; what follows is not written */
-    unsigned char plain[OMPP_HTML_ROOM], packed[OMPP_HTML_ROOM];
+    char plain[OMPP_HTML_ROOM];
+    unsigned char packed[OMPP_HTML_ROOM];
 } ompp_html_t;
 
-/** \return owned, ompp_html_unpack(); NULL when out of memory. */
+/** \return owned, ompp_html_free(); NULL when out of memory. */
 ompp_html_t *ompp_html_new(FILE *out);
 
 /** \brief Writes what is left. \return false when out of memory at any time. */
 bool ompp_html_finish(ompp_html_t *html);
 void ompp_html_free(ompp_html_t *html);
-
-/**
- * Values of JSON; key: NULL in a list. bracket: '{' or '[', and what closes it.
- * Text: bytes that are not UTF-8 and control characters other than tabs become '?'.
- * Numbers that are not finite become null.
- */
-void ompp_html_open(ompp_html_t *html, const char *key, char bracket);
-void ompp_html_close(ompp_html_t *html, char bracket);
-void ompp_html_text(ompp_html_t *html, const char *key, const char *text);
-void ompp_html_number(ompp_html_t *html, const char *key, uint64_t value);
-void ompp_html_real(ompp_html_t *html, const char *key, double value);
 
 /** \brief The lines of a text as a list of texts. */
 void ompp_html_lines(ompp_html_t *html, const char *key, const char *text);
@@ -55,6 +47,9 @@ bool ompp_html_rows(ompp_html_t *html, ompp_text_t *t);
 
 /** \brief Samples, with the call paths of their own. \param[in] source  whether text of source files goes along. */
 bool ompp_html_samples(ompp_html_t *html, const ompp_profile_t *profile, bool source);
+
+/** \brief Data structures by region, and what misses in simulated caches. \return false when out of memory. */
+bool ompp_html_data(ompp_html_t *html, const ompp_text_t *t);
 
 /** \brief Gains with their intervals. \return false when out of memory. */
 bool ompp_html_whatif(ompp_html_t *html, const ompp_profile_t *profile);

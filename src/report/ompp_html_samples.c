@@ -21,15 +21,15 @@
 
 static void put_table(ompp_html_t *h, const char *key, const ompp_sampled_t *rows, size_t n)
 {
-    ompp_html_open(h, key, '['); /* region, own, all */
+    ompp_json_open(&h->json, key, '['); /* region, own, all */
     for (size_t i = 0; i < n; i++) {
-        ompp_html_open(h, NULL, '[');
-        ompp_html_number(h, NULL, rows[i].index);
-        ompp_html_number(h, NULL, rows[i].own_ns);
-        ompp_html_number(h, NULL, rows[i].all_ns);
-        ompp_html_close(h, ']');
+        ompp_json_open(&h->json, NULL, '[');
+        ompp_json_number(&h->json, NULL, rows[i].index);
+        ompp_json_number(&h->json, NULL, rows[i].own_ns);
+        ompp_json_number(&h->json, NULL, rows[i].all_ns);
+        ompp_json_close(&h->json, ']');
     }
-    ompp_html_close(h, ']');
+    ompp_json_close(&h->json, ']');
 }
 
 static bool is_shown(const ompp_profile_t *p, const ompp_samples_t *s, uint32_t node)
@@ -56,30 +56,30 @@ static bool put_tree(ompp_html_t *h, const ompp_profile_t *p, const ompp_samples
 
     if (ok) {
         find_own(p, s, own);
-        ompp_html_open(h, "tree", '{');
-        ompp_html_open(h, "parent", '[');
-        ompp_html_number(h, NULL, 0);
+        ompp_json_open(&h->json, "tree", '{');
+        ompp_json_open(&h->json, "parent", '[');
+        ompp_json_number(&h->json, NULL, 0);
         for (uint32_t i = 1; i < p->nnodes; i++) {
             if (!is_shown(p, s, i)) continue;
             place[i] = n++;
-            ompp_html_number(h, NULL, place[p->nodes[i].parent]);
+            ompp_json_number(&h->json, NULL, place[p->nodes[i].parent]);
         }
-        ompp_html_close(h, ']');
-        ompp_html_open(h, "region", '[');
-        ompp_html_number(h, NULL, 0);
+        ompp_json_close(&h->json, ']');
+        ompp_json_open(&h->json, "region", '[');
+        ompp_json_number(&h->json, NULL, 0);
         for (uint32_t i = 1; i < p->nnodes; i++)
-            if (place[i]) ompp_html_number(h, NULL, p->nodes[i].region + 1);
-        ompp_html_close(h, ']');
-        ompp_html_open(h, "all", '[');
-        ompp_html_number(h, NULL, s->total_ns);
+            if (place[i]) ompp_json_number(&h->json, NULL, p->nodes[i].region + 1);
+        ompp_json_close(&h->json, ']');
+        ompp_json_open(&h->json, "all", '[');
+        ompp_json_number(&h->json, NULL, s->total_ns);
         for (uint32_t i = 1; i < p->nnodes; i++)
-            if (place[i]) ompp_html_number(h, NULL, s->inclusive_ns[i]);
-        ompp_html_close(h, ']');
-        ompp_html_open(h, "own", '[');
+            if (place[i]) ompp_json_number(&h->json, NULL, s->inclusive_ns[i]);
+        ompp_json_close(&h->json, ']');
+        ompp_json_open(&h->json, "own", '[');
         for (uint32_t i = 0; i < p->nnodes; i++)
-            if (place[i] || !i) ompp_html_number(h, NULL, own[i]);
-        ompp_html_close(h, ']');
-        ompp_html_close(h, '}');
+            if (place[i] || !i) ompp_json_number(&h->json, NULL, own[i]);
+        ompp_json_close(&h->json, ']');
+        ompp_json_close(&h->json, '}');
     }
     free(place);
     free(own);
@@ -88,24 +88,24 @@ static bool put_tree(ompp_html_t *h, const ompp_profile_t *p, const ompp_samples
 
 static bool put_samples(ompp_html_t *h, const ompp_profile_t *p, const ompp_samples_t *s)
 {
-    ompp_html_open(h, "samples", '{');
-    ompp_html_number(h, "count", s->total);
-    ompp_html_number(h, "time", s->total_ns);
-    ompp_html_number(h, "processor", ompp_samples_cpu_ns(p));
-    ompp_html_open(h, "owners", '[');
+    ompp_json_open(&h->json, "samples", '{');
+    ompp_json_number(&h->json, "count", s->total);
+    ompp_json_number(&h->json, "time", s->total_ns);
+    ompp_json_number(&h->json, "processor", ompp_samples_cpu_ns(p));
+    ompp_json_open(&h->json, "owners", '[');
     for (unsigned o = 0; o < OMPP_CODE_OWNERS; o++) {
         if (!s->owner_ns[o]) continue;
-        ompp_html_open(h, NULL, '[');
-        ompp_html_text(h, NULL, ompp_code_owner_names[o]);
-        ompp_html_number(h, NULL, s->owner_ns[o]);
-        ompp_html_close(h, ']');
+        ompp_json_open(&h->json, NULL, '[');
+        ompp_json_string(&h->json, NULL, ompp_code_owner_names[o]);
+        ompp_json_number(&h->json, NULL, s->owner_ns[o]);
+        ompp_json_close(&h->json, ']');
     }
-    ompp_html_close(h, ']');
+    ompp_json_close(&h->json, ']');
     put_table(h, "functions", s->functions, s->nfunctions);
     put_table(h, "loops", s->loops, s->nloops);
     put_table(h, "lines", s->lines, s->nlines);
     const bool ok = put_tree(h, p, s);
-    ompp_html_close(h, '}');
+    ompp_json_close(&h->json, '}');
     return ok;
 }
 
@@ -145,7 +145,7 @@ static void put_sources(ompp_html_t *h, const ompp_profile_t *p, bool *wanted)
 {
     size_t left = MOST_OF_ALL;
 
-    ompp_html_open(h, "sources", '{');
+    ompp_json_open(&h->json, "sources", '{');
     for (uint32_t r = 0; r < p->nregions && left; r++) {
         const ompp_str_t file = p->regions[r].file;
         if (!wanted[file]) continue;
@@ -156,7 +156,7 @@ static void put_sources(ompp_html_t *h, const ompp_profile_t *p, bool *wanted)
         ompp_html_lines(h, ompp_profile_text(p, file), text);
         free(text);
     }
-    ompp_html_close(h, '}');
+    ompp_json_close(&h->json, '}');
 }
 
 static bool put_all_sources(ompp_html_t *h, const ompp_profile_t *p, const ompp_samples_t *s)

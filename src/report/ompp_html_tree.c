@@ -17,18 +17,18 @@ static void put_files(ompp_html_t *h, const ompp_profile_t *p, uint32_t *index)
 {
     uint32_t n = 0;
 
-    ompp_html_open(h, "files", '[');
+    ompp_json_open(&h->json, "files", '[');
     for (uint32_t r = 0; r < p->nregions; r++) {
         const ompp_str_t file = p->regions[r].file;
         if (!file || file >= p->nstrings || index[file]) continue;
         index[file] = ++n;
-        ompp_html_text(h, NULL, ompp_profile_text(p, file));
+        ompp_json_string(&h->json, NULL, ompp_profile_text(p, file));
     }
-    ompp_html_close(h, ']');
-    ompp_html_open(h, "file", '['); /* 1-based; 0 = not known */
+    ompp_json_close(&h->json, ']');
+    ompp_json_open(&h->json, "file", '['); /* 1-based; 0 = not known */
     for (uint32_t r = 0; r < p->nregions; r++)
-        ompp_html_number(h, NULL, p->regions[r].file < p->nstrings ? index[p->regions[r].file] : 0);
-    ompp_html_close(h, ']');
+        ompp_json_number(&h->json, NULL, p->regions[r].file < p->nstrings ? index[p->regions[r].file] : 0);
+    ompp_json_close(&h->json, ']');
 }
 
 /* What a number of a region is, for a list of all. */
@@ -46,9 +46,9 @@ static void put_region_numbers(ompp_html_t *h, const ompp_profile_t *p)
     } lists[] = {{"number", number_of}, {"construct", construct_of}, {"begin", begin_of}, {"end", end_of}};
 
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        ompp_html_open(h, lists[i].key, '[');
-        for (uint32_t r = 0; r < p->nregions; r++) ompp_html_number(h, NULL, lists[i].value(&p->regions[r]));
-        ompp_html_close(h, ']');
+        ompp_json_open(&h->json, lists[i].key, '[');
+        for (uint32_t r = 0; r < p->nregions; r++) ompp_json_number(&h->json, NULL, lists[i].value(&p->regions[r]));
+        ompp_json_close(&h->json, ']');
     }
 }
 
@@ -73,34 +73,35 @@ void ompp_html_regions(ompp_html_t *h, const ompp_profile_t *p, const ompp_text_
         h->failed = true;
         return;
     }
-    ompp_html_open(h, "constructs", '[');
+    ompp_json_open(&h->json, "constructs", '[');
     for (unsigned c = 0; c < OMPP_CONSTRUCT_NUM; c++) {
-        ompp_html_open(h, NULL, '[');
-        ompp_html_text(h, NULL, ompp_constructs[c].full);
-        ompp_html_text(h, NULL, ompp_constructs[c].brief);
-        ompp_html_number(h, NULL, ompp_construct_is_path(c));
-        ompp_html_close(h, ']');
+        ompp_json_open(&h->json, NULL, '[');
+        ompp_json_string(&h->json, NULL, ompp_constructs[c].full);
+        ompp_json_string(&h->json, NULL, ompp_constructs[c].brief);
+        ompp_json_number(&h->json, NULL, ompp_construct_is_path(c));
+        ompp_json_close(&h->json, ']');
     }
-    ompp_html_close(h, ']');
-    ompp_html_open(h, "regions", '{');
+    ompp_json_close(&h->json, ']');
+    ompp_json_open(&h->json, "regions", '{');
     put_region_numbers(h, p);
     put_files(h, p, index);
-    ompp_html_open(h, "name", '[');
-    for (uint32_t r = 0; r < p->nregions; r++) ompp_html_text(h, NULL, name_of(p, &p->regions[r], room, sizeof room));
-    ompp_html_close(h, ']');
-    ompp_html_open(h, "place", '['); /* as the text report has it; "" = not executed */
-    for (uint32_t r = 0; r < p->nregions; r++) ompp_html_text(h, NULL, t->places[r] ? t->places[r] : "");
-    ompp_html_close(h, ']');
-    ompp_html_open(h, "module", '[');
+    ompp_json_open(&h->json, "name", '[');
+    for (uint32_t r = 0; r < p->nregions; r++)
+        ompp_json_string(&h->json, NULL, name_of(p, &p->regions[r], room, sizeof room));
+    ompp_json_close(&h->json, ']');
+    ompp_json_open(&h->json, "place", '['); /* as the text report has it; "" = not executed */
+    for (uint32_t r = 0; r < p->nregions; r++) ompp_json_string(&h->json, NULL, t->places[r] ? t->places[r] : "");
+    ompp_json_close(&h->json, ']');
+    ompp_json_open(&h->json, "module", '[');
     for (uint32_t r = 0; r < p->nregions; r++) {
         const uint32_t module = p->regions[r].module;
-        ompp_html_text(h, NULL,
-                       p->regions[r].file || module >= p->nmodules
-                           ? ""
-                           : ompp_path_last(ompp_profile_text(p, p->modules[module].path)));
+        ompp_json_string(&h->json, NULL,
+                         p->regions[r].file || module >= p->nmodules
+                             ? ""
+                             : ompp_path_last(ompp_profile_text(p, p->modules[module].path)));
     }
-    ompp_html_close(h, ']');
-    ompp_html_close(h, '}');
+    ompp_json_close(&h->json, ']');
+    ompp_json_close(&h->json, '}');
     free(index);
 }
 
@@ -145,10 +146,10 @@ static uint64_t class_of(const paths_t *p, uint32_t node, unsigned what) { retur
 static void put_nodes(ompp_html_t *h, const char *key, const paths_t *p, node_value_fn *value, unsigned what,
                       uint64_t root)
 {
-    ompp_html_open(h, key, '[');
-    ompp_html_number(h, NULL, root);
-    for (size_t i = 0; i < p->t->nordered; i++) ompp_html_number(h, NULL, value(p, p->t->nodes[i], what));
-    ompp_html_close(h, ']');
+    ompp_json_open(&h->json, key, '[');
+    ompp_json_number(&h->json, NULL, root);
+    for (size_t i = 0; i < p->t->nordered; i++) ompp_json_number(&h->json, NULL, value(p, p->t->nodes[i], what));
+    ompp_json_close(&h->json, ']');
 }
 
 static bool is_all_zero(const paths_t *p, node_value_fn *value, unsigned what)
@@ -163,10 +164,10 @@ static void open_metric(ompp_html_t *h, const char *title, const char *meaning, 
     static const char *const units[OMPP_UNIT_NUM] = {
         [OMPP_UNIT_NS] = "ns", [OMPP_UNIT_COUNT] = "count", [OMPP_UNIT_BYTES] = "bytes"};
 
-    ompp_html_open(h, NULL, '{');
-    ompp_html_text(h, "title", title);
-    ompp_html_text(h, "meaning", meaning);
-    ompp_html_text(h, "unit", units[unit]);
+    ompp_json_open(&h->json, NULL, '{');
+    ompp_json_string(&h->json, "title", title);
+    ompp_json_string(&h->json, "meaning", meaning);
+    ompp_json_string(&h->json, "unit", units[unit]);
 }
 
 /* all: everything below counts, too; own: of the node alone. A list that is missing follows from the other one. */
@@ -174,36 +175,36 @@ static void put_metrics(ompp_html_t *h, const paths_t *p)
 {
     const ompp_text_t *t = p->t;
 
-    ompp_html_open(h, "metrics", '[');
+    ompp_json_open(&h->json, "metrics", '[');
     open_metric(h, "time", "time of all threads together", OMPP_UNIT_NS);
     put_nodes(h, "all", p, exec_of, 0, t->duration_ns * t->nslots);
     put_nodes(h, "own", p, own_of, 0, 0);
-    ompp_html_close(h, '}');
+    ompp_json_close(&h->json, '}');
     open_metric(h, "executions", ompp_columns[OMPP_COLUMN_EXEC_C].meaning, OMPP_UNIT_COUNT);
     put_nodes(h, "own", p, column_of, OMPP_COLUMN_EXEC_C, 0);
-    ompp_html_close(h, '}');
+    ompp_json_close(&h->json, '}');
     for (unsigned c = 0; c < OMPP_CLASS_NUM; c++) {
         if (is_all_zero(p, class_of, c)) continue;
         open_metric(h, ompp_classes[c].title, ompp_classes[c].meaning, OMPP_UNIT_NS);
-        ompp_html_number(h, "loss", 1);
+        ompp_json_number(&h->json, "loss", 1);
         put_nodes(h, "own", p, class_of, c, 0);
-        ompp_html_close(h, '}');
+        ompp_json_close(&h->json, '}');
     }
     for (size_t i = 0; t->profile->mpi && i < ompp_nmpi_columns; i++) {
         const unsigned c = ompp_mpi_columns[i];
         if (is_all_zero(p, column_of, c)) continue;
         open_metric(h, ompp_columns[c].title, ompp_columns[c].meaning, ompp_columns[c].unit);
         put_nodes(h, "all", p, column_of, c, t->totals[0].value[c]);
-        ompp_html_close(h, '}');
+        ompp_json_close(&h->json, '}');
     }
     for (unsigned c = 0; c < t->ncounters; c++) {
         if (is_all_zero(p, counter_of, c)) continue;
         open_metric(h, t->counters[c].name, "", t->counters[c].unit);
         put_nodes(h, "all", p, counter_of, c, t->totals[0].counter[c]);
         put_nodes(h, "own", p, counter_own_of, c, t->totals[0].counter_exclusive[c]);
-        ompp_html_close(h, '}');
+        ompp_json_close(&h->json, '}');
     }
-    ompp_html_close(h, ']');
+    ompp_json_close(&h->json, ']');
 }
 
 bool ompp_html_paths(ompp_html_t *h, const ompp_text_t *t)
@@ -219,18 +220,18 @@ bool ompp_html_paths(ompp_html_t *h, const ompp_text_t *t)
     }
     for (uint32_t n = 1; n < p->nnodes; n++) ompp_analysis_classes(p, n, paths.classes[n]);
     for (size_t i = 0; i < t->nordered; i++) place[t->nodes[i]] = (uint32_t)i + 1;
-    ompp_html_open(h, "tree", '{');
-    ompp_html_open(h, "parent", '['); /* node 0 is the program; parents stand before their children */
-    ompp_html_number(h, NULL, 0);
-    for (size_t i = 0; i < t->nordered; i++) ompp_html_number(h, NULL, place[p->nodes[t->nodes[i]].parent]);
-    ompp_html_close(h, ']');
-    ompp_html_open(h, "region", '['); /* 1-based; 0 = the program */
-    ompp_html_number(h, NULL, 0);
-    for (size_t i = 0; i < t->nordered; i++) ompp_html_number(h, NULL, p->nodes[t->nodes[i]].region + 1);
-    ompp_html_close(h, ']');
+    ompp_json_open(&h->json, "tree", '{');
+    ompp_json_open(&h->json, "parent", '['); /* node 0 is the program; parents stand before their children */
+    ompp_json_number(&h->json, NULL, 0);
+    for (size_t i = 0; i < t->nordered; i++) ompp_json_number(&h->json, NULL, place[p->nodes[t->nodes[i]].parent]);
+    ompp_json_close(&h->json, ']');
+    ompp_json_open(&h->json, "region", '['); /* 1-based; 0 = the program */
+    ompp_json_number(&h->json, NULL, 0);
+    for (size_t i = 0; i < t->nordered; i++) ompp_json_number(&h->json, NULL, p->nodes[t->nodes[i]].region + 1);
+    ompp_json_close(&h->json, ']');
     put_nodes(h, "divisor", &paths, divisor_of, 0, t->nslots);
     put_metrics(h, &paths);
-    ompp_html_close(h, '}');
+    ompp_json_close(&h->json, '}');
     free(paths.classes);
     free(place);
     return true;
@@ -254,8 +255,8 @@ static int heaviest_first(const void *a, const void *b)
 static void put_value(ompp_html_t *h, const ompp_text_t *t, const ompp_text_column_t *column, const ompp_row_t *row)
 {
     if (column->kind == OMPP_TEXT_EVALUATOR)
-        ompp_html_real(h, NULL, ompp_eval_value(t->evaluators[column->id].eval, row));
-    else ompp_html_number(h, NULL, ompp_text_value(column, row));
+        ompp_json_real(&h->json, NULL, ompp_eval_value(t->evaluators[column->id].eval, row));
+    else ompp_json_number(&h->json, NULL, ompp_text_value(column, row));
 }
 
 static const char *title_of(const ompp_text_t *t, const ompp_text_column_t *column)
@@ -278,28 +279,28 @@ static size_t put_columns(ompp_html_t *h, const ompp_text_t *t, uint32_t region,
     const size_t n = ompp_text_columns(t, t->profile->regions[region].construct, false);
     size_t values = 0;
 
-    ompp_html_open(h, NULL, '{');
-    ompp_html_number(h, "region", region);
-    ompp_html_open(h, "columns", '[');
+    ompp_json_open(&h->json, NULL, '{');
+    ompp_json_number(&h->json, "region", region);
+    ompp_json_open(&h->json, "columns", '[');
     for (size_t c = 0; c < n; c++) {
         const ompp_text_column_t *column = &t->columns[c];
-        ompp_html_open(h, NULL, '{');
-        ompp_html_text(h, "title", title_of(t, column));
-        ompp_html_text(h, "unit", units[unit_of(t, column)]);
-        ompp_html_open(h, "sum", '[');
+        ompp_json_open(&h->json, NULL, '{');
+        ompp_json_string(&h->json, "title", title_of(t, column));
+        ompp_json_string(&h->json, "unit", units[unit_of(t, column)]);
+        ompp_json_open(&h->json, "sum", '[');
         put_value(h, t, column, &t->sums[0]);
-        ompp_html_close(h, ']');
-        if (each) ompp_html_open(h, "rows", '[');
+        ompp_json_close(&h->json, ']');
+        if (each) ompp_json_open(&h->json, "rows", '[');
         for (size_t i = 0; each && i < t->profile->nlocations; i++) {
             const ompp_row_t *row = &t->rows[t->order[i]];
             put_value(h, t, column, row);
             values += column->kind == OMPP_TEXT_EVALUATOR || ompp_text_value(column, row) != 0;
         }
-        if (each) ompp_html_close(h, ']');
-        ompp_html_close(h, '}');
+        if (each) ompp_json_close(&h->json, ']');
+        ompp_json_close(&h->json, '}');
     }
-    ompp_html_close(h, ']');
-    ompp_html_close(h, '}');
+    ompp_json_close(&h->json, ']');
+    ompp_json_close(&h->json, '}');
     return values;
 }
 
@@ -310,17 +311,17 @@ static void put_locations(ompp_html_t *h, const ompp_text_t *t)
                                         [OMPP_THREAD_NESTED] = "nested",
                                         [OMPP_THREAD_OTHER] = "own"};
 
-    ompp_html_open(h, "locations", '['); /* rank (-1: the rest), thread, kind */
+    ompp_json_open(&h->json, "locations", '['); /* rank (-1: the rest), thread, kind */
     for (size_t i = 0; i < t->profile->nlocations; i++) {
         const ompp_location_t *l = &t->profile->locations[t->order[i]];
-        ompp_html_open(h, NULL, '[');
-        if (l->rank == OMPP_NONE) ompp_html_real(h, NULL, -1);
-        else ompp_html_number(h, NULL, l->rank);
-        ompp_html_number(h, NULL, l->tid);
-        ompp_html_text(h, NULL, l->kind <= OMPP_THREAD_OTHER ? kinds[l->kind] : "");
-        ompp_html_close(h, ']');
+        ompp_json_open(&h->json, NULL, '[');
+        if (l->rank == OMPP_NONE) ompp_json_real(&h->json, NULL, -1);
+        else ompp_json_number(&h->json, NULL, l->rank);
+        ompp_json_number(&h->json, NULL, l->tid);
+        ompp_json_string(&h->json, NULL, l->kind <= OMPP_THREAD_OTHER ? kinds[l->kind] : "");
+        ompp_json_close(&h->json, ']');
     }
-    ompp_html_close(h, ']');
+    ompp_json_close(&h->json, ']');
 }
 
 static void sum_region(ompp_text_t *t, uint32_t region)
@@ -342,14 +343,14 @@ bool ompp_html_rows(ompp_html_t *h, ompp_text_t *t)
     }
     qsort(weights, t->nexecuted, sizeof *weights, heaviest_first);
     put_locations(h, t);
-    ompp_html_open(h, "tables", '[');
+    ompp_json_open(&h->json, "tables", '[');
     for (size_t i = 0; i < t->nexecuted && !h->failed; i++) {
         const bool each = values < MOST_VALUES;
         sum_region(t, weights[i].region);
         if (each) ompp_text_gather_region(t, weights[i].region);
         values += put_columns(h, t, weights[i].region, each);
     }
-    ompp_html_close(h, ']');
+    ompp_json_close(&h->json, ']');
     free(weights);
     return true;
 }

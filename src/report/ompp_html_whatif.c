@@ -4,6 +4,7 @@
  */
 #include "report/ompp_html_priv.h"
 
+#include "analysis/ompp_ideal_clocks.h"
 #include "analysis/ompp_whatif.h"
 
 #include <stdlib.h>
@@ -17,16 +18,16 @@ static const char *verdict_of(const ompp_whatif_result_t *r)
 
 static void put_gain(ompp_html_t *h, const ompp_gain_t *gain)
 {
-    ompp_html_open(h, NULL, '{');
-    ompp_html_real(h, "speedup", gain->permille / 1000.0);
-    ompp_html_real(h, "gain", gain->gain);
+    ompp_json_open(&h->json, NULL, '{');
+    ompp_json_real(&h->json, "speedup", gain->permille / 1000.0);
+    ompp_json_real(&h->json, "gain", gain->gain);
     if (gain->interval == OMPP_INTERVAL_KNOWN) {
-        ompp_html_real(h, "low", gain->low);
-        ompp_html_real(h, "high", gain->high);
+        ompp_json_real(&h->json, "low", gain->low);
+        ompp_json_real(&h->json, "high", gain->high);
     }
-    ompp_html_number(h, "chance", gain->chance);
-    ompp_html_number(h, "observations", gain->observations);
-    ompp_html_close(h, '}');
+    ompp_json_number(&h->json, "chance", gain->chance);
+    ompp_json_number(&h->json, "observations", gain->observations);
+    ompp_json_close(&h->json, '}');
 }
 
 /* Each once, with the names that XML has of it. */
@@ -34,32 +35,32 @@ static void put_warnings(ompp_html_t *h, unsigned flags)
 {
     bool seen[OMPP_WHATIF_WARNING_NUM] = {false};
 
-    ompp_html_open(h, "flags", '[');
+    ompp_json_open(&h->json, "flags", '[');
     for (unsigned i = 0; i < OMPP_WHATIF_FLAG_NUM; i++) {
         const unsigned warning = ompp_whatif_flags[i].warning;
         if (!(flags & 1u << i) || warning >= OMPP_WHATIF_WARNING_NUM || seen[warning]) continue;
         seen[warning] = true;
-        ompp_html_text(h, NULL, ompp_whatif_warnings[warning].name);
+        ompp_json_string(&h->json, NULL, ompp_whatif_warnings[warning].name);
     }
-    ompp_html_close(h, ']');
+    ompp_json_close(&h->json, ']');
 }
 
 static void put_result(ompp_html_t *h, const ompp_whatif_result_t *r)
 {
-    ompp_html_open(h, NULL, '{');
-    if (r->region != OMPP_NONE) ompp_html_number(h, "region", r->region);
-    if (r->inside != OMPP_NONE) ompp_html_number(h, "inside", r->inside);
-    ompp_html_real(h, "share", r->share);
-    ompp_html_real(h, "own", r->own);
-    ompp_html_real(h, "slope", r->slope);
-    ompp_html_real(h, "knee", r->knee / 1000.0);
-    ompp_html_text(h, "verdict", verdict_of(r));
+    ompp_json_open(&h->json, NULL, '{');
+    if (r->region != OMPP_NONE) ompp_json_number(&h->json, "region", r->region);
+    if (r->inside != OMPP_NONE) ompp_json_number(&h->json, "inside", r->inside);
+    ompp_json_real(&h->json, "share", r->share);
+    ompp_json_real(&h->json, "own", r->own);
+    ompp_json_real(&h->json, "slope", r->slope);
+    ompp_json_real(&h->json, "knee", r->knee / 1000.0);
+    ompp_json_string(&h->json, "verdict", verdict_of(r));
     put_warnings(h, r->flags);
-    ompp_html_open(h, "gains", '[');
+    ompp_json_open(&h->json, "gains", '[');
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
         if (r->gains[i].permille) put_gain(h, &r->gains[i]);
-    ompp_html_close(h, ']');
-    ompp_html_close(h, '}');
+    ompp_json_close(&h->json, ']');
+    ompp_json_close(&h->json, '}');
 }
 
 bool ompp_html_whatif(ompp_html_t *h, const ompp_profile_t *p)
@@ -67,16 +68,16 @@ bool ompp_html_whatif(ompp_html_t *h, const ompp_profile_t *p)
     ompp_whatif_result_t *results;
     size_t n;
 
-    if (p->whatif.mode == OMPP_WHATIF_OFF) return true;
+    if (p->whatif.mode == OMPP_WHATIF_OFF || ompp_whatif_is_unasked(p)) return true;
     if (ompp_analysis_whatif(p, &results, &n) != 0) return false;
-    ompp_html_open(h, "whatif", '{');
-    ompp_html_text(h, "mode", ompp_whatif_modes[p->whatif.mode]);
-    ompp_html_number(h, "time", p->whatif.time_ns);
-    ompp_html_text(h, "outside", OMPP_WHATIF_OUTSIDE);
-    ompp_html_open(h, "results", '[');
+    ompp_json_open(&h->json, "whatif", '{');
+    ompp_json_string(&h->json, "mode", ompp_whatif_modes[p->whatif.mode]);
+    ompp_json_number(&h->json, "time", p->whatif.time_ns);
+    ompp_json_string(&h->json, "outside", OMPP_WHATIF_OUTSIDE);
+    ompp_json_open(&h->json, "results", '[');
     for (size_t i = 0; i < n; i++) put_result(h, &results[i]);
-    ompp_html_close(h, ']');
-    ompp_html_close(h, '}');
+    ompp_json_close(&h->json, ']');
+    ompp_json_close(&h->json, '}');
     free(results);
     return true;
 }

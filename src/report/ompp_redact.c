@@ -132,8 +132,9 @@ static int longest_first(const void *a, const void *b)
 /* Numbers tell nothing; the report calculates with others. */
 static bool stays(const char *name, const char *value)
 {
-    static const char *const used[] = {"OMPP_CTR",        "OMPP_EVAL",       "OMPP_CAUSAL", "OMPP_COLLAPSE_LOCKS",
-                                       "OMPP_TEXT_LIMIT", "OMP_WAIT_POLICY", "PAPI",        "Samples"};
+    static const char *const used[] = {
+        "OMPP_CTR",        "OMPP_EVAL",       "OMPP_CAUSAL", "OMPP_EFFICIENCY", "OMPP_COLLAPSE_LOCKS",
+        "OMPP_TEXT_LIMIT", "OMP_WAIT_POLICY", "PAPI",        "Samples"};
 
     if (value[strspn(value, "0123456789.,-")] == '\0') return true;
     for (size_t i = 0; i < sizeof used / sizeof used[0]; i++)

@@ -64,10 +64,11 @@ int ompp_report_json(const ompp_profile_t *profile, const ompp_view_t *view, FIL
 int ompp_report_summary(const ompp_profile_t *profile, char *text, size_t size);
 
 /** Views of samples. */
-typedef enum { OMPP_BY_FLAT, OMPP_BY_CALLER, OMPP_BY_CALLEE, OMPP_BY_NUM } ompp_by_t;
+typedef enum { OMPP_BY_FLAT, OMPP_BY_CALLER, OMPP_BY_CALLEE, OMPP_BY_HOT, OMPP_BY_NUM } ompp_by_t;
 
 /**
- * \brief Writes what samples say: functions and lines; each function with its callers; the tree of calls.
+ * \brief Writes what samples say: functions and lines; each function with its callers; the tree of calls; of that the
+ *        path that has most of each row's time.
  * \param[in] full  also rows of less than half a percent, and of tables more than fifty.
  * \return 0 or -OMPP_E_NOMEM.
  */

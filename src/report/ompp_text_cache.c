@@ -5,13 +5,14 @@
 #include "report/ompp_text_priv.h"
 
 #include "analysis/ompp_cache_rows.h"
+#include "analysis/ompp_members.h"
 #include "base/ompp_error.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_WIDTH = 34, MOST_ROWS = 25, RATIO_WIDTH = 7 };
+enum { NAME_WIDTH = 34, MOST_ROWS = 25, MOST_MEMBERS = 5, RATIO_WIDTH = 7, MEMBER_ALL = 10000 };
 
 /* A column: values of the model, as a share of references, or of these values' first ones. */
 typedef struct {
@@ -91,7 +92,7 @@ static uint64_t weight(const ompp_cache_rows_t *rows, const ompp_cache_row_t *ro
             misses = row->values[MISSES(level)] + row->values[MISSES(level) + 1];
         return misses;
     }
-    ompp_cache_misses(rows, row, OMPP_CACHED_BURST_ROWS, &misses);
+    ompp_cache_misses(row, OMPP_CACHED_BURST_ROWS, &misses);
     return misses;
 }
 
@@ -125,10 +126,79 @@ static void put_row(const table_t *b, const ompp_cache_row_t *row)
         if (b->used[c]) put_share(b->t->out, value_of(&columns[c], row), whole_of(&columns[c], row), true);
     for (size_t i = 0; !b->rows->is_model && i < NSIZES; i++) {
         uint64_t misses = 0;
-        const bool known = ompp_cache_misses(b->rows, row, shown_sizes[i], &misses);
+        const bool known = ompp_cache_misses(row, shown_sizes[i], &misses);
         put_share(b->t->out, misses, row->loads + row->stores, known);
     }
     putc('\n', b->t->out);
+}
+
+static uint64_t part_of(uint64_t whole, uint32_t share)
+{
+    return (uint64_t)((unsigned __int128)whole * share / MEMBER_ALL);
+}
+
+/* Members that nine of ten references go to, when they are half of the bytes or less. \return false: they are more. */
+static bool hot_members(const ompp_profile_t *p, uint32_t object, char *names, size_t size, unsigned *bytes,
+                        unsigned *references)
+{
+    const char *rest = ompp_profile_text(p, p->objects[object - 1].origin);
+    ompp_member_share_t m;
+    size_t used = 0;
+
+    *bytes = *references = 0;
+    names[0] = '\0';
+    while (*references < MEMBER_ALL / 10 * 9 && ompp_members_next(&rest, &m) && used < size) {
+        used += (size_t)snprintf(names + used, size - used, "%s.%.*s", used ? ", " : "", m.name_length, m.name);
+        *bytes += m.bytes;
+        *references += m.references;
+    }
+    return *references >= MEMBER_ALL / 10 * 9 && *bytes <= MEMBER_ALL / 2;
+}
+
+/* Of structures that a twentieth of the misses, or of the references, belong to. */
+static void put_hot(const table_t *b)
+{
+    const ompp_profile_t *p = b->t->profile;
+    unsigned bytes, references;
+    uint64_t most = 0;
+    char names[160];
+
+    for (size_t i = 0; i < b->rows->n; i++)
+        if (b->rows->rows[i].region == OMPP_CACHE_ALL && !b->rows->rows[i].object)
+            most = weight(b->rows, &b->rows->rows[i]);
+    for (size_t i = 0; i < b->rows->n; i++) {
+        const ompp_cache_row_t *row = &b->rows->rows[i];
+        if (row->region != OMPP_CACHE_ALL || !row->object || row->object > p->nobjects ||
+            weight(b->rows, row) < most / 20 || !hot_members(p, row->object, names, sizeof names, &bytes, &references))
+            continue;
+        char *name = ompp_text_printable(ompp_profile_text(p, p->objects[row->object - 1].name), false);
+        fprintf(b->t->out, "%s: %u %% of the references go to %u %% of the bytes (%s).\n", name ? name : "",
+                (references + 50) / 100, (bytes + 50) / 100, names);
+        free(name);
+    }
+}
+
+/* What is known of the structure's members. */
+static void put_members(const table_t *b, const ompp_cache_row_t *row)
+{
+    const ompp_profile_t *p = b->t->profile;
+    const bool has = row->region == OMPP_CACHE_ALL && row->object && row->object <= p->nobjects;
+    const char *rest = has ? ompp_profile_text(p, p->objects[row->object - 1].origin) : "";
+    ompp_member_share_t m;
+    char text[64];
+
+    for (unsigned n = 0; n < MOST_MEMBERS && ompp_members_next(&rest, &m); n++) {
+        snprintf(text, sizeof text, ".%.*s, %u %% of bytes", m.name_length < 20 ? m.name_length : 20, m.name,
+                 (m.bytes + 50) / 100);
+        fprintf(b->t->out, "%6s   %-*s", "", NAME_WIDTH - 2, text);
+        const uint64_t references = part_of(row->loads + row->stores, m.references);
+        snprintf(text, sizeof text, "%" PRIu64, references);
+        ompp_layout_cell(b->t->out, OMPP_WIDTH_COUNTER, text);
+        for (unsigned level = 0; b->rows->is_model && level < 3; level++)
+            if (b->used[level])
+                put_share(b->t->out, part_of(value_of(&columns[level], row), m.misses[level]), references, true);
+        putc('\n', b->t->out);
+    }
 }
 
 static void put_titles(const table_t *b)
@@ -191,10 +261,12 @@ static void put_table(const table_t *b)
         if ((!whole && weight(rows, &rows->rows[i]) < most / 200) || shown >= MOST_ROWS) left++;
         else {
             put_row(b, &rows->rows[i]);
+            put_members(b, &rows->rows[i]);
             shown++;
         }
     }
     if (left) fprintf(b->t->out, "%zu more rows are in the CSV and XML reports.\n", left);
+    put_hot(b);
     putc('\n', b->t->out);
 }
 
@@ -238,7 +310,7 @@ static void put_csv_row(const table_t *b, const ompp_cache_row_t *row)
         fprintf(out, ",%" PRIu64, row->values[i]);
     for (unsigned size = 0; !b->rows->is_model && size < OMPP_CACHE_SIZES; size++) {
         uint64_t misses;
-        if (ompp_cache_misses(b->rows, row, size, &misses)) fprintf(out, ",%" PRIu64, misses);
+        if (ompp_cache_misses(row, size, &misses)) fprintf(out, ",%" PRIu64, misses);
         else fputs(",", out);
     }
     putc('\n', out);

@@ -33,6 +33,26 @@ static void put_line(const ompp_text_t *t, const ompp_efficiency_t *e)
     free(subject);
 }
 
+static void put_quotient(const ompp_text_t *t, const ompp_pop_t *pop)
+{
+    fprintf(t->out, "%.2f = %.2f x %.2f   ", pop->communication, pop->serialisation, pop->transfer);
+}
+
+/* Of the run, by ideal clocks. */
+static void put_division(const ompp_text_t *t, const ompp_efficiency_t *e)
+{
+    if (e->all.transfer <= 0) return;
+    put_quotient(t, &e->all);
+    if (t->profile->mpi) {
+        put_quotient(t, &e->mpi);
+        put_quotient(t, &e->openmp);
+    }
+    fputs("communication = serialisation x transfer", t->out);
+    if (e->is_estimate && e->all.high > 0) fprintf(t->out, " (estimate: %.2f - %.2f)", e->all.low, e->all.high);
+    else if (e->is_estimate) fputs(" (estimate, interval not known)", t->out);
+    putc('\n', t->out);
+}
+
 /* As large as it is printed, so that the parts make up the whole as they are printed, too. */
 static double rounded(double part) { return (double)(int64_t)(1e4 * part + (part < 0 ? -0.5 : 0.5)) / 1e4; }
 
@@ -164,6 +184,7 @@ int ompp_text_efficiency(ompp_text_t *t)
             t->profile->mpi ? "; all = MPI x OpenMP" : "");
     if (t->profile->mpi) fputs("all                  MPI                  OpenMP\n", t->out);
     for (size_t i = 0; i < n && i < REGIONS + 1; i++) put_line(t, &all[i]);
+    put_division(t, &all[0]);
     put_additive(t, &all[0]);
     put_losses(t, &all[0], losses, nlosses);
     putc('\n', t->out);

@@ -15,6 +15,7 @@
 static void put_gains(const ompp_text_t *t, const ompp_gain_range_t *gains)
 {
     const char *between = "not determined: ";
+    bool by_clocks = false;
 
     for (unsigned i = 0; i < OMPP_IDEAL_NUM; i++) {
         char low[16], high[16];
@@ -26,11 +27,13 @@ static void put_gains(const ompp_text_t *t, const ompp_gain_range_t *gains)
         fprintf(t->out, "%s\n                 (assumes: %s)\n", ompp_ideal_rows[i].text, ompp_ideal_rows[i].assumes);
     }
     for (unsigned i = 0; i < OMPP_IDEAL_NUM; i++) {
-        if (gains[i].known) continue;
+        if (gains[i].known || !gains[i].applies) continue;
         fprintf(t->out, "%s%s", between, ompp_ideal_rows[i].name);
         between = ", ";
+        by_clocks |= i == OMPP_IDEAL_LOCKS || i == OMPP_IDEAL_NETWORK;
     }
-    putc('\n', t->out);
+    if (by_clocks && t->profile->whatif.mode == OMPP_WHATIF_OFF) fputs(" (OMPP_EFFICIENCY=full tells more)", t->out);
+    if (*between == ',') putc('\n', t->out);
 }
 
 int ompp_text_ideal(ompp_text_t *t)

@@ -31,7 +31,7 @@ void ompp_path_place(const ompp_profile_t *p, const ompp_region_t *region, char 
 {
     const char *file = ompp_path_last(ompp_profile_text(p, region->file));
 
-    if (*file && region->construct == OMPP_CONSTRUCT_SOURCE_LOOP)
+    if (*file && region->construct == OMPP_CONSTRUCT_SOURCE_LOOP && !region->name)
         snprintf(out, size, "%s:%" PRIu32 "-%" PRIu32, file, region->begin, region->end);
     else if (*file) snprintf(out, size, "%s:%" PRIu32, file, region->begin);
     else if (region->module < p->nmodules)

@@ -109,8 +109,11 @@ static size_t put_parts(const ompp_text_t *t, const ompp_efficiency_t *e)
                           t->profile->nranks > 1 ? "idle: one thread of the rank works, or it has ended"
                                                  : "idle: one thread works alone");
     if (e->nthreads <= 1) return lines;
-    fprintf(t->out, "Parallel efficiency %.2f = load balance %.2f x communication efficiency %.2f\n", e->all.parallel,
+    fprintf(t->out, "Parallel efficiency %.2f = load balance %.2f x communication efficiency %.2f", e->all.parallel,
             e->all.balance, e->all.communication);
+    if (e->all.transfer > 0)
+        fprintf(t->out, " (serialisation %.2f x transfer %.2f)", e->all.serialisation, e->all.transfer);
+    putc('\n', t->out);
     return lines + 1;
 }
 

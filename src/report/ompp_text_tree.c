@@ -19,6 +19,7 @@
 #define WIDTH 80u
 #define LEAST 0.005 /* part of the whole that a row has at least */
 #define MOST_DEPTH 64u
+#define HOT 0.5 /* part of a row's value that the next row of the hot path has at least */
 
 /*
  * What is summed up: n numbers of each node, which the value of a row is computed from. Of samples that is one, ns; of
@@ -35,6 +36,7 @@ typedef struct {
     size_t ncounters;
     unsigned deepest; /* levels that are shown */
     bool adds;        /* values of rows add up to that of the row around them: they have percentages */
+    bool hot;         /* of each row the one alone that has most of its value */
     double total, least;
 } tree_t;
 
@@ -102,13 +104,24 @@ static void put_branch(const tree_t *tree, double own, const double *all, unsign
         snprintf(text, sizeof text, "%s", name);
     else if (r->construct == OMPP_CONSTRUCT_FUNCTION) snprintf(text, sizeof text, "%s %s", name, place);
     else if (r->construct == OMPP_CONSTRUCT_INLINED) snprintf(text, sizeof text, "%s, inlined at %s", name, place);
-    else if (r->construct == OMPP_CONSTRUCT_SOURCE_LOOP) snprintf(text, sizeof text, "[loop %s]", place);
+    else if (r->construct == OMPP_CONSTRUCT_SOURCE_LOOP)
+        snprintf(text, sizeof text, "[loop %s%s%s]", place, r->name ? " " : "", ompp_profile_text(tree->p, r->name));
     else if (ompp_constructs[r->construct].place == OMPP_PLACE_CALL)
         snprintf(text, sizeof text, "[%s %s]", ompp_profile_text(tree->p, r->name), place);
     else snprintf(text, sizeof text, "[%s %s]", ompp_constructs[r->construct].full, place);
     fprintf(tree->out, "%*s", (int)indent, "");
     ompp_path_put(tree->out, text, room);
     putc('\n', tree->out);
+}
+
+/* What has no row of its own, so that rows add up: all of it is in what they would stand for. */
+static void put_rest(const tree_t *tree, double value, bool inwards, unsigned depth, const char *what)
+{
+    const unsigned indent = depth < 20 ? 2 * depth : 40;
+
+    if (!tree->adds || value <= 0) return;
+    put_numbers(tree, value, inwards ? &value : NULL);
+    fprintf(tree->out, "%*s(%s)\n", (int)indent, "", what);
 }
 
 typedef struct {
@@ -136,25 +149,40 @@ static bool is_shown(const tree_t *tree, const uint64_t *numbers)
 
 /* ---- From the outermost function inwards ------------------------------------------------------------------------- */
 
+/* Children of a node that have a row, those with most first. \return owned; NULL: none, or *ok is false. */
+static branch_t *children_of(const tree_t *tree, uint32_t node, size_t *n, bool *ok)
+{
+    size_t all = 0;
+
+    *n = 0;
+    for (uint32_t c = tree->first[node]; c; c = tree->next[c]) all += is_shown(tree, all_of(tree, c));
+    branch_t *children = all ? malloc(all * sizeof *children) : NULL;
+    *ok = children || !all;
+    for (uint32_t c = tree->first[node]; children && c; c = tree->next[c])
+        if (is_shown(tree, all_of(tree, c))) children[(*n)++] = (branch_t){c, value_of(tree, all_of(tree, c))};
+    if (children) qsort(children, *n, sizeof *children, by_value);
+    return children;
+}
+
 static bool put_callees(const tree_t *tree, uint32_t node, unsigned depth)
 {
-    size_t n = 0;
-    bool ok = true;
+    const double own = node ? value_of(tree, own_of(tree, node)) : 0, all = value_of(tree, all_of(tree, node));
+    double rest = all - own;
+    size_t n;
+    bool ok;
 
-    for (uint32_t c = tree->first[node]; c; c = tree->next[c]) n += is_shown(tree, all_of(tree, c));
-    if (!n || depth == tree->deepest) return true;
-    branch_t *children = malloc(n * sizeof *children);
-    if (!children) return false;
-    n = 0;
-    for (uint32_t c = tree->first[node]; c; c = tree->next[c])
-        if (is_shown(tree, all_of(tree, c))) children[n++] = (branch_t){c, value_of(tree, all_of(tree, c))};
-    qsort(children, n, sizeof *children, by_value);
+    if (depth == tree->deepest) return true;
+    branch_t *children = children_of(tree, node, &n, &ok);
+    if (tree->hot && depth && n && children[0].value < HOT * all) n = 0;
+    if (tree->hot && n) n = 1;
     for (size_t i = 0; i < n && ok; i++) {
         const uint32_t c = children[i].index;
         put_branch(tree, value_of(tree, own_of(tree, c)), &children[i].value, depth, tree->p->nodes[c].region);
         ok = put_callees(tree, c, depth + 1);
+        rest -= children[i].value;
     }
     free(children);
+    if (ok && !tree->hot && tree->first[node]) put_rest(tree, rest, true, depth, "all others");
     return ok;
 }
 
@@ -204,14 +232,16 @@ static bool put_callers(const tree_t *tree, way_t *ways, size_t n, unsigned dept
     uint64_t *sum = malloc(tree->n * sizeof *sum);
     size_t ngroups = 0;
     bool ok = groups && sum;
-    double value;
+    double value, others = 0, outermost = 0;
 
     for (size_t i = 0; i < n && depth; i++) ways[i].node = ompp_path_caller(p, ways[i].node);
     qsort_r(ways, n, sizeof *ways, by_region, (void *)(uintptr_t)p);
     for (size_t i = 0, next; ok && i < n; i = next) {
         next = end_of_group(p, ways, n, i);
-        if (ways[i].node && sum_group(tree, ways, i, next, sum, &value))
-            groups[ngroups++] = (branch_t){(uint32_t)i, value};
+        const bool shown = sum_group(tree, ways, i, next, sum, &value);
+        if (!ways[i].node) outermost += value;
+        else if (shown) groups[ngroups++] = (branch_t){(uint32_t)i, value};
+        else others += value;
     }
     if (ngroups) qsort(groups, ngroups, sizeof *groups, by_value);
     for (size_t g = 0; ok && g < ngroups; g++) {
@@ -223,6 +253,8 @@ static bool put_callers(const tree_t *tree, way_t *ways, size_t n, unsigned dept
         ok = above && put_callers(tree, above, end - begin, depth + 1);
         free(above);
     }
+    if (ok) put_rest(tree, others, false, depth, "all others");
+    if (ok && (ngroups || others > 0)) put_rest(tree, outermost, false, depth, "no caller");
     free(groups);
     free(sum);
     return ok;
@@ -246,6 +278,57 @@ static bool put_all_callers(const tree_t *tree)
         if (!is_line(p, i)) ways[n++] = (way_t){function_of(p, i), i};
     const bool ok = ways && put_callers(tree, ways, n, 0);
     free(ways);
+    return ok;
+}
+
+/* ---- Without the paths ------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint32_t region;
+    double own, all;
+} flat_t;
+
+static int by_own(const void *a, const void *b)
+{
+    const flat_t *x = a, *y = b;
+    const branch_t own[2] = {{x->region, x->own}, {y->region, y->own}},
+                   all[2] = {{x->region, x->all}, {y->region, y->all}};
+
+    return x->own == y->own ? by_value(&all[0], &all[1]) : by_value(&own[0], &own[1]);
+}
+
+/* A function that calls itself is counted once. */
+static bool is_within_itself(const ompp_profile_t *p, uint32_t node)
+{
+    for (uint32_t n = p->nodes[node].parent; n; n = p->nodes[n].parent)
+        if (p->nodes[n].region == p->nodes[node].region) return true;
+    return false;
+}
+
+/* Each function and region. */
+static bool put_flat(const tree_t *tree)
+{
+    const ompp_profile_t *p = tree->p;
+    uint64_t *own = calloc(p->nregions + 1, tree->n * sizeof *own),
+             *all = calloc(p->nregions + 1, tree->n * sizeof *all);
+    flat_t *rows = calloc(p->nregions + 1, sizeof *rows);
+    const bool ok = own && all && rows;
+    size_t n = 0;
+
+    for (uint32_t i = 1; ok && i < p->nnodes; i++) {
+        const uint32_t f = function_of(p, i);
+        if (is_line(p, i) || !f) continue;
+        add_to(tree, own + p->nodes[f].region * tree->n, own_of(tree, i));
+        if (f == i && !is_within_itself(p, i)) add_to(tree, all + p->nodes[f].region * tree->n, all_of(tree, i));
+    }
+    for (uint32_t r = 0; ok && r < p->nregions; r++)
+        if (is_shown(tree, own + r * tree->n) || is_shown(tree, all + r * tree->n))
+            rows[n++] = (flat_t){r, value_of(tree, own + r * tree->n), value_of(tree, all + r * tree->n)};
+    if (n) qsort(rows, n, sizeof *rows, by_own);
+    for (size_t i = 0; i < n; i++) put_branch(tree, rows[i].own, &rows[i].all, 0, rows[i].region);
+    free(own);
+    free(all);
+    free(rows);
     return ok;
 }
 
@@ -285,20 +368,23 @@ static int put(tree_t *tree, ompp_by_t by, bool full)
 {
     static const char *const titles[OMPP_BY_NUM] = {[OMPP_BY_FLAT] = "function",
                                                     [OMPP_BY_CALLER] = "function, and who called it",
-                                                    [OMPP_BY_CALLEE] = "function, and what it calls"};
-    const bool inwards = by == OMPP_BY_CALLEE;
+                                                    [OMPP_BY_CALLEE] = "function, and what it calls",
+                                                    [OMPP_BY_HOT] = "function, and what most is spent in"};
+    const bool outwards = by == OMPP_BY_CALLER;
 
     find_own(tree);
     tree->total = value_of(tree, all_of(tree, 0));
     tree->least = full ? 0 : LEAST * tree->total;
     fprintf(tree->out, "\n%*s %*s %*s  %s\n", tree->eval ? 13 : 9, tree->eval ? "own" : "own sec", tree->adds ? 6 : 0,
             tree->adds ? "own %" : "", tree->adds ? 6 : 12,
-            !inwards     ? ""
+            outwards     ? ""
             : tree->adds ? "all %"
                          : "all",
             titles[by]);
-    tree->deepest = by == OMPP_BY_FLAT ? 1 : MOST_DEPTH;
-    return (inwards ? put_callees(tree, 0, 0) : put_all_callers(tree)) ? 0 : -OMPP_E_NOMEM;
+    tree->deepest = MOST_DEPTH;
+    tree->hot = by == OMPP_BY_HOT;
+    const bool ok = by == OMPP_BY_FLAT ? put_flat(tree) : outwards ? put_all_callers(tree) : put_callees(tree, 0, 0);
+    return ok ? 0 : -OMPP_E_NOMEM;
 }
 
 static void clear(tree_t *tree)

@@ -7,6 +7,7 @@
 #include "base/ompp_utf8.h"
 #include "report/ompp_text_whatif_priv.h"
 
+#include "analysis/ompp_ideal_clocks.h"
 #include "base/ompp_error.h"
 
 #include <inttypes.h>
@@ -525,7 +526,7 @@ int ompp_text_whatif(ompp_text_t *t)
     size_t n;
     int rc = 0;
 
-    if (t->profile->whatif.mode == OMPP_WHATIF_OFF) return 0;
+    if (t->profile->whatif.mode == OMPP_WHATIF_OFF || ompp_whatif_is_unasked(t->profile)) return 0;
     rc = ompp_analysis_whatif(t->profile, &results, &n);
     if (rc) return rc;
     ompp_layout_title(t->out, "ompp What-if");

@@ -39,7 +39,8 @@ typedef struct {
 } ompp_xml_result_t;
 
 extern const ompp_record_t ompp_record_root, ompp_record_times, ompp_record_phase, ompp_record_property,
-    ompp_record_efficiency, ompp_record_loss, ompp_record_control, ompp_record_result, ompp_record_gain;
+    ompp_record_efficiency, ompp_record_loss, ompp_record_control, ompp_record_ideal, ompp_record_result,
+    ompp_record_gain;
 
 /**
  * \brief Value of a field as text, for XML: a backslash becomes \\, a byte that XML cannot carry \xHH.

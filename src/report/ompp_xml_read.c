@@ -338,9 +338,20 @@ static void take_followed(xml_in_t *x, const void *item)
     if (x->rc == 0) ompp_profile_add_whatif_region(x->profile, region);
 }
 
+static void *place_ideal(xml_in_t *x)
+{
+    ompp_whatif_t *w = &x->profile->whatif;
+
+    if (w->ideal.followed_ns || w->nregions) fail(x, OMPP_E_FORMAT, "<ideal> must come once, before <followed>");
+    w->ideal.region = w->ideal.point = OMPP_NONE;
+    return &w->ideal;
+}
+
 static ompp_whatif_region_t *open_followed(xml_in_t *x)
 {
-    return &x->profile->whatif.regions[x->profile->whatif.nregions - 1];
+    ompp_whatif_t *w = &x->profile->whatif;
+
+    return w->nregions ? &w->regions[w->nregions - 1] : &w->ideal;
 }
 
 /* Clocks stand in the order of the array, and those not used are not there. */
@@ -413,10 +424,14 @@ static const element_t elements[] = {
     {"properties", .parent = "ompp-profile"},
     {"line", "coverage", .record = &ompp_record_coverage, .take = take_coverage},
     {"property", "properties", .record = &ompp_record_property},
+    {"messages", .parent = "ompp-profile"},
+    {"message", "messages", .record = &ompp_record_message},
     {"whatif", "ompp-profile", .record = &ompp_record_whatif, .take = take_whatif, .place = place_whatif},
     {"point", "whatif", .record = &ompp_record_whatif_point},
     {"control", "whatif", .record = &ompp_record_control, .place = place_control},
     {"block", "control", .record = &ompp_record_whatif_block, .take = take_control_block},
+    {"ideal", "whatif", .record = &ompp_record_ideal, .place = place_ideal},
+    {"clock", "ideal", .record = &ompp_record_whatif_clock, .take = take_clock, .place = place_clock},
     {"followed", "whatif", .record = &ompp_record_whatif_region, .take = take_followed},
     {"clock", "followed", .record = &ompp_record_whatif_clock, .take = take_clock, .place = place_clock},
     {"block", "clock", .record = &ompp_record_whatif_block, .take = take_block},

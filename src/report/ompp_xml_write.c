@@ -239,6 +239,13 @@ static void put_clock(xml_out_t *x, const ompp_whatif_clock_t *clock)
     close_element(x);
 }
 
+static void put_clocks(xml_out_t *x, const ompp_record_t *record, const ompp_whatif_region_t *region)
+{
+    open_record(x, record, region);
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) put_clock(x, &region->clocks[k]);
+    close_element(x);
+}
+
 static void put_whatif(xml_out_t *x)
 {
     const ompp_whatif_t *w = &x->profile->whatif;
@@ -251,11 +258,8 @@ static void put_whatif(xml_out_t *x)
             put_record(x, &ompp_record_whatif_block, &w->control.blocks[i]);
         close_element(x);
     }
-    for (size_t i = 0; i < w->nregions; i++) {
-        open_record(x, &ompp_record_whatif_region, &w->regions[i]);
-        for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) put_clock(x, &w->regions[i].clocks[k]);
-        close_element(x);
-    }
+    if (w->ideal.followed_ns) put_clocks(x, &ompp_record_ideal, &w->ideal);
+    for (size_t i = 0; i < w->nregions; i++) put_clocks(x, &ompp_record_whatif_region, &w->regions[i]);
     close_element(x);
 }
 
@@ -323,6 +327,7 @@ static void put_profile(xml_out_t *x)
     for (size_t i = 0; i < profile->nnodes; i++) put_node(x, i);
     close_element(x);
     put_list(x, "coverage", &ompp_record_coverage);
+    if (profile->nmessages) put_list(x, "messages", &ompp_record_message);
     if (profile->whatif.mode != OMPP_WHATIF_OFF) put_whatif(x);
     put_properties(x);
     put_efficiencies(x);

@@ -34,8 +34,7 @@ ompp_region_ref_t ompp_event_innermost(ompp_construct_t construct)
     if (!thread || ompp_is_inside(thread)) return 0;
     /* The begin of a disabled construct was no event, and so is its end. */
     if (thread->skipped) return ompp_process.disabled[construct] ? 0 : OMPP_REGION_SKIPPED;
-    for (uint32_t i = thread->stack->top; i > 0; i--) {
-        const ompp_a_frame_t *frame = &thread->stack->frames[i];
+    for (const ompp_a_frame_t *frame = ompp_top(thread); frame > thread->stack->frames; frame--) {
         const ompp_a_node_t *node = ompp_node(thread, frame->node);
         if (node->construct == construct && !(frame->flags & OMPP_FRAME_F_PENDING)) return node->region;
         if (frame->flags & OMPP_FRAME_F_TEAM) return 0;

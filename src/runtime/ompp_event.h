@@ -268,7 +268,10 @@ void ompp_event_member_barrier(bool begin, ompp_time_t t);
  */
 void ompp_event_member_end(ompp_time_t t);
 
-/** \brief The forking thread goes on alone: leaves the region. */
+/**
+ * \brief The forking thread goes on alone: leaves the region. Its leaving of the barrier, and the end of its part, need
+ *        not be told before when they are now.
+ */
 void ompp_event_join(ompp_team_t *team, ompp_time_t t);
 
 /** \return the innermost team this thread is a member of, or NULL. */
@@ -335,6 +338,12 @@ bool ompp_event_claim_openmp(const char *source);
 void ompp_event_openmp_left_to(const char *tool);
 
 #pragma GCC visibility pop
+
+/** \brief ompp_event_innermost() and ompp_event_exit() of that in one. \return the region. */
+ompp_region_ref_t ompp_event_exit_innermost(ompp_construct_t construct, ompp_time_t t);
+
+/** \brief ompp_region_at() of a place that this thread has met, if it has. \return 0 = ask ompp_region_at(). */
+ompp_region_ref_t ompp_region_met_at(ompp_construct_t construct, const void *code);
 
 /** \brief Whether there was a region that found no room: names that are not known may be those of such. */
 bool ompp_region_some_lost(void);

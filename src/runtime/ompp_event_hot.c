@@ -14,11 +14,13 @@ static inline ompp_site_t *site_of(ompp_thread_t *thread, const void *code, cons
     return &thread->sites[(uint32_t)((uintptr_t)code + (uintptr_t)key) * 0x9e3779b1u >> 24];
 }
 
+static inline const void *key_of(ompp_construct_t construct) { return (const void *)(uintptr_t)(construct + 1); }
+
 /* Region by address, or by lock, through the thread's cache. */
 static inline ompp_region_ref_t region_at(ompp_thread_t *thread, ompp_construct_t construct, const void *code,
                                           const char *name)
 {
-    const void *key = name ? (const void *)name : (const void *)(uintptr_t)(construct + 1);
+    const void *key = name ? (const void *)name : key_of(construct);
     ompp_site_t *site = site_of(thread, code, key);
 
     if (__builtin_expect(site->code == code && site->name == key, 1)) return site->region;
@@ -92,6 +94,31 @@ void ompp_event_exit(ompp_region_ref_t region, ompp_time_t t)
     if (!thread || !region || !ompp_guard_enter(thread)) return;
     leave(thread, region, t);
     ompp_guard_leave(thread);
+}
+
+static __attribute__((noinline)) ompp_region_ref_t exit_innermost_slow(ompp_construct_t construct, ompp_time_t t)
+{
+    const ompp_region_ref_t region = ompp_event_innermost(construct);
+
+    ompp_event_exit(region, t);
+    return region;
+}
+
+ompp_region_ref_t ompp_event_exit_innermost(ompp_construct_t construct, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || !ompp_guard_enter(thread)) return 0;
+    ompp_a_frame_t *frame = ompp_top(thread);
+    const ompp_a_node_t *node = ompp_node(thread, frame->node);
+    if (__builtin_expect(thread->skipped || frame->flags || node->construct != construct, 0)) {
+        ompp_guard_drop(thread);
+        return exit_innermost_slow(construct, t);
+    }
+    const ompp_region_ref_t region = node->region;
+    ompp_pop(thread, frame, t);
+    ompp_guard_leave(thread);
+    return region;
 }
 
 void ompp_event_exit_function(ompp_region_ref_t region, const void *stack, ompp_time_t t)
@@ -425,6 +452,16 @@ ompp_region_ref_t ompp_region_at(ompp_construct_t construct, const void *code, c
     ompp_thread_t *thread = ompp_thread_get();
 
     return thread ? region_at(thread, construct, code, name) : 0;
+}
+
+ompp_region_ref_t ompp_region_met_at(ompp_construct_t construct, const void *code)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+    const void *key = key_of(construct);
+
+    if (!thread || !code) return 0; /* a place that is gone has the address 0 */
+    const ompp_site_t *site = site_of(thread, code, key);
+    return site->code == code && site->name == key ? site->region : 0;
 }
 
 ompp_region_ref_t ompp_region_lock(const void *lock) { return ompp_region_at(OMPP_CONSTRUCT_LOCK, lock, NULL); }

@@ -112,17 +112,20 @@ static inline ompp_a_frame_t *ompp_frame_fill(ompp_thread_t *thread, ompp_off_t 
     return frame;
 }
 
-/**
- * \brief Pushes a frame for node; the caller has settled the top and knows that there is room. What meters do comes
- *        last: it takes long enough for a process to be killed in it.
- */
+/** \brief Pushes it. What meters do comes last: it takes long enough for a process to be killed in it. */
+static inline void ompp_push_filled(ompp_thread_t *thread, const ompp_a_frame_t *frame)
+{
+    ompp_step_top(thread, 1);
+    ompp_node(thread, frame->node)->slot[0].count++;
+    ompp_moved(thread);
+}
+
+/** \brief Pushes a frame for node; the caller has settled the top and knows that there is room. */
 static inline ompp_a_frame_t *ompp_push_node(ompp_thread_t *thread, ompp_off_t node, unsigned flags, ompp_time_t t)
 {
     ompp_a_frame_t *frame = ompp_frame_fill(thread, node, flags, t);
 
-    ompp_step_top(thread, 1);
-    ompp_node(thread, node)->slot[0].count++;
-    ompp_moved(thread);
+    ompp_push_filled(thread, frame);
     return frame;
 }
 
@@ -155,20 +158,23 @@ static inline ompp_a_frame_t *ompp_push(ompp_thread_t *thread, ompp_region_ref_t
     return ompp_push_below(thread, top->node, region, t);
 }
 
+/** \return the team whose frame lies below this one; NULL = none. */
+static inline ompp_team_t *ompp_team_below(const ompp_thread_t *thread, const ompp_a_frame_t *frame)
+{
+    for (const ompp_a_frame_t *f = frame - 1; f > thread->stack->frames; f--)
+        if (f->flags & OMPP_FRAME_F_TEAM) return f->team ? ompp_at(thread, f->team) : NULL;
+    return NULL;
+}
+
 /** \brief Gives up the hold that a team's frame, the top one, has on its team, and restores what was before it. */
 static inline void ompp_frame_leave_team(ompp_thread_t *thread, const ompp_a_frame_t *frame, ompp_time_t end)
 {
     ompp_a_team_t *team = frame->team ? ompp_at(thread, frame->team) : NULL;
 
-    if (team) atomic_fetch_sub_explicit(&team->refs, 1, memory_order_release);
     thread->busy_until = end;
     thread->base_node = frame->outer_base;
-    thread->team = NULL;
-    for (const ompp_a_frame_t *f = frame - 1; f > thread->stack->frames; f--)
-        if (f->flags & OMPP_FRAME_F_TEAM) {
-            thread->team = f->team ? ompp_at(thread, f->team) : NULL;
-            break;
-        }
+    thread->team = team && team->level == 1 ? NULL : ompp_team_below(thread, frame);
+    if (team) atomic_fetch_sub_explicit(&team->refs, 1, memory_order_release);
 }
 
 /** \brief The frame below gets the time of this one, which is closed. */
@@ -179,8 +185,8 @@ static inline void ompp_frame_credit(const ompp_thread_t *thread, const ompp_a_f
     ompp_node(thread, below->node)->slot[below->slot].child += frame->stamp - frame->enter - frame->credited;
 }
 
-/** \brief Closes the top frame, which is an ordinary one, at t. */
-static inline void ompp_pop(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t)
+/** \brief ompp_pop() of a thread without meters. */
+static inline void ompp_pop_unmetered(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t)
 {
     ompp_a_node_t *node = ompp_node(thread, frame->node);
 
@@ -188,6 +194,12 @@ static inline void ompp_pop(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_t
     node->visits++;
     ompp_step_top(thread, -1);
     ompp_frame_credit(thread, frame);
+}
+
+/** \brief Closes the top frame, which is an ordinary one, at t. */
+static inline void ompp_pop(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t)
+{
+    ompp_pop_unmetered(thread, frame, t);
     ompp_moved(thread); /* last, as above */
 }
 

@@ -10,7 +10,7 @@ uint64_t ompp_sync_suspension_number;
 bool ompp_sync_wanted(void)
 {
     ompp_env_read();
-    return strcmp(ompp_env.causal, "off") != 0;
+    return strcmp(ompp_env.causal, "off") != 0 || strcmp(ompp_env.efficiency, "full") == 0;
 }
 
 /* Nanoseconds from the reference's time 0 to this process's, by the counter that both read: t + that is common time. */

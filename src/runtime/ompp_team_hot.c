@@ -1,195 +1,306 @@
 /*
- * The usual way of a team's member, event by event: begin, barrier, end, and the forking thread's join. Usual is a
- * thread that is measured and has no meters, whose top frame is the one of its team, and a worker that knows the place
- * where the team was forked. All else is left to the slow twins (ompp_team.c), which come to the same result.
+ * Members of teams from fork to join, event by event. Usual is a thread that is measured, without meters and with
+ * nobody who follows waiting, whose top frame is the one of its team, and a worker that comes from another team and
+ * knows the place where this one was forked. Then an event calls no other function. In all other cases ompp_team.c
+ * finds the member, or says that there is none. What the event does with it is the same.
  *
- * LLVM's and GNU's libraries keep workers in the barrier until the next fork, so that a worker hears of the end of a
- * region when the region is long joined. Its frame is closed at once, when it begins in the next team at the latest.
+ * Each event books the phase that is over. The rest is booked when the region is: by the forking thread at the join, by
+ * a worker when it begins in its next team, in the frame that it has. LLVM's and GNU's libraries keep workers in the
+ * barrier until the next fork, so that a worker hears of the end of a region when the region is long joined.
  */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-slp-vectorize") /* two words that lie side by side are quicker one after the other */
+#endif
+
+#include "runtime/ompp_callpath_priv.h"
 #include "runtime/ompp_team_priv.h"
 
-/* The thread, inside the event; NULL = not as usual. */
-static inline ompp_thread_t *enter_usual(void)
+#define INLINE static inline __attribute__((always_inline))
+#define NOBODY ((ompp_member_t){NULL, NULL, NULL, NULL})
+
+/* ---- What events do with the member ------------------------------------------------------------------------------ */
+
+INLINE bool has_forked(const ompp_member_t *m) { return ompp_team_is_forked_by(m->team, m->thread); }
+
+/* Books the time of the phase that the member is in. */
+INLINE void book(const ompp_member_t *m, ompp_time_t t)
+{
+    if (t <= m->frame->stamp) return;
+    m->node->slot[m->frame->slot].time += t - m->frame->stamp;
+    m->frame->stamp = t;
+}
+
+INLINE void go_to(const ompp_member_t *m, unsigned slot, ompp_time_t t)
+{
+    book(m, t);
+    m->frame->slot = (uint16_t)slot;
+    m->node->slot[slot].count++;
+}
+
+/* Its code begins: the phase in slot 1, BODY or MGMT. */
+INLINE void begin(const ompp_member_t *m, ompp_time_t t)
+{
+    go_to(m, 1, t);
+    m->thread->base_node = m->frame->node;
+    m->thread->team = (ompp_team_t *)m->team;
+}
+
+INLINE void barrier(const ompp_member_t *m, bool begins, ompp_time_t t)
+{
+    if (begins) {
+        go_to(m, ompp_member_exitbar(m->node), t);
+        return;
+    }
+    if (has_forked(m)) atomic_store_explicit(&m->team->release, t, memory_order_release);
+    else t = ompp_worker_release(m->team, t);
+    go_to(m, ompp_member_shutdown(m->node), t);
+}
+
+INLINE void end(const ompp_member_t *m, ompp_time_t t)
+{
+    const bool worker = !has_forked(m);
+
+    if (m->frame->slot != ompp_member_shutdown(m->node))
+        go_to(m, ompp_member_shutdown(m->node), worker ? ompp_worker_end(m->team, t) : t);
+    if (worker) m->frame->flags |= OMPP_FRAME_F_LEFT;
+}
+
+/* The region is over: books what the member has not told. */
+INLINE void book_rest(const ompp_member_t *m, ompp_time_t join)
+{
+    const ompp_time_t release = atomic_load_explicit(&m->team->release, memory_order_relaxed);
+
+    if (m->frame->slot == ompp_member_exitbar(m->node))
+        go_to(m, ompp_member_shutdown(m->node), release < join ? release : join);
+    book(m, join);
+    m->node->visits++;
+}
+
+INLINE void join(const ompp_member_t *m, ompp_time_t t)
+{
+    if (!atomic_load_explicit(&m->team->release, memory_order_relaxed))
+        atomic_store_explicit(&m->team->release, t, memory_order_release);
+    atomic_store_explicit(&m->team->join, t, memory_order_release);
+    book_rest(m, t);
+    m->thread->busy_until = m->frame->stamp;
+    m->thread->base_node = m->frame->outer_base;
+    m->thread->team = m->team->level == 1 ? NULL : ompp_team_below(m->thread, m->frame);
+    ompp_step_top(m->thread, -1);
+    ompp_frame_credit(m->thread, m->frame);
+    atomic_fetch_sub_explicit(&m->team->refs, 1, memory_order_release);
+}
+
+/* ---- The member, as usual ---------------------------------------------------------------------------------------- */
+
+INLINE ompp_thread_t *enter_usual(void)
 {
     ompp_thread_t *thread = ompp_thread_self;
 
-    return thread && !thread->unusual && ompp_guard_enter(thread) ? thread : NULL;
+    return thread && !thread->unusual && !ompp_sync_follower() && ompp_guard_enter(thread) ? thread : NULL;
 }
 
-/*
- * The frame of the team that this thread is a member of, when that is all that is open in the team: what has ended
- * above it is closed.
- */
-static inline ompp_a_frame_t *member_frame(ompp_thread_t *thread)
+/* What has ended above the team's frame is closed. */
+INLINE ompp_member_t enter_member(void)
 {
-    if (ompp_top(thread)->flags == OMPP_FRAME_F_ENDED) ompp_pop(thread, ompp_top(thread), ompp_top(thread)->stamp);
-    ompp_a_frame_t *frame = ompp_top(thread);
-    return frame->flags == OMPP_FRAME_F_TEAM && frame->team ? frame : NULL;
+    ompp_thread_t *thread = enter_usual();
+
+    if (!thread) return NOBODY;
+    if (ompp_top(thread)->flags == OMPP_FRAME_F_ENDED)
+        ompp_pop_unmetered(thread, ompp_top(thread), ompp_top(thread)->stamp);
+    if (ompp_top(thread)->flags != OMPP_FRAME_F_TEAM) return ompp_member_none(thread);
+    return ompp_member_of(thread, ompp_top(thread));
 }
 
-static inline ompp_a_team_t *team_of(const ompp_thread_t *thread, const ompp_a_frame_t *frame)
+/* The frame of a worker's last part, which is over, goes on as that of its part of the next team. */
+INLINE ompp_member_t pass_on(const ompp_member_t *last, ompp_team_t *team, ompp_off_t node, ompp_time_t t)
 {
-    return ompp_at(thread, frame->team);
-}
+    ompp_thread_t *thread = last->thread;
+    ompp_a_frame_t *frame = last->frame;
+    const ompp_member_t m = {thread, frame, ompp_node(thread, node), &team->a};
+    const uint64_t lasted = frame->stamp - frame->enter - frame->credited;
 
-static inline bool forked(const ompp_thread_t *thread, const ompp_a_team_t *team)
-{
-    return team->fork_thread == ompp_off(thread, thread->record);
-}
-
-/* As ompp_frame_book() and ompp_frame_to(), without meters, which are not usual. */
-static inline void to_slot(ompp_a_node_t *node, ompp_a_frame_t *frame, unsigned slot, ompp_time_t t)
-{
-    if (t > frame->stamp) {
-        node->slot[frame->slot].time += t - frame->stamp;
-        frame->stamp = t;
-    }
-    frame->slot = (uint16_t)slot;
-    node->slot[slot].count++;
-}
-
-static inline unsigned slot_of(const ompp_a_node_t *node, ompp_phase_t phase)
-{
-    return ompp_phase_slot(node->construct, phase);
-}
-
-/* As ompp_frame_leave_team() and ompp_pop(). */
-static inline void close_member(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t end)
-{
-    ompp_a_team_t *team = team_of(thread, frame);
-    ompp_a_node_t *node = ompp_node(thread, frame->node);
-
-    if (team->level > 1) {
-        if (end < frame->stamp) end = frame->stamp;
-        ompp_frame_leave_team(thread, frame, end);
-        ompp_pop(thread, frame, end);
-        return;
-    }
-    if (end > frame->stamp) {
-        node->slot[frame->slot].time += end - frame->stamp;
-        frame->stamp = end;
-    }
-    thread->busy_until = frame->stamp;
-    thread->base_node = frame->outer_base;
-    thread->team = NULL;
-    node->visits++;
-    ompp_step_top(thread, -1);
-    ompp_frame_credit(thread, frame);
-    atomic_fetch_sub_explicit(&team->refs, 1, memory_order_release);
-}
-
-/* A worker's frame when its region is over. \return false = it is not, or the thread has forked it. */
-static inline bool close_worker(ompp_thread_t *thread, ompp_a_frame_t *frame)
-{
-    ompp_a_node_t *node = ompp_node(thread, frame->node);
-    const ompp_a_team_t *team = team_of(thread, frame);
-    const ompp_time_t join = atomic_load_explicit(&team->join, memory_order_acquire);
-
-    if (!join || forked(thread, team)) return false;
-    if (frame->slot == slot_of(node, OMPP_PHASE_EXITBAR))
-        to_slot(node, frame, slot_of(node, OMPP_PHASE_SHUTDWN), ompp_worker_release(team, join));
-    close_member(thread, frame, join);
-    return true;
-}
-
-/* A worker of an outermost team, whose last one is closed or can be. */
-static inline ompp_a_frame_t *worker_begins(ompp_thread_t *thread, ompp_team_t *team, ompp_time_t t)
-{
-    ompp_a_frame_t *top = ompp_top(thread);
-
-    if (!team || thread->record->kind != OMPP_THREAD_TEAM || forked(thread, &team->a)) return NULL;
-    const ompp_path_t *path = ompp_path_of(thread, team->a.fork_node);
-    if (path->fork_node != team->a.fork_node) return NULL;
-    if ((top->flags & ~OMPP_FRAME_F_LEFT) == OMPP_FRAME_F_TEAM && top->team) {
-        if (!close_worker(thread, top)) return NULL;
-        top = ompp_top(thread);
-    }
-    if (thread->team || top->flags & OMPP_FRAME_F_PENDING || top == thread->last) return NULL;
-    ompp_a_frame_t *frame = ompp_worker_push(thread, &team->a, path->node, t);
+    frame->node = node;
+    frame->slot = 0;
+    frame->flags = OMPP_FRAME_F_TEAM;
+    frame->enter = frame->stamp = ompp_worker_enters(&team->a, frame->stamp, t);
+    frame->credited = 0;
+    frame->team = ompp_off(thread, team);
+    ompp_node(thread, frame[-1].node)->slot[frame[-1].slot].child += lasted;
+    m.node->slot[0].count++;
+    ompp_worker_joins(&team->a);
+    atomic_fetch_sub_explicit(&last->team->refs, 1, memory_order_release);
     ompp_worker_beside(thread);
-    return frame;
+    return m;
+}
+
+/* What it knows a place for it has never forked itself, and of what it has forked the join has closed its part. */
+INLINE ompp_member_t enter_worker(ompp_team_t *team, ompp_time_t t)
+{
+    ompp_thread_t *thread = enter_usual();
+
+    if (!thread) return NOBODY;
+    const ompp_path_t *path = ompp_path_of(thread, team->a.fork_node);
+    if (thread->record->kind != OMPP_THREAD_TEAM || path->fork_node != team->a.fork_node ||
+        (ompp_top(thread)->flags & ~OMPP_FRAME_F_LEFT) != OMPP_FRAME_F_TEAM)
+        return ompp_member_none(thread);
+    const ompp_member_t last = ompp_member_of(thread, ompp_top(thread));
+    const ompp_time_t join = atomic_load_explicit(&last.team->join, memory_order_acquire);
+    if (last.team->level > 1 || !join) return ompp_member_none(thread);
+    book_rest(&last, join);
+    return pass_on(&last, team, path->node, t);
+}
+
+/* Its frame waits for it, in its first phase. */
+INLINE ompp_member_t enter_forker(void)
+{
+    const ompp_member_t m = enter_member();
+
+    return m.thread && m.frame->slot != 0 ? ompp_member_none(m.thread) : m;
+}
+
+/* ---- The events -------------------------------------------------------------------------------------------------- */
+
+/* What is left to do when not all is as usual. */
+static void leave_slow(const ompp_member_t *m)
+{
+    ompp_moved(m->thread);
+    ompp_guard_leave(m->thread);
+}
+
+static __attribute__((noinline)) void begin_slow(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t)
+{
+    const ompp_member_t m = ompp_member_begins_slow(team, index, nested, t);
+
+    if (!m.thread) return;
+    ompp_sync_resume(OMPP_SYNC_FORK, ompp_team_number(m.team), t);
+    begin(&m, t);
+    leave_slow(&m);
 }
 
 void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t)
 {
-    ompp_thread_t *thread = enter_usual();
-    ompp_a_frame_t *frame = NULL;
+    ompp_member_t m = NOBODY;
 
-    if (thread && index == 0) frame = member_frame(thread);
-    else if (thread && !nested) frame = worker_begins(thread, team, t);
-    if (__builtin_expect(!frame || frame->slot != 0 || !team, 0)) {
-        if (thread) ompp_guard_leave(thread);
-        ompp_member_begin_slow(team, index, nested, t);
+    if (team && index == 0) m = enter_forker();
+    else if (team && !nested) m = enter_worker(team, t);
+    if (__builtin_expect(!m.thread, 0)) {
+        begin_slow(team, index, nested, t);
         return;
     }
-    ompp_sync_resume(OMPP_SYNC_FORK, ompp_team_number(&team->a), t);
-    to_slot(ompp_node(thread, frame->node), frame, 1, t);
-    thread->base_node = frame->node;
-    thread->team = team;
-    ompp_guard_leave(thread);
+    begin(&m, t);
+    ompp_guard_leave(m.thread);
 }
 
-static inline void barrier_ends(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_a_team_t *team, ompp_time_t t)
+static __attribute__((noinline)) void barrier_slow(bool begins, ompp_time_t t)
 {
-    ompp_a_node_t *node = ompp_node(thread, frame->node);
+    const ompp_member_t m = ompp_member_slow(OMPP_MEMBER_BARRIER, t);
 
-    ompp_sync_resume(OMPP_SYNC_BARRIER, ompp_team_number(team), t);
-    if (close_worker(thread, frame)) return;
-    if (forked(thread, team)) atomic_store_explicit(&team->release, t, memory_order_release);
-    else t = ompp_worker_release(team, t);
-    to_slot(node, frame, slot_of(node, OMPP_PHASE_SHUTDWN), t);
+    if (!m.thread) return;
+    if (!begins) ompp_sync_resume(OMPP_SYNC_BARRIER, ompp_team_number(m.team), t);
+    barrier(&m, begins, t);
+    if (begins) ompp_sync_arrive(ompp_team_number(m.team), t);
+    leave_slow(&m);
 }
 
-void ompp_event_member_barrier(bool begin, ompp_time_t t)
+void ompp_event_member_barrier(bool begins, ompp_time_t t)
 {
-    ompp_thread_t *thread = enter_usual();
-    ompp_a_frame_t *frame = thread ? member_frame(thread) : NULL;
+    const ompp_member_t m = enter_member();
 
-    if (__builtin_expect(!frame, 0)) {
-        if (thread) ompp_guard_leave(thread);
-        ompp_member_barrier_slow(begin, t);
+    if (__builtin_expect(!m.thread, 0)) {
+        barrier_slow(begins, t);
         return;
     }
-    ompp_a_team_t *team = team_of(thread, frame);
-    if (begin) {
-        ompp_a_node_t *node = ompp_node(thread, frame->node);
-        to_slot(node, frame, slot_of(node, OMPP_PHASE_EXITBAR), t);
-        ompp_sync_arrive(ompp_team_number(team), t);
-    } else {
-        barrier_ends(thread, frame, team, t);
-    }
-    ompp_guard_leave(thread);
+    barrier(&m, begins, t);
+    ompp_guard_leave(m.thread);
+}
+
+static __attribute__((noinline)) void end_slow(ompp_time_t t)
+{
+    const ompp_member_t m = ompp_member_slow(OMPP_MEMBER_END, t);
+
+    if (!m.thread) return;
+    end(&m, t);
+    leave_slow(&m);
 }
 
 void ompp_event_member_end(ompp_time_t t)
 {
-    const ompp_thread_t *self = ompp_thread_self;
+    const ompp_member_t m = enter_member();
 
-    if (self && !self->unusual && !self->team && !(ompp_top(self)->flags & OMPP_FRAME_F_TEAM))
-        return; /* closed already */
-    ompp_thread_t *thread = enter_usual();
-    ompp_a_frame_t *frame = thread ? member_frame(thread) : NULL;
-    const bool usual = frame && frame->slot == slot_of(ompp_node(thread, frame->node), OMPP_PHASE_SHUTDWN);
-    if (usual && !forked(thread, team_of(thread, frame))) frame->flags |= OMPP_FRAME_F_LEFT;
-    if (thread) ompp_guard_leave(thread);
-    if (__builtin_expect(!usual, 0)) ompp_member_end_slow(t);
+    if (__builtin_expect(!m.thread, 0)) {
+        end_slow(t);
+        return;
+    }
+    end(&m, t);
+    ompp_guard_leave(m.thread);
+}
+
+static __attribute__((noinline)) void join_slow(ompp_team_t *team, ompp_time_t t)
+{
+    if (!ompp_team_is_kept(team)) {
+        ompp_join_lost_slow();
+        return;
+    }
+    const ompp_member_t m = ompp_member_slow(OMPP_MEMBER_JOIN, t);
+    if (!m.thread) return;
+    if (m.team == &team->a && m.frame->slot == ompp_member_exitbar(m.node))
+        ompp_sync_resume(OMPP_SYNC_BARRIER, ompp_team_number(m.team), t);
+    if (m.team == &team->a) join(&m, t);
+    leave_slow(&m);
 }
 
 void ompp_event_join(ompp_team_t *team, ompp_time_t t)
 {
-    ompp_thread_t *thread = enter_usual();
-    ompp_a_frame_t *frame = thread && team ? member_frame(thread) : NULL;
+    ompp_member_t m = enter_member();
 
-    if (__builtin_expect(!frame || team_of(thread, frame) != &team->a, 0)) {
-        if (thread) ompp_guard_leave(thread);
-        ompp_join_slow(team, t);
+    if (m.thread && m.team != (ompp_a_team_t *)team) m = ompp_member_none(m.thread);
+    if (__builtin_expect(!m.thread, 0)) {
+        join_slow(team, t);
         return;
     }
-    if (!atomic_load_explicit(&team->a.release, memory_order_relaxed))
-        atomic_store_explicit(&team->a.release, t, memory_order_release);
-    atomic_store_explicit(&team->a.join, t, memory_order_release);
-    close_member(thread, frame, t);
+    join(&m, t);
+    ompp_guard_leave(m.thread);
+}
+
+/* A record of this thread that no frame points to any more; NULL = there is none. */
+INLINE ompp_a_team_t *unused_team(const ompp_thread_t *thread)
+{
+    ompp_a_team_t *team;
+
+    for (ompp_off_t off = thread->teams; off; off = team->next) {
+        team = ompp_at(thread, off);
+        if (atomic_load_explicit(&team->refs, memory_order_acquire) == 0) return team;
+    }
+    return NULL;
+}
+
+ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || !ompp_guard_enter(thread)) return NULL;
+    const bool measured = ompp_region_is_kept(region) && !thread->skipped;
+    ompp_a_team_t *team = measured ? unused_team(thread) : NULL;
+    if (__builtin_expect(measured && !team, 0)) team = ompp_team_new_slow(thread);
+    ompp_a_frame_t *frame = team ? ompp_push_region(thread, region, t) : NULL;
+    if (__builtin_expect(!frame, 0)) {
+        ompp_team_t *lost = ompp_team_lost_slow(thread, region, team != NULL);
+        ompp_guard_leave(thread);
+        return lost;
+    }
+    frame->team = ompp_off(thread, team);
+    frame->outer_base = thread->base_node;
+    frame->flags |= OMPP_FRAME_F_TEAM;
+    team->fork_thread = ompp_off(thread, thread->record);
+    team->fork_node = frame->node;
+    team->fork = frame->enter;
+    team->level = thread->team ? thread->team->a.level + 1 : 1;
+    atomic_store_explicit(&team->release, 0, memory_order_relaxed);
+    atomic_store_explicit(&team->join, 0, memory_order_relaxed);
+    atomic_store_explicit(&team->refs, 1, memory_order_release);
+    ompp_sync_publish(OMPP_SYNC_FORK, ompp_team_number(team), t);
     ompp_guard_leave(thread);
+    return (ompp_team_t *)team;
 }
 
 ompp_team_t *ompp_event_team(void)

@@ -12,13 +12,61 @@
 
 #include "runtime/ompp_frame_priv.h"
 
-/** \brief What the events of ompp_event.h do when something is not as usual. */
-void ompp_member_begin_slow(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t);
-void ompp_member_barrier_slow(bool begin, ompp_time_t t);
-void ompp_member_end_slow(ompp_time_t t);
-void ompp_join_slow(ompp_team_t *team, ompp_time_t t);
+/** A member inside an event, and what its events need. */
+typedef struct {
+    ompp_thread_t *thread; /* NULL = none, and no thread is inside */
+    ompp_a_frame_t *frame; /* of the team; the top one */
+    ompp_a_node_t *node;   /* of the frame */
+    ompp_a_team_t *team;
+} ompp_member_t;
+
+static inline ompp_member_t ompp_member_of(ompp_thread_t *thread, ompp_a_frame_t *frame)
+{
+    return (ompp_member_t){thread, frame, ompp_node(thread, frame->node), ompp_at(thread, frame->team)};
+}
+
+/** \brief Goes outside again. */
+static inline ompp_member_t ompp_member_none(ompp_thread_t *thread)
+{
+    ompp_guard_leave(thread);
+    return (ompp_member_t){NULL, NULL, NULL, NULL};
+}
+
+typedef enum { OMPP_MEMBER_BARRIER, OMPP_MEMBER_END, OMPP_MEMBER_JOIN } ompp_member_event_t;
+
+/** \brief The member, inside this event, when something is not as usual. What it has left open is closed. */
+ompp_member_t ompp_member_slow(ompp_member_event_t event, ompp_time_t t);
+
+/** \brief The same as it begins; its frame is in its first phase. */
+ompp_member_t ompp_member_begins_slow(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t);
+
+/** \return a new record of a team, in a line of its own, which all members look at; NULL = no room. */
+ompp_a_team_t *ompp_team_new_slow(ompp_thread_t *thread);
+
+/**
+ * \brief A fork that is not measured.
+ * \param[in] counted  the region has been counted as skipped.
+ * \return what stands for the team: its members count what they lose. NULL = they lose nothing.
+ */
+ompp_team_t *ompp_team_lost_slow(ompp_thread_t *thread, ompp_region_ref_t region, bool counted);
+
+/** \brief The join of such a team. */
+void ompp_join_lost_slow(void);
+
+#define OMPP_TEAM_NO_NODE 1u /* fork_node of such teams: offset of no record, no worker knows a place for it */
+
+static inline bool ompp_team_is_kept(const ompp_team_t *team) { return team && team->a.fork_node != OMPP_TEAM_NO_NODE; }
 
 static inline uint64_t ompp_team_number(const ompp_a_team_t *team) { return (uint64_t)(uintptr_t)team; }
+
+static inline bool ompp_team_is_forked_by(const ompp_a_team_t *team, const ompp_thread_t *thread)
+{
+    return team->fork_thread == ompp_off(thread, thread->record);
+}
+
+/** \return slot of the phase EXITBAR, of SHUTDWN: the last two of all constructs that fork. */
+static inline unsigned ompp_member_exitbar(const ompp_a_node_t *node) { return node->nphases - 2u; }
+static inline unsigned ompp_member_shutdown(const ompp_a_node_t *node) { return node->nphases - 1u; }
 
 /** \brief Where the thread's cache keeps the node that stands for another thread's node. */
 static inline ompp_path_t *ompp_path_of(ompp_thread_t *thread, ompp_off_t foreign)
@@ -26,21 +74,17 @@ static inline ompp_path_t *ompp_path_of(ompp_thread_t *thread, ompp_off_t foreig
     return &thread->paths[(foreign >> 4) * 0x9e3779b1u >> 26];
 }
 
-/** \brief Opens a worker's frame; the caller knows that there is room. */
-static inline ompp_a_frame_t *ompp_worker_push(ompp_thread_t *thread, ompp_a_team_t *team, ompp_off_t node,
-                                               ompp_time_t t)
+/** \return since when a worker is in a team: from the fork on, unless its row was busy until later. */
+static inline ompp_time_t ompp_worker_enters(const ompp_a_team_t *team, ompp_time_t busy_until, ompp_time_t t)
 {
-    /* It counts from the fork on, unless its row was another thread's or another team's until later. */
     if (team->fork < t) t = team->fork;
-    if (thread->busy_until > t) t = thread->busy_until;
-    ompp_a_frame_t *frame = ompp_push_node(thread, node, OMPP_FRAME_F_TEAM, t);
-    frame->team = ompp_off(thread, team);
-    frame->outer_base = thread->base_node;
-    atomic_fetch_add(&team->refs, 1); /* and the frame is seen before "replaced" is read */
-    return frame;
+    return busy_until > t ? busy_until : t;
 }
 
-/** \brief After the push: another thread has come for its place, before now or just now (replace_others). */
+/** \brief A worker's frame is one of the team now, and that is seen before "replaced" is read (ompp_worker_beside). */
+static inline void ompp_worker_joins(ompp_a_team_t *team) { atomic_fetch_add(&team->refs, 1); }
+
+/** \brief After that: another thread has come for its place, before now or just now (replace_others). */
 static inline void ompp_worker_beside(ompp_thread_t *thread)
 {
     if (__builtin_expect(!atomic_load(&thread->replaced), 1)) return;
@@ -48,20 +92,12 @@ static inline void ompp_worker_beside(ompp_thread_t *thread)
     atomic_store(&thread->record->beside, 1);
 }
 
-/** \brief The member's code begins: the phase in slot 1, BODY or MGMT. */
-static inline void ompp_member_body(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t)
+/** \return until when a worker's part lasts, seen at t: to the join at most, as far as that is known. */
+static inline ompp_time_t ompp_worker_end(const ompp_a_team_t *team, ompp_time_t t)
 {
-    ompp_frame_book(thread, frame, t);
-    ompp_frame_to(thread, frame, 1);
-    thread->base_node = frame->node;
-    thread->team = frame->team ? ompp_at(thread, frame->team) : NULL;
-}
+    const ompp_time_t join = atomic_load_explicit(&team->join, memory_order_acquire);
 
-/** \brief The member's frame goes to another of its phases. */
-static inline void ompp_member_phase(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_phase_t phase, ompp_time_t t)
-{
-    ompp_frame_book(thread, frame, t);
-    ompp_frame_to(thread, frame, ompp_phase_slot(ompp_node(thread, frame->node)->construct, phase));
+    return join && join < t ? join : t;
 }
 
 /** \return when a worker left the barrier, seen at t: not after the forking thread has, as far as that is known. */
@@ -69,10 +105,8 @@ static inline ompp_time_t ompp_worker_release(const ompp_a_team_t *team, ompp_ti
 {
     /* LLVM libomp tells a worker's leaving at its next fork. */
     const ompp_time_t release = atomic_load_explicit(&team->release, memory_order_acquire);
-    const ompp_time_t join = atomic_load_explicit(&team->join, memory_order_acquire);
 
-    if (release && release < t) t = release;
-    return join && join < t ? join : t;
+    return ompp_worker_end(team, release && release < t ? release : t);
 }
 
 #endif

@@ -21,6 +21,14 @@ typedef struct {
     size_t n, max;
 } lines_t;
 
+/* Of lines as far away, the one behind is. */
+static bool is_nearer(uint32_t line, uint32_t than, uint32_t to)
+{
+    const uint32_t distance = line > to ? line - to : to - line, other = than > to ? than - to : to - than;
+
+    return line && (!than || distance < other || (distance == other && line > than));
+}
+
 bool ompp_code_ends_path(const char *path, const char *end)
 {
     size_t n = strlen(path), m = strlen(end);
@@ -59,7 +67,7 @@ static void search_rows(lines_t *l, const ompp_unit_t *unit)
         if (row->end || row->line < l->first || row[1].address == row->address || !is_file(l, unit, row->file))
             continue;
         if (is_wanted(l, row->line)) take(l, row->address, row[1].address);
-        else if (row->line > l->line && (*l->nearest == 0 || row->line < *l->nearest)) *l->nearest = row->line;
+        else if (is_nearer(row->line, *l->nearest, l->line)) *l->nearest = row->line;
     }
 }
 

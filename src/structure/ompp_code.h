@@ -19,7 +19,7 @@ typedef struct {
  * \param[in]     file      "solve.c", or the end of its path, "src/solve.c".
  * \param[in]     deadline  ompp_clock_seconds(); checked before a compilation unit is read.
  * \param[out]    code      shape [max].
- * \param[in,out] nearest   the line behind it that is nearest and has code; 0 = none so far.
+ * \param[in,out] nearest   the line that is nearest and has code; 0 = none so far.
  * \return how many ranges there are, which may be more than max.
  */
 size_t ompp_code_of_line(ompp_structure_t *structure, const char *file, uint32_t line, double deadline,

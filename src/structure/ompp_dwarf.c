@@ -246,25 +246,28 @@ static bool read_units(ompp_dwarf_t *dwarf)
 }
 
 /* Of .debug_rnglists. */
-static Dwarf_Unsigned size_of_lists(Dwarf_Debug debug)
+static void find_size(ompp_dwarf_t *dwarf)
 {
     Dwarf_Unsigned s[20] = {0};
 
-    dwarf_get_section_max_offsets_d(debug, &s[0], &s[1], &s[2], &s[3], &s[4], &s[5], &s[6], &s[7], &s[8], &s[9], &s[10],
-                                    &s[11], &s[12], &s[13], &s[14], &s[15], &s[16], &s[17], &s[18], &s[19]);
-    return s[19];
+    dwarf_get_section_max_offsets_d(dwarf->debug, &s[0], &s[1], &s[2], &s[3], &s[4], &s[5], &s[6], &s[7], &s[8], &s[9],
+                                    &s[10], &s[11], &s[12], &s[13], &s[14], &s[15], &s[16], &s[17], &s[18], &s[19]);
+    dwarf->lists_size = s[19];
 }
 
-int ompp_dwarf_open(ompp_dwarf_t *dwarf, int fd)
+int ompp_dwarf_open(ompp_dwarf_t *dwarf, const ompp_elf_t *elf)
 {
+    const int fd = elf->fd;
+
     memset(dwarf, 0, sizeof *dwarf);
+    dwarf->elf = elf;
 #ifdef OMPP_DWARF_INIT_PATH_SHORT
     int rc = dwarf_init_b(fd, DW_GROUPNUMBER_ANY, NULL, NULL, &dwarf->debug, &dwarf->error);
 #else
     int rc = dwarf_init_b(fd, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL, NULL, &dwarf->debug, &dwarf->error);
 #endif
     if (!ok(dwarf, rc)) return -OMPP_E_FORMAT;
-    dwarf->lists_size = size_of_lists(dwarf->debug);
+    find_size(dwarf);
     if (read_units(dwarf)) return 0;
     ompp_dwarf_close(dwarf);
     return -OMPP_E_NOMEM;

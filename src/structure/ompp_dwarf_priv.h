@@ -10,6 +10,7 @@
 
 #include "base/ompp_interval.h"
 #include "base/ompp_table.h"
+#include "structure/ompp_elf.h"
 
 #include <dwarf.h>
 #include <libdwarf.h>
@@ -88,6 +89,7 @@ typedef struct {
 } ompp_unit_t;
 
 typedef struct {
+    const ompp_elf_t *elf; /* the file that has it */
     Dwarf_Debug debug;
     Dwarf_Error error;
     Dwarf_Unsigned lists_size; /* bytes of .debug_rnglists */
@@ -102,10 +104,10 @@ typedef struct {
 
 /**
  * \brief Opens the debug information of a file and notes which addresses belong to which unit.
- * \param[in] fd  the file; the caller's, who closes it after ompp_dwarf_close().
+ * \param[in] elf  the file; the caller's, who closes it after ompp_dwarf_close().
  * \return 0, -OMPP_E_FORMAT (none, or damaged), -OMPP_E_NOMEM.
  */
-int ompp_dwarf_open(ompp_dwarf_t *dwarf, int fd);
+int ompp_dwarf_open(ompp_dwarf_t *dwarf, const ompp_elf_t *elf);
 void ompp_dwarf_close(ompp_dwarf_t *dwarf);
 
 /** \return index of the unit of an address, or OMPP_NO_FUNCTION. */
@@ -147,6 +149,12 @@ Dwarf_Die ompp_die_referred(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half attri
 
 /** \brief Name and place of the declaration, from the entry or what it is an instance of; function is zero at first. */
 void ompp_die_describe(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_function_t *function);
+
+/**
+ * \brief Whether an attribute that is a list of locations has a whole one in its section: libdwarf would read behind
+ *        that.
+ */
+bool ompp_die_has_locations(ompp_dwarf_t *dwarf, Dwarf_Attribute attribute, const ompp_unit_t *unit);
 
 /** \return borrowed from libdwarf; NULL = none. */
 const char *ompp_die_linkage_name(ompp_dwarf_t *dwarf, Dwarf_Die die);

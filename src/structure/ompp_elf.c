@@ -150,6 +150,23 @@ bool ompp_elf_has(const ompp_elf_t *elf, const char *name)
     return section && section->sh_type != SHT_NOBITS && section->sh_size > 0;
 }
 
+bool ompp_elf_section_size(const ompp_elf_t *elf, const char *name, uint64_t *size)
+{
+    const Elf64_Shdr *section = find_section(elf, name);
+
+    *size = section && section->sh_type != SHT_NOBITS ? section->sh_size : 0;
+    return !section || !(section->sh_flags & SHF_COMPRESSED);
+}
+
+bool ompp_elf_section_read(const ompp_elf_t *elf, const char *name, uint64_t offset, void *buffer, size_t size)
+{
+    const Elf64_Shdr *section = find_section(elf, name);
+
+    return section && section->sh_type != SHT_NOBITS && !(section->sh_flags & SHF_COMPRESSED) &&
+           offset <= section->sh_size && size <= section->sh_size - offset &&
+           read_at(elf, section->sh_offset + offset, buffer, size);
+}
+
 int ompp_elf_holds(const ompp_elf_t *elf, const char *name, const char *text)
 {
     const Elf64_Shdr *section = find_section(elf, name);
@@ -499,7 +516,7 @@ bool ompp_elf_code(const ompp_elf_t *elf, uint64_t address, uint64_t *high)
 
     if (!s || !(s->sh_flags & SHF_EXECINSTR)) return false;
     *high = s->sh_addr + s->sh_size;
-    return true;
+    return *high > address; /* the numbers of a damaged file may not fit */
 }
 
 /* ---- Functions of other files ------------------------------------------------------------------------------------ */

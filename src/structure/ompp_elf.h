@@ -64,6 +64,16 @@ void ompp_elf_close(ompp_elf_t *elf);
 bool ompp_elf_has(const ompp_elf_t *elf, const char *section);
 
 /**
+ * \brief Contents of a section as they are, not compressed.
+ * \param[out] size  bytes; 0: it has none.
+ * \return false: they are compressed.
+ */
+bool ompp_elf_section_size(const ompp_elf_t *elf, const char *section, uint64_t *size);
+
+/** \brief Reads bytes of such a section. \return false: they are not all there. */
+bool ompp_elf_section_read(const ompp_elf_t *elf, const char *section, uint64_t offset, void *buffer, size_t size);
+
+/**
  * \brief Whether a section holds a text that is terminated there.
  * \return 1 yes, 0 no, -1 when its contents are compressed: they are not looked at.
  */

@@ -96,9 +96,10 @@ static int compare_places(const void *a, const void *b)
 /* Each once. */
 static void sort_cases(ompp_code_map_t *m, ompp_branch_t *branch)
 {
-    uint32_t *cases = m->cases + branch->first_case, n = 0;
+    uint32_t n = 0;
 
     if (branch->ncases == 0) return;
+    uint32_t *cases = m->cases + branch->first_case;
     qsort(cases, branch->ncases, sizeof *cases, compare_places);
     for (uint32_t i = 0; i < branch->ncases; i++)
         if (i == 0 || cases[i] != cases[n - 1]) cases[n++] = cases[i];

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #define MAX_CONTINUED 255u
+#define MAX_BODY 10000u /* lines of a loop that are looked at */
 
 /* A line as it counts: without its comment and the blanks at its ends. */
 typedef struct {
@@ -23,6 +24,16 @@ bool ompp_fortran_is(const char *path)
 
     for (size_t i = 0; dot && i < sizeof ends / sizeof *ends; i++)
         if (!strcasecmp(dot + 1, ends[i])) return true;
+    return false;
+}
+
+bool ompp_fortran_copies(const char *symbol)
+{
+    static const char *const names[] = {"_gfortran_internal_pack", "_gfortran_internal_unpack", "_FortranACopyInAssign",
+                                        "_FortranACopyOutAssign"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(symbol, names[i]) == 0) return true;
     return false;
 }
 
@@ -160,6 +171,59 @@ static bool begins_unit(const line_t *line)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (uses(line, words[i])) return true;
     return begins(line, "module", &rest) && begins(&rest, "procedure", &rest);
+}
+
+/* "outer: do": the name of a construct is left out. */
+static line_t without_name(const line_t *line)
+{
+    line_t rest = *line;
+
+    while (rest.length && is_word(*rest.text)) rest.text++, rest.length--;
+    while (rest.length && *rest.text == ' ') rest.text++, rest.length--;
+    if (!rest.length || *rest.text != ':') return *line;
+    do rest.text++, rest.length--;
+    while (rest.length && *rest.text == ' ');
+    return rest;
+}
+
+/* Whether a line begins a loop. \param[out] label  of the statement that ends it, in digits; length 0: END DO does. */
+static bool begins_do(const line_t *line, line_t *label)
+{
+    const line_t bare = without_name(line);
+    line_t rest;
+
+    if (!begins(&bare, "do", &rest) || (rest.length && *rest.text == '=')) return false;
+    *label = (line_t){.text = rest.text};
+    while (label->length < rest.length && isdigit((unsigned char)rest.text[label->length])) label->length++;
+    return true;
+}
+
+/* Whether one of the lines first .. last - 1 has a label. */
+static bool has_label(const ompp_fortran_t *source, uint32_t first, uint32_t last, const line_t *label)
+{
+    line_t line;
+
+    for (uint32_t i = first; i < last && get_line(source, i, &line); i++)
+        if (line.length > label->length && memcmp(line.text, label->text, label->length) == 0 &&
+            !is_word(line.text[label->length]))
+            return true;
+    return false;
+}
+
+uint32_t ompp_fortran_do(const ompp_fortran_t *source, uint32_t number)
+{
+    const uint32_t from = number;
+    line_t line, label, rest;
+    unsigned closed = 0;
+
+    for (unsigned i = 0; i < MAX_BODY && (number = line_above(source, number, &line)); i++) {
+        if (begins_unit(&line)) return 0;
+        if (begins(&line, "enddo", &rest) || (begins(&line, "end", &rest) && begins(&rest, "do", &rest))) closed++;
+        else if (!begins_do(&line, &label)) continue;
+        else if (label.length ? !has_label(source, number + 1, from, &label) : !closed) return number;
+        else if (!label.length) closed--;
+    }
+    return 0;
 }
 
 static bool ends_unit(const line_t *line)

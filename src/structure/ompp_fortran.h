@@ -14,6 +14,9 @@
 /** \brief Whether a file is Fortran, by its name. */
 bool ompp_fortran_is(const char *path);
 
+/** \brief Whether a function of a compiler's library copies arguments that are not contiguous: no source calls it. */
+bool ompp_fortran_copies(const char *symbol);
+
 /** \brief Whether a file of Fortran is in fixed form, by its name. */
 bool ompp_fortran_is_fixed(const char *path);
 
@@ -41,6 +44,12 @@ void ompp_fortran_lines(const ompp_fortran_t *source, uint32_t line, uint32_t *f
  */
 size_t ompp_fortran_uses(const ompp_fortran_t *source, uint32_t first, uint32_t last, const char *name,
                          uint32_t lines[], size_t max);
+
+/**
+ * \return line of the innermost DO construct that a line is in; of a construct's own line, of the one around it; 0 =
+ *         there is none.
+ */
+uint32_t ompp_fortran_do(const ompp_fortran_t *source, uint32_t line);
 
 /**
  * \brief The executable part of the program unit around a line, without procedures that it contains: lines *first ..

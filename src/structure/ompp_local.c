@@ -23,6 +23,7 @@ typedef struct {
     size_t max, n;
     const char *function;
     bool fortran, has_base;
+    const ompp_unit_t *unit;
     int64_t base; /* of DW_OP_fbreg, from the canonical frame address */
     int depth;
 } search_t;
@@ -70,7 +71,9 @@ static bool each_expression(search_t *s, Dwarf_Die die, Dwarf_Half name, uint64_
     bool done = false;
 
     if (!ompp_die_ok(dwarf, dwarf_attr(die, name, &attribute, &dwarf->error))) return false;
-    if (!ompp_die_ok(dwarf, dwarf_get_loclist_c(attribute, &head, &n, &dwarf->error))) n = 0;
+    if (!ompp_die_has_locations(dwarf, attribute, s->unit) ||
+        !ompp_die_ok(dwarf, dwarf_get_loclist_c(attribute, &head, &n, &dwarf->error)))
+        n = 0;
     for (Dwarf_Unsigned i = 0; i < n && !done; i++) {
         Dwarf_Small kind = 0, source = 0;
         Dwarf_Unsigned raw_low = 0, raw_high = 0, nops = 0, offset = 0, at = 0;
@@ -204,6 +207,7 @@ size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *pl
     Dwarf_Die die = NULL;
 
     if (!f || !f->die) return 0;
+    s.unit = unit;
     if (ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, unit->die, 1, &die, &dwarf->error))) {
         if (ompp_die_number(dwarf, die, DW_AT_language, &language)) s.fortran = is_fortran(language);
         dwarf_dealloc_die(die);
@@ -219,7 +223,7 @@ size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *pl
 /* ---- Results of calls -------------------------------------------------------------------------------------------- */
 
 /* Instructions behind a call, of x86-64: what becomes of rax. */
-typedef enum { OTHER, NO_CHANGE, TO_REGISTER, TO_FRAME } step_t;
+typedef enum { OTHER, NO_CHANGE, TO_REGISTER, TO_FRAME, TO_MEMORY } step_t;
 
 /* \return bytes of the instruction; 0 = it is none of those that are known. */
 static unsigned decode(const unsigned char *c, step_t *step, unsigned *reg, int64_t *offset, unsigned *base)
@@ -239,6 +243,12 @@ static unsigned decode(const unsigned char *c, step_t *step, unsigned *reg, int6
     }
     const unsigned mode = c[2] >> 6, rm = c[2] & 7, bytes = mode == 1 ? 1 : 4, at = rm == 4 ? 4 : 3;
     int32_t far = 0;
+    if (c[0] == 0x48 && mode == 0 && rm == 5) { /* from the next instruction on */
+        memcpy(&far, c + 3, sizeof far);
+        *step = TO_MEMORY;
+        *offset = far;
+        return 7;
+    }
     if (c[0] != 0x48 || (mode != 1 && mode != 2) || (rm != 5 && (rm != 4 || c[3] != 0x24))) return 0;
     memcpy(&far, c + at, sizeof far);
     *step = TO_FRAME;
@@ -266,16 +276,60 @@ static bool in_frame(ompp_structure_t *structure, uint64_t code, unsigned base, 
     return true;
 }
 
+enum { STEPS = 8, LONGEST = 16 };
+
+static void read_code(ompp_structure_t *structure, uint64_t code, unsigned char bytes[STEPS * LONGEST])
+{
+    memset(bytes, 0, STEPS * LONGEST);
+    for (size_t n = STEPS * LONGEST; n >= LONGEST && !ompp_elf_read(&structure->elf, code, bytes, n); n /= 2) continue;
+}
+
+uint64_t ompp_local_stored(ompp_structure_t *structure, uint64_t code)
+{
+    unsigned char bytes[STEPS * LONGEST];
+    unsigned reg = 0, base = 0, at = 0;
+    int64_t offset = 0;
+    step_t step = OTHER;
+
+    read_code(structure, code, bytes);
+    for (unsigned i = 0; i < STEPS; i++) {
+        const unsigned length = decode(bytes + at, &step, &reg, &offset, &base);
+        if (!length) return 0;
+        at += length;
+        if (step == TO_MEMORY) return code + at + (uint64_t)offset;
+    }
+    return 0;
+}
+
+bool ompp_local_allocates(ompp_structure_t *structure, uint64_t code)
+{
+    const ompp_unit_t *unit;
+    const ompp_function_t *f = procedure_of(structure, code, &unit);
+    ompp_dwarf_t *dwarf = &structure->dwarf;
+    Dwarf_Die die = NULL;
+    bool is = false;
+
+    if (!f || !f->die || !ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, f->die, 1, &die, &dwarf->error)))
+        return false;
+    const uint64_t type = ompp_type_of(dwarf, die);
+    if (type && ompp_type_is_pointer(dwarf, type)) {
+        char text[8];
+        uint64_t target;
+        is = ompp_type_pointer(dwarf, type, 0, false, text, sizeof text, &target) && !target;
+    }
+    dwarf_dealloc_die(die);
+    return is;
+}
+
 bool ompp_local_result(ompp_structure_t *structure, uint64_t code, ompp_local_t *found)
 {
-    enum { STEPS = 8, LONGEST = 16 };
-    unsigned char bytes[STEPS * LONGEST] = {0};
+    unsigned char bytes[STEPS * LONGEST];
     unsigned reg = 0, base = 0, at = 0;
     int64_t offset = 0;
     step_t step = OTHER;
 
     if (in_register(structure, code, RESULT, found)) return true;
-    for (size_t n = sizeof bytes; n >= LONGEST && !ompp_elf_read(&structure->elf, code, bytes, n); n /= 2) continue;
+    read_code(structure, code, bytes);
     for (unsigned i = 0; i < STEPS; i++) {
         const unsigned length = decode(bytes + at, &step, &reg, &offset, &base);
         if (!length) return false;
@@ -357,6 +411,11 @@ bool ompp_local_keeps(ompp_structure_t *structure, uint64_t code, unsigned reg)
 uint64_t ompp_local_size(ompp_structure_t *structure, uint64_t type, bool fortran)
 {
     return ompp_type_size(&structure->dwarf, type, fortran);
+}
+
+void ompp_local_part(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran, char *text, size_t size)
+{
+    ompp_type_part(&structure->dwarf, type, offset, fortran, NULL, text, size);
 }
 
 bool ompp_local_pointer(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran, char *text,

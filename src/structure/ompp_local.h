@@ -40,6 +40,12 @@ size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *pl
  */
 bool ompp_local_result(ompp_structure_t *structure, uint64_t code, ompp_local_t *found);
 
+/** \brief The address that a call's result is stored to, where the code behind the call says so; 0 = it does not. */
+uint64_t ompp_local_stored(ompp_structure_t *structure, uint64_t code);
+
+/** \brief Whether the procedure around an address returns a pointer to it is not said what: it allocates for others. */
+bool ompp_local_allocates(ompp_structure_t *structure, uint64_t code);
+
 /** \return the register of its callers that a function has kept so many bytes below its canonical frame address at an
  *         address of the code, in DWARF's numbers; negative = none. */
 int ompp_local_kept(ompp_structure_t *structure, uint64_t code, int64_t below);
@@ -58,6 +64,10 @@ const char *ompp_local_function(ompp_structure_t *structure, uint64_t code);
  */
 bool ompp_local_pointer(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran, char *text,
                         size_t size, uint64_t *target);
+
+/** \brief Which part of a type lies at an offset, as ompp_variable_part(). */
+void ompp_local_part(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran, char *text,
+                     size_t size);
 
 /** A line of the source. */
 typedef struct {

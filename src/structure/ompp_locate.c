@@ -8,6 +8,7 @@
 #include "base/ompp_clock.h"
 #include "base/ompp_nearest.h"
 #include "base/ompp_path.h"
+#include "image/ompp_known.h"
 #include "structure/ompp_code.h"
 #include "structure/ompp_variable.h"
 
@@ -244,18 +245,31 @@ static int compare(const void *a, const void *b)
     return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static void search_all(search_t *s, const wanted_t *w, size_t length)
+static bool is_of_system(const char *path)
 {
-    s->n = 0;
-    s->rank = NO;
-    search_module(s, 0, w, length);
-    if (s->n > 0) return;
-    for (size_t m = 1; m < s->nmodules; m++) search_module(s, m, w, length);
+    static const char *const folders[] = {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"};
+    bool is = ompp_known_owner(path) != OMPP_OWNER_PROGRAM;
+
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        is |= strncmp(path, folders[i], strlen(folders[i])) == 0;
+    return is;
+}
+
+/* The user's libraries, or those of the system. */
+static void search_libraries(search_t *s, const wanted_t *w, size_t length, bool of_system)
+{
+    for (size_t m = 1; m < s->nmodules; m++)
+        if (is_of_system(s->modules[m].path) == of_system) search_module(s, m, w, length);
 }
 
 static void search(search_t *s, const wanted_t *w, size_t length)
 {
-    search_all(s, w, length);
+    s->n = 0;
+    s->rank = NO;
+    search_module(s, 0, w, length);
+    if (s->n == 0) search_libraries(s, w, length, false);
+    /* the system's own variables are hardly meant, unless their library is named */
+    if (s->n == 0 && w->nplaces > 0) search_libraries(s, w, length, true);
     if (s->n > 1) qsort(s->found, s->n < MAX_CANDIDATES ? s->n : MAX_CANDIDATES, sizeof s->found[0], compare);
 }
 
@@ -345,7 +359,7 @@ static bool is_function(search_t *s, const char *name)
 
 /* ---- One --------------------------------------------------------------------------------------------------------- */
 
-static void remark(ompp_structure_t *structure, const ompp_variable_t *v, ompp_locate_t *answer)
+static void remark(ompp_structure_t *structure, const ompp_variable_t *v, const char *library, ompp_locate_t *answer)
 {
     static const char *const texts[] = {
         [OMPP_VARIABLE_DATA] = "",
@@ -354,11 +368,31 @@ static void remark(ompp_structure_t *structure, const ompp_variable_t *v, ompp_l
         [OMPP_VARIABLE_DESCRIPTOR] = "an allocatable array or pointer: its description is counted, not its elements",
     };
 
-    snprintf(answer->text, sizeof answer->text, "%s", texts[ompp_variable_kind(structure, v)]);
+    const char *text = v ? texts[ompp_variable_kind(structure, v)] : "";
+    answer->lies_elsewhere = *text;
+    if (library)
+        snprintf(answer->text, sizeof answer->text,
+                 "it is one of %s, for the program's own has no fixed address (on the "
+                 "stack, of threads, or of the heap)%s%s",
+                 library, *text ? "; " : "", text);
+    else snprintf(answer->text, sizeof answer->text, "%s", text);
+}
+
+/* A library's variable, where the program has something of this name, too, which is not the library's. */
+static bool is_surprise(search_t *s, const candidate_t *c, const wanted_t *w)
+{
+    const char *name = ompp_variable_last_part(c->variable->name);
+    uint64_t size;
+    const char *symbol = ompp_variable_symbol(s->structures[c->module], c->addr, &size);
+
+    ompp_structure_t *program = symbols_of(s, 0);
+
+    if (c->module == 0 || w->nplaces > 0 || !program || !ompp_variable_may_be(program, name, false)) return false;
+    return !ompp_variable_is_imported(program, symbol ? symbol : name);
 }
 
 /* The place of the one that was found, or of its part. */
-static void answer_one(search_t *s, const candidate_t *c, const char *part, ompp_locate_t *answer)
+static void answer_one(search_t *s, const candidate_t *c, const wanted_t *w, const char *part, ompp_locate_t *answer)
 {
     ompp_structure_t *structure = s->structures[c->module];
     uint64_t offset = 0;
@@ -373,7 +407,9 @@ static void answer_one(search_t *s, const candidate_t *c, const char *part, ompp
     answer->module = c->module;
     answer->address = s->modules[c->module].bias + c->addr + offset;
     if (why) snprintf(answer->text, sizeof answer->text, "%s", why);
-    else if (!*part && !c->block) remark(structure, c->variable, answer);
+    else
+        remark(structure, *part || c->block ? NULL : c->variable,
+               is_surprise(s, c, w) ? ompp_path_last(s->modules[c->module].path) : NULL, answer);
 }
 
 /* Where a part could begin, from behind: the whole text is tried as a name first, for symbols have dots, too. */
@@ -414,6 +450,21 @@ static void locate_line(search_t *s, const wanted_t *w, ompp_locate_t *answer)
     if (answer->found == 0 && nearest) snprintf(answer->text, sizeof answer->text, "%s:%u", file, (unsigned)nearest);
 }
 
+/* The line of an address of code: of the module that begins last before it. */
+static void locate_code(search_t *s, ompp_locate_t *answer)
+{
+    size_t best = s->nmodules;
+
+    for (size_t m = 0; m < s->nmodules; m++)
+        if (s->modules[m].bias <= answer->line_of &&
+            (best == s->nmodules || s->modules[m].bias > s->modules[best].bias))
+            best = m;
+    ompp_structure_t *structure = best < s->nmodules ? structure_of(s, best) : NULL;
+    ompp_query_t query = {.addr = answer->line_of - (structure ? s->modules[best].bias : 0)};
+    if (!structure || ompp_structure_lookup(structure, &query, 1, s->deadline) != 0 || !query.file) return;
+    snprintf(answer->text, sizeof answer->text, "%s:%u", ompp_path_last(query.file), (unsigned)query.line);
+}
+
 static void locate(search_t *s, ompp_locate_t *answer)
 {
     wanted_t w;
@@ -421,7 +472,9 @@ static void locate(search_t *s, ompp_locate_t *answer)
 
     answer->found = 0;
     answer->no_part = 0;
+    answer->lies_elsewhere = false;
     answer->text[0] = '\0';
+    if (answer->line_of) return locate_code(s, answer);
     if (!take_apart(&w, answer->name)) return;
     if (is_line(&w)) {
         locate_line(s, &w, answer);
@@ -433,8 +486,8 @@ static void locate(search_t *s, ompp_locate_t *answer)
         if (s->n > 0) break;
     }
     if (w.number > 0 && w.number <= s->n && w.number <= MAX_CANDIDATES)
-        answer_one(s, &s->found[w.number - 1], w.name + length, answer);
-    else if (s->n == 1 && w.number == 0) answer_one(s, &s->found[0], w.name + length, answer);
+        answer_one(s, &s->found[w.number - 1], &w, w.name + length, answer);
+    else if (s->n == 1 && w.number == 0) answer_one(s, &s->found[0], &w, w.name + length, answer);
     else if (s->n > 0 && w.number == 0) {
         answer->found = s->n;
         list_candidates(s, answer->name, answer);
@@ -446,10 +499,10 @@ static void locate(search_t *s, ompp_locate_t *answer)
 }
 
 #pragma GCC visibility push(default)
-extern ompp_locate_run_t ompp_locate_3;
+extern ompp_locate_run_t ompp_locate_4;
 #pragma GCC visibility pop
 
-void ompp_locate_3(const ompp_locate_module_t *modules, size_t nmodules, ompp_locate_t *names, size_t n, double seconds)
+void ompp_locate_4(const ompp_locate_module_t *modules, size_t nmodules, ompp_locate_t *names, size_t n, double seconds)
 {
     search_t *s = calloc(1, sizeof *s);
     ompp_structure_t **structures = calloc(2 * nmodules + 1, sizeof *structures);

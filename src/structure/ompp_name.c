@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef char *demangle_t(const char *mangled, char *buffer, size_t *length, int *status); /* of the Itanium C++ ABI */
@@ -213,4 +214,18 @@ void ompp_name_without_indices(char *text)
         while (from[1] && from[1] != close) from++;
     }
     *to = '\0';
+}
+
+void ompp_name_of_user(const char *function, char *text, size_t size)
+{
+    static const char *const made[] = {"._omp_fn", ".omp_outlined"};
+    char *symbol = function ? strdup(function) : NULL, *at;
+
+    for (size_t i = 0; symbol && i < sizeof made / sizeof made[0]; i++)
+        if ((at = strstr(symbol, made[i]))) *at = '\0';
+    char *name = symbol && strncmp(symbol, "_Z", 2) == 0 ? ompp_name_of_symbol(symbol, true) : NULL;
+    snprintf(text, size, "%.*s", name ? (int)strcspn(name, "(") : (int)size, name ? name : symbol ? symbol : "");
+    free(name);
+    free(symbol);
+    ompp_name_without_arguments(text);
 }

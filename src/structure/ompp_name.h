@@ -6,6 +6,7 @@
 #define OMPP_NAME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /**
  * \brief Name of a function or variable in the source.
@@ -28,6 +29,13 @@ bool ompp_name_is_qualified(const char *symbol);
 
 /** \brief Whether a function is the body of an OpenMP construct, or made for one, rather than of the user's. */
 bool ompp_name_is_outlined(const char *symbol);
+
+/**
+ * \brief A function as its user calls it, from its name in the debug information or its symbol: without arguments, and
+ *        of those that compilers make of regions, the one that they were made of. Demangles as above.
+ * \param[in] function  may be NULL.
+ */
+void ompp_name_of_user(const char *function, char *text, size_t size);
 
 /** \brief "solve" of "solve<double, int>"; in place. */
 void ompp_name_without_arguments(char *text);

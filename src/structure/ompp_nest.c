@@ -5,6 +5,7 @@
  * its branches and the statement at its begin have: compilers move code out of loops, and what they move in is neither.
  * Loops of one context that begin on one line are copies of one.
  */
+#define _GNU_SOURCE /* qsort_r */
 #include "structure/ompp_scope_priv.h"
 
 #include "base/ompp_error.h"
@@ -14,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_AROUND 200u /* loops around one that are looked at */
-#define NEAR 2u         /* lines between the begin of a loop and its body */
+#define MAX_AROUND 200u   /* loops around one that are looked at */
+#define MOST_PAIRS 10000u /* of copies of two loops that are looked at */
+#define NEAR 2u           /* lines between the begin of a loop and its body */
 
 /* ---- Context ----------------------------------------------------------------------------------------------------- */
 
@@ -28,6 +30,35 @@ static void find_contexts(const ompp_shape_t *s, ompp_source_loop_t *lines, cons
         if (l != OMPP_NO_LOOP && strip->low < strip->high && (other ? other[l] : strip->statement))
             lines[l].context = ompp_shape_common(s, lines[l].context, strip->context);
     }
+}
+
+/*
+ * Of a loop over vectors one line with statements may be left, say of an inlined call that tells the limit, while most
+ * of its code is of the function around that: then all of its code tells. Also where it has no statement.
+ */
+static bool find_narrow(const ompp_shape_t *s, const ompp_source_loop_t *lines, bool *narrow)
+{
+    uint64_t *all = calloc(s->loops.n + 1, sizeof *all), *inside = calloc(s->loops.n + 1, sizeof *inside);
+    uint32_t *only = calloc(s->loops.n + 1, sizeof *only); /* the line; OMPP_NO_FILE: there are several */
+    const bool ok = all && inside && only;
+
+    for (size_t i = 0; ok && i < s->nstrips; i++) {
+        const ompp_strip_t *strip = &s->strips[i];
+        const uint32_t l = s->loops.of[strip->block];
+        uint32_t file, line;
+        if (l == OMPP_NO_LOOP || lines[l].context == OMPP_NO_CONTEXT) continue;
+        all[l] += strip->high - strip->low;
+        if (ompp_shape_common(s, strip->context, lines[l].context) != lines[l].context) continue;
+        inside[l] += strip->high - strip->low;
+        if (!strip->statement || !ompp_shape_project(s, strip, lines[l].context, &file, &line)) continue;
+        only[l] = !only[l] || only[l] == line ? line : OMPP_NO_FILE;
+    }
+    for (uint32_t l = 0; ok && l < s->loops.n; l++)
+        narrow[l] = lines[l].context == OMPP_NO_CONTEXT || (2 * inside[l] < all[l] && only[l] != OMPP_NO_FILE);
+    free(all);
+    free(inside);
+    free(only);
+    return ok;
 }
 
 static void spread_contexts(const ompp_shape_t *s, ompp_source_loop_t *lines)
@@ -68,18 +99,23 @@ static bool line_of_begin(const ompp_shape_t *s, uint32_t block, uint32_t contex
     return false;
 }
 
-static void take_branch(const ompp_shape_t *s, uint32_t block, bool statement, ompp_source_loop_t *to)
-{
-    uint32_t file, line;
+/* What is done with a line on which a loop may begin. */
+typedef void take_t(ompp_source_loop_t *to, uint32_t file, uint32_t line);
 
-    if (!line_of_end(s, block, to->context, statement, &file, &line)) return;
+static void take_first(ompp_source_loop_t *to, uint32_t file, uint32_t line)
+{
     if (to->line && (file != to->file || line >= to->line)) return;
     to->file = file;
     to->line = line;
 }
 
-/* First those that lead back: they tell the file. */
-static void take_back_branches(const ompp_shape_t *s, ompp_source_loop_t *lines)
+static void take_next(ompp_source_loop_t *to, uint32_t file, uint32_t line)
+{
+    if (file == to->file && line > to->line && (!to->next || line < to->next)) to->next = line;
+}
+
+/* First branches that lead back: they tell the file. */
+static void take_back_branches(const ompp_shape_t *s, ompp_source_loop_t *lines, take_t *take)
 {
     const ompp_graph_t *g = &s->flow.graph;
     uint32_t file, line;
@@ -88,28 +124,26 @@ static void take_back_branches(const ompp_shape_t *s, ompp_source_loop_t *lines)
         for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
             const uint32_t l = s->loops.of[g->to[e]];
             if (l == OMPP_NO_LOOP || s->loops.loops[l].header != g->to[e] || !is_in_loop(s, v, l)) continue;
-            take_branch(s, v, false, &lines[l]);
+            if (line_of_end(s, v, lines[l].context, false, &file, &line)) take(&lines[l], file, line);
             if (line_of_end(s, v, lines[l].context, true, &file, &line) && (!lines[l].sure || line < lines[l].sure))
                 lines[l].sure = line;
         }
 }
 
-static void find_begins(const ompp_shape_t *s, ompp_source_loop_t *lines)
+static void take_begins(const ompp_shape_t *s, ompp_source_loop_t *lines, take_t *take)
 {
     const ompp_graph_t *g = &s->flow.graph;
     uint32_t file, line;
 
-    take_back_branches(s, lines);
-    for (uint32_t v = 0; v < g->n; v++)
-        if (s->loops.of[v] != OMPP_NO_LOOP && g->first[v + 1] - g->first[v] > 1)
-            take_branch(s, v, true, &lines[s->loops.of[v]]);
-    for (uint32_t l = 0; l < s->loops.n; l++) {
-        ompp_source_loop_t *to = &lines[l];
-        if (!line_of_begin(s, s->loops.loops[l].header, to->context, &file, &line)) continue;
-        if (to->line && (file != to->file || line >= to->line)) continue;
-        to->file = file;
-        to->line = line;
+    take_back_branches(s, lines, take);
+    for (uint32_t v = 0; v < g->n; v++) {
+        const uint32_t l = s->loops.of[v];
+        if (l != OMPP_NO_LOOP && g->first[v + 1] - g->first[v] > 1 &&
+            line_of_end(s, v, lines[l].context, true, &file, &line))
+            take(&lines[l], file, line);
     }
+    for (uint32_t l = 0; l < s->loops.n; l++)
+        if (line_of_begin(s, s->loops.loops[l].header, lines[l].context, &file, &line)) take(&lines[l], file, line);
 }
 
 /* A loop does not begin behind the start of one inside it. Where branches back say so, its own code tells better. */
@@ -188,25 +222,99 @@ static void find_by_exits(const ompp_shape_t *s, ompp_source_loop_t *lines)
     }
 }
 
+/* ---- Code of earlier lines --------------------------------------------------------------------------------------- */
+
+static int compare_places(const void *a, const void *b, void *lines)
+{
+    const ompp_source_loop_t *x = (ompp_source_loop_t *)lines + *(const uint32_t *)a,
+                             *y = (ompp_source_loop_t *)lines + *(const uint32_t *)b;
+
+    if (x->context != y->context) return x->context < y->context ? -1 : 1;
+    if (x->file != y->file) return x->file < y->file ? -1 : 1;
+    return x->line != y->line ? (x->line < y->line ? -1 : 1) : 0;
+}
+
+static bool is_nested(const ompp_shape_t *s, uint32_t loop, uint32_t in)
+{
+    while (loop != OMPP_NO_LOOP && loop > in) loop = s->loops.loops[loop].outer;
+    return loop == in;
+}
+
+/* Copies of a loop, order[*first] .. order[*last - 1], where order[at] is one of them. */
+static void find_copies(const ompp_source_loop_t *lines, const uint32_t *order, uint32_t n, uint32_t at,
+                        uint32_t *first, uint32_t *last)
+{
+    void *const all = (void *)(uintptr_t)lines;
+
+    for (*first = at; *first > 0 && compare_places(&order[*first - 1], &order[at], all) == 0; --*first) {
+    }
+    for (*last = at + 1; *last < n && compare_places(&order[*last], &order[at], all) == 0; ++*last) {
+    }
+}
+
+/* Whether a copy of one loop is inside of a copy of another one. */
+static bool is_related(const ompp_shape_t *s, const ompp_source_loop_t *lines, const uint32_t *order, uint32_t inner,
+                       uint32_t outer)
+{
+    uint32_t inner_first, inner_last, outer_first, outer_last;
+
+    find_copies(lines, order, s->loops.n, inner, &inner_first, &inner_last);
+    find_copies(lines, order, s->loops.n, outer, &outer_first, &outer_last);
+    if ((uint64_t)(inner_last - inner_first) * (outer_last - outer_first) > MOST_PAIRS) return true;
+    for (uint32_t i = inner_first; i < inner_last; i++)
+        for (uint32_t o = outer_first; o < outer_last; o++)
+            if (is_nested(s, order[i], order[o]) || is_nested(s, order[o], order[i])) return true;
+    return false;
+}
+
+/*
+ * A loop that the source has between two lines of another one is inside of it. Where the code has it elsewhere, the
+ * first of these lines is that of code which the compiler has moved in, and the loop begins on the next one.
+ */
+static bool leave_out_moved(const ompp_shape_t *s, ompp_source_loop_t *lines)
+{
+    uint32_t *order = malloc((s->loops.n + 1) * sizeof *order);
+
+    if (!order) return false;
+    take_begins(s, lines, take_next);
+    for (uint32_t l = 0; l < s->loops.n; l++) order[l] = l;
+    if (s->loops.n) qsort_r(order, s->loops.n, sizeof *order, compare_places, lines);
+    for (uint32_t i = 0; i < s->loops.n; i++) {
+        ompp_source_loop_t *l = &lines[order[i]];
+        bool moved = false;
+        for (uint32_t k = i + 1; l->next && k < s->loops.n && k < i + MAX_AROUND && !moved; k++) {
+            const ompp_source_loop_t *m = &lines[order[k]];
+            if (m->context != l->context || m->file != l->file || m->line >= l->next) break;
+            moved = m->line > l->line && m->line_end < l->next && !is_related(s, lines, order, k, i);
+        }
+        if (!moved) l->next = 0;
+    }
+    for (uint32_t l = 0; l < s->loops.n; l++)
+        if (lines[l].next) lines[l].line = lines[l].next;
+    free(order);
+    return true;
+}
+
 bool ompp_nest_lines(ompp_shape_t *s, ompp_source_loop_t *lines)
 {
     bool *late = calloc(s->loops.n + 1, sizeof *late);
     uint32_t *first = calloc(s->loops.n + 1, sizeof *first), *inner = calloc(s->loops.n + 1, sizeof *inner);
 
-    for (uint32_t l = 0; l < s->loops.n; l++) lines[l] = (ompp_source_loop_t){OMPP_NO_CONTEXT, OMPP_NO_FILE, 0, 0, 0};
+    for (uint32_t l = 0; l < s->loops.n; l++)
+        lines[l] = (ompp_source_loop_t){.context = OMPP_NO_CONTEXT, .file = OMPP_NO_FILE};
     find_contexts(s, lines, NULL);
-    for (uint32_t l = 0; late && l < s->loops.n; l++) late[l] = lines[l].context == OMPP_NO_CONTEXT;
-    if (late) find_contexts(s, lines, late);
+    if (late && find_narrow(s, lines, late)) find_contexts(s, lines, late);
     spread_contexts(s, lines);
-    find_begins(s, lines);
+    take_begins(s, lines, take_first);
     if (late) memset(late, 0, s->loops.n * sizeof *late);
     if (late && first && inner) find_earlier(s, lines, late, first, inner);
     find_ends(s, lines);
+    const bool ok = leave_out_moved(s, lines) && late && first && inner;
     find_by_exits(s, lines);
     free(late);
     free(first);
     free(inner);
-    return late && first && inner;
+    return ok;
 }
 
 /* ---- Scopes ------------------------------------------------------------------------------------------------------ */

@@ -311,6 +311,19 @@ int ompp_scope_at(ompp_structure_t *structure, uint64_t address, double deadline
     return 0;
 }
 
+/* call offset, or call *offset(%rip) */
+const char *ompp_scope_callee(ompp_structure_t *structure, uint64_t address)
+{
+    const uint64_t back = address + 1;
+    unsigned char code[6];
+    int32_t offset;
+
+    if (back < sizeof code || !ompp_elf_read(&structure->elf, back - sizeof code, code, sizeof code)) return NULL;
+    memcpy(&offset, code + 2, sizeof offset);
+    if (code[0] == 0xff && code[1] == 0x15) return ompp_elf_import(&structure->elf, back + (uint64_t)(int64_t)offset);
+    return code[1] == 0xe8 ? ompp_callee_name(&structure->elf, back + (uint64_t)(int64_t)offset) : NULL;
+}
+
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
 typedef struct {

@@ -79,6 +79,13 @@ typedef struct {
 int ompp_scope_at(ompp_structure_t *structure, uint64_t address, double deadline, ompp_spot_t *spot);
 
 /**
+ * \brief Who is called where an address lies.
+ * \param[in] address  of the last byte of a call.
+ * \return the symbol, borrowed; NULL = not known, or no call of a function by its name.
+ */
+const char *ompp_scope_callee(ompp_structure_t *structure, uint64_t address);
+
+/**
  * \brief An address in every procedure that symbols, unwind information or debug information know, ascending.
  * \param[out] addresses  owned, free().
  * \return 0, -OMPP_E_NOMEM, -OMPP_E_TIMEOUT (those of debug information may be missing).

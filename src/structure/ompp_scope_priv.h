@@ -63,6 +63,7 @@ typedef struct {
     uint32_t context;
     uint32_t file, line, line_end; /* OMPP_NO_FILE, 0 = not known */
     uint32_t sure; /* first of the lines of branches back to its begin that are statements; 0 = none is */
+    uint32_t next; /* the line behind line on which it may begin; 0 = none */
 } ompp_source_loop_t;
 
 /**

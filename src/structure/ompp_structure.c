@@ -36,7 +36,7 @@ static bool try_debug_info(ompp_structure_t *structure, const ompp_elf_t *elf)
     if (!ompp_elf_has(elf, ".debug_info") && !ompp_elf_has(elf, ".zdebug_info")) return false;
     if (structure->symbols_only) return true;
     if (!ompp_elf_lists_sound(elf)) return false;
-    structure->has_lines = ompp_dwarf_open(&structure->dwarf, elf->fd) == 0;
+    structure->has_lines = ompp_dwarf_open(&structure->dwarf, elf) == 0;
     return structure->has_lines;
 }
 

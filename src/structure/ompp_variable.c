@@ -464,6 +464,11 @@ bool ompp_variable_is_function(ompp_structure_t *structure, const char *name)
     return false;
 }
 
+bool ompp_variable_is_imported(ompp_structure_t *structure, const char *name)
+{
+    return ompp_elf_holds(&structure->elf, ".dynstr", name) > 0;
+}
+
 /* ---- Before it is read ------------------------------------------------------------------------------------------- */
 
 static bool symbol_has(ompp_elf_t *elf, const char *word)

@@ -61,6 +61,9 @@ bool ompp_variable_may_be(ompp_structure_t *structure, const char *word, bool co
 /** \brief Whether a function has this name, as its symbol or as in the source. */
 bool ompp_variable_is_function(ompp_structure_t *structure, const char *name);
 
+/** \brief Whether the module uses a symbol of another one by this name. */
+bool ompp_variable_is_imported(ompp_structure_t *structure, const char *name);
+
 /** \brief The symbol that begins at an address. \return its name, borrowed; NULL = none. \param[out] size  bytes. */
 const char *ompp_variable_symbol(ompp_structure_t *structure, uint64_t addr, uint64_t *size);
 

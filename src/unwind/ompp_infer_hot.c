@@ -93,14 +93,19 @@ static bool same_place(const state_t *s, value_t a, value_t b)
     return is_on_stack(a) && is_on_stack(b) && place_of(s, a) == place_of(s, b);
 }
 
+/* Below the stack pointer where the search began. */
+static bool is_own(const state_t *s, value_t address)
+{
+    return address.reg == ALIGNED || (is_on_stack(address) && place_of(s, address) < 0);
+}
+
 static value_t load(const state_t *s, value_t address)
 {
     if (address.form == MEMORY) return (value_t){INDIRECT, address.reg, address.offset, address.plus};
     if (address.form != REGISTER) return (value_t){.form = UNKNOWN};
     for (unsigned i = 0; i < STORES; i++)
         if (same_place(s, s->store[i].address, address)) return s->store[i].value;
-    if (address.reg == ALIGNED || (is_on_stack(address) && place_of(s, address) < 0))
-        return (value_t){.form = UNKNOWN}; /* not written yet */
+    if (is_own(s, address)) return (value_t){.form = UNKNOWN}; /* not written yet */
     return (value_t){MEMORY, address.reg, address.offset, 0};
 }
 
@@ -112,6 +117,7 @@ static void store(state_t *s, value_t address, value_t value)
             s->store[i].value = value;
             return;
         }
+    if (value.form == UNKNOWN && is_own(s, address)) return; /* load() says the same of it */
     s->store[s->next_store].address = address;
     s->store[s->next_store].value = value;
     s->next_store = (s->next_store + 1) % STORES;
@@ -287,24 +293,65 @@ static bool cfa_from(value_t value, ompp_recipe_kind_t kind, ompp_recipe_t *reci
     return true;
 }
 
+/* A word of a frame that was aligned holds where the procedure began: the CFA is by that word. */
+static bool cfa_at(const state_t *s, value_t value, ompp_recipe_kind_t kind, ompp_recipe_t *recipe)
+{
+    for (unsigned i = 0; value.form == REGISTER && value.reg == ALIGNED && i < STORES; i++) {
+        const value_t at = s->store[i].address, kept = s->store[i].value;
+        if (at.form != REGISTER || at.reg != ALIGNED || kept.form != REGISTER || kept.reg != OMPP_RSP) continue;
+        if (kept.offset % 8 || kept.offset < -256 || kept.offset > 256) continue;
+        recipe->kind = kind & 15;
+        recipe->offset = at.offset - value.offset;
+        recipe->plus = (int8_t)((8 - kept.offset) / 8);
+        return true;
+    }
+    return false;
+}
+
+/* A register holds it, until it is kept. */
+static bool cfa_by(const state_t *s, ompp_recipe_t *recipe)
+{
+    for (unsigned r = 0; r < 16; r++)
+        if (r != OMPP_RSP && cfa_from(s->reg[r], OMPP_RECIPE_REGISTER, recipe)) {
+            recipe->plus = (int8_t)r;
+            return true;
+        }
+    return false;
+}
+
+/* Where the caller's rbp was kept: relative to the CFA, or in a frame that was aligned. */
+static bool rbp_kept(const state_t *s, ompp_recipe_t *recipe)
+{
+    const value_t callers = {REGISTER, OMPP_RBP, 0, 0}, rbp = s->reg[OMPP_RBP], rsp = s->reg[OMPP_RSP];
+
+    for (unsigned i = 0; i < STORES; i++) {
+        const value_t at = s->store[i].address;
+        if (at.form != REGISTER || !same_place(s, s->store[i].value, callers)) continue;
+        const value_t base = at.reg == OMPP_RSP   ? (value_t){REGISTER, OMPP_RSP, 8, 0}
+                             : at.reg != ALIGNED  ? (value_t){.form = UNKNOWN}
+                             : rbp.reg == ALIGNED ? rbp
+                                                  : rsp;
+        if (base.form != REGISTER || base.reg != at.reg || (at.offset - base.offset) % 8) continue;
+        recipe->rbp_rule = at.reg == OMPP_RSP   ? OMPP_RBP_AT_CFA
+                           : rbp.reg == ALIGNED ? OMPP_RBP_AT_RBP
+                                                : OMPP_RBP_AT_RSP;
+        recipe->rbp = (int16_t)((at.offset - base.offset) / 8);
+    }
+    return recipe->rbp_rule != OMPP_RBP_SAME;
+}
+
 /* The search has begun where the procedure does: what it knows here is turned round. */
 static bool reaches_goal(search_t *search, const state_t *s)
 {
     ompp_recipe_t recipe = {.kind = OMPP_RECIPE_NONE};
-    const value_t rbp = s->reg[OMPP_RBP];
+    const value_t rsp = s->reg[OMPP_RSP], rbp = s->reg[OMPP_RBP];
 
-    if (!cfa_from(s->reg[OMPP_RSP], OMPP_RECIPE_RSP, &recipe) && !cfa_from(rbp, OMPP_RECIPE_RBP, &recipe)) return false;
-    if (rbp.form != REGISTER || rbp.reg != OMPP_RBP || rbp.offset != 0) {
-        const value_t callers = {REGISTER, OMPP_RBP, 0, 0};
-        for (unsigned i = 0; i < STORES; i++) {
-            const value_t at = s->store[i].address;
-            if (at.form != REGISTER || at.reg != OMPP_RSP || !same_place(s, s->store[i].value, callers)) continue;
-            recipe.rbp_rule = OMPP_RBP_AT_CFA;
-            recipe.rbp = (int16_t)((at.offset - 8) / 8);
-        }
-        if (recipe.rbp_rule == OMPP_RBP_SAME) return false;
-    }
-    if (!search->help->accept(search->help->context, recipe)) return false;
+    if (!cfa_from(rsp, OMPP_RECIPE_RSP, &recipe) && !cfa_from(rbp, OMPP_RECIPE_RBP, &recipe) &&
+        !cfa_at(s, rbp, OMPP_RECIPE_AT_RBP, &recipe) && !cfa_at(s, rsp, OMPP_RECIPE_AT_RSP, &recipe) &&
+        !cfa_by(s, &recipe))
+        return false;
+    const bool same = rbp.form == REGISTER && rbp.reg == OMPP_RBP && rbp.offset == 0;
+    if ((!same && !rbp_kept(s, &recipe)) || !search->help->accept(search->help->context, recipe)) return false;
     *search->recipe = recipe;
     return true;
 }

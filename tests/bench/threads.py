@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """
 Instructions of our libraries per OpenMP construct and thread (tasks: per task), for each source of events, with 1, 2 and 4 threads
-(make bench). Two timer reads of 10 instructions are included where the construct has a begin and an end. Asserts nothing.
+(make bench), without call paths. Two timer reads of 10 instructions are included where the construct has a begin and an end. Asserts
+nothing.
 
 usage: threads.py [CONSTRUCT...]
 """
@@ -43,7 +44,7 @@ def instructions(folder, program, preload, construct, times, threads):
     output = os.path.join(folder, "callgrind.out")
     words = ["valgrind", "--tool=callgrind", "--callgrind-out-file=" + output, program, construct, str(times)]
     outcome = harness.execute(words, folder, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive", OMPP_OVERWRITE="1", OMPP_SAMPLE_HZ="0",
-                              LD_PRELOAD=":".join(preload))
+                              OMPP_CALLPATH="site", LD_PRELOAD=":".join(preload))
     if outcome.status != 0:
         raise harness.Failure("callgrind: " + outcome.err[-500:])
     return ours(output)

@@ -52,6 +52,10 @@ class Findings:
                             for name, data in (("hot", "items"), ("together", "keys")))
         self.check(abs(apart - 5 * 20000) <= 100, "hot member: %d" % apart)
         self.check(by_itself <= 20000 * 8 / 64 + 10, "keys by themselves: %d" % by_itself)
+        for name, wanted in (("hot", 1), ("together", 0), ("none", 0)):
+            told = caches.simulate(self.program, self.scratch.file("%s-unasked-%s" % (self.title, name)), "model", (name,), OMPP_CACHE_MACHINE=self.machine)
+            found = re.findall(r"items: 100 % of the references go to 6 % of the bytes \(\.key\)|of the references go to", caches.text_of(told))
+            self.check(len(found) == wanted and all("items" in f for f in found), "%s, members: %s" % (name, found))
 
     def nothing(self):
         row = self.run("none", "classes,tlb,coherence", "small").rows["all", "small"]

@@ -17,14 +17,15 @@ if ! $CC $flags "$work/probe.c" -o "$work/probe" 2>"$work/log" || ! "$work/probe
     exit 77
 fi
 status=0
-for target in document xml left perf; do
+for target in document xml left perf structure; do
     # shellcheck disable=SC2086
-    $CC $flags $(fuzz_flags "$src") -o "$work/$target" "$here/replay.c" "$here/fuzz_$target.c" $(fuzz_sources "$src" $target) \
+    $CC $flags $(fuzz_flags "$src" $target) -o "$work/$target" "$here/replay.c" "$here/fuzz_$target.c" $(fuzz_sources "$src" $target) \
         $(fuzz_libs $target) || exit 1
     set -- "$here/found/$target"/* "$src"/tests/reader/samples/*
     [ $target = xml ] && set -- "$here/found/$target"/* "$src"/tests/golden/*.xml
     [ $target = left ] && set -- "$here/found/$target"/* "$src"/tests/golden/serial.xml
     [ $target = perf ] && set -- "$here/found/$target"/*
+    [ $target = structure ] && fuzz_programs "$src" "$work/programs" && set -- --damaged=40 "$work/programs"/* "$here/found/$target"/*
     [ -e "$1" ] || shift
     if "$work/$target" "$@" >"$work/log" 2>&1; then
         echo "ok: $target: $# files"

@@ -14,7 +14,7 @@ import hostile
 import page
 from page import harness
 
-VIEWS = ["summary", "advice", "efficiency", "regions", "tree", "icicle", "threads", "source", "messages", "samples", "whatif", "coverage"]
+VIEWS = ["summary", "advice", "efficiency", "regions", "tree", "icicle", "threads", "source", "data", "messages", "samples", "whatif", "coverage"]
 
 # What a view of a golden profile shows: (profile, view, region, texts).
 SHOWN = [
@@ -103,6 +103,16 @@ def check_views(verdict, browser, pages):
         browser.size(1280, 800)
 
 
+def check_data(verdict, scratch, browser):
+    """Data structures, and what misses in simulated caches."""
+    page.make(page.structures(scratch), scratch.file("data.html"))
+    browser.open(scratch.file("data.html"), "view=data")
+    shown = browser.go("view=data")
+    for text in ("Structures", "grid", "mesh->density", "outside regions", "Caches, simulated", "L1 %"):
+        verdict.check(text in shown, "view data: no '%s' in: %s" % (text, shown[:300]))
+    verdict.equal(browser.value(ACCESS) + browser.value(CONTRAST), [], "view data: access and contrast")
+
+
 def check_use(verdict, browser, path):
     """Choosing by click and by key, sorting, searching: each is in the address."""
     browser.open(path, "view=regions")
@@ -148,7 +158,7 @@ def check_large(verdict, scratch, browser):
     verdict.equal(page.make(scratch.file("large.xml"), scratch.file("large.html")).status, 0, "large: status")
     browser.open(scratch.file("large.html"))
     for view in VIEWS:
-        if view not in ("messages", "samples"):
+        if view not in ("data", "messages", "samples"):
             browser.go("view=%s&region=7" % view)
             elements = browser.value("document.querySelectorAll('*').length")
             verdict.check(elements < 3000, "large, %s: %d elements" % (view, elements))
@@ -180,6 +190,7 @@ def main():
         for name, path in pages.items():
             page.make(os.path.join(harness.SOURCE, "tests", "golden", name + ".xml"), path)
         check_views(verdict, browser, pages)
+        check_data(verdict, scratch, browser)
         check_use(verdict, browser, pages["mpi"])
         check_hostile(verdict, scratch, browser)
         check_large(verdict, scratch, browser)

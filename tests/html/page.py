@@ -89,3 +89,14 @@ def synthetic(nodes, regions, ranks=1, name=lambda kind, number: None):
                 phases["enter"] = time * 0.1 * chance.random()
             p.time(node, place, chance.randint(1, 1000), **phases)
     return p.xml()
+
+
+def structures(scratch):
+    """The profile of a run with data structures and simulated caches."""
+    program = scratch.file("structures", "unasked")
+    os.makedirs(os.path.dirname(program), exist_ok=True)
+    words = [harness.command("kinst-ompp"), "--memory", harness.COMPILERS["opari"], "-O1", "-g", os.path.join(harness.SOURCE, "tests", "memory", "unasked.c")]
+    done = harness.execute([*words, "-o", program], os.path.dirname(program))
+    if done.status:
+        raise harness.Failure("cannot build with hooks: " + done.err[-800:])
+    return harness.run(program, os.path.dirname(program), 1, OMPP_CACHE="model").reports()[0]

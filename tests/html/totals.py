@@ -154,6 +154,23 @@ def compare_efficiency(verdict, name, data, path):
         verdict.check(abs(whole["parallel"] - run["ratios"][0]["value"]) < 1e-6, "%s: parallel efficiency: %s" % (name, whole))
 
 
+def compare_structures(verdict, name, data, csv):
+    """Loads, stores and the others by region and structure; those without a region, too."""
+    if "structures" not in data:
+        return
+    s, theirs, inside = data["structures"], {}, False
+    for line in csv:
+        inside = inside and not line.startswith("##END") or line == "##BEG ompp data"
+        words = line.split(",")
+        if inside and re.fullmatch(r"R\d{5}|outside regions", words[0]):
+            theirs[words[0], words[1]] = [int(w) for w in words[2:]]
+    ours = {}
+    for region, structure, *values in s["rows"]:
+        where = "outside regions" if region < 0 else "R%05d" % data["regions"]["number"][region]
+        ours[where, "(all data)" if structure < 0 else s["names"][structure].replace(",", ";")] = values
+    verdict.equal(ours, theirs, name + ": structures")
+
+
 def compare_words(verdict, name, data, text):
     for key, title in (("general", "ompP General Information"), ("summary", "ompp Summary"), ("coverage", "ompp Coverage"), ("whatif", "ompp What-if")):
         start = next((i for i, line in enumerate(text) if line.startswith("----     %s     --" % title)), None)
@@ -178,6 +195,7 @@ def check(verdict, scratch, path):
     compare_overheads(verdict, name, data, csv)
     compare_xml(verdict, name, data, path)
     compare_efficiency(verdict, name, data, path)
+    compare_structures(verdict, name, data, csv)
     compare_words(verdict, name, data, report("show", "--full", path))
 
 
@@ -193,6 +211,10 @@ def main():
         check(verdict, scratch, run.reports()[0])
         verdict.equal(page.read(pages[0])["tree"], page.read(scratch.file(os.path.basename(run.reports()[0]) + ".html"))["tree"],
                       "the page of the run and that of ompp-report")
+    path, made = page.structures(scratch), scratch.file("structures.html")
+    page.make(path, made)
+    verdict.check("misses" in page.read(made).get("structures", {}), "structures and their misses are in the page")
+    compare_structures(verdict, "structures", page.read(made), report("csv", "--full", path))
     verdict.finish(scratch)
 
 

@@ -78,6 +78,23 @@ end program
 """
 
 
+SURPRISE = """
+#include <stdlib.h>
+void library(int n);
+double *heap;
+int main(void)
+{
+    volatile double result[20];
+    for (int i = 0; i < 20; i++) result[i] = i;
+    heap = malloc(80);
+    heap[result[1] > 0] = 1;
+    library(50);
+    return result[3] < 0;
+}
+"""
+SURPRISING = "volatile double result[10]; void library(int n) { for (int i = 0; i < n; i++) result[i % 10] = i; }\n"
+
+
 def build(scratch, name, compiler, flags=()):
     folder = os.path.dirname(scratch.file(name, "x"))
     os.makedirs(folder, exist_ok=True)
@@ -151,6 +168,26 @@ def in_fortran(verdict, scratch, compiler):
     verdict.equal((stores(profile), said), (wanted, []), "fortran: members, module, function")
 
 
+def surprises(verdict, scratch, name, compiler):
+    """A variable of a library where the program has one on the stack; a line beside the one that allocates; caches of a machine unasked."""
+    source, library, program = (scratch.file("surprise", n) for n in (name + ".c", "lib%s.so" % name, name))
+    os.makedirs(os.path.dirname(source), exist_ok=True)
+    for path, text in ((source, SURPRISE), (source[:-2] + "_library.c", SURPRISING)):
+        with open(path, "w") as file:
+            file.write(text)
+    memory.build(compiler, source[:-2] + "_library.c", library, "-O1", "-fPIC", "-shared")
+    memory.build(compiler, source, program, "-O1", "-Wl,--no-as-needed", library, "-Wl,-rpath," + os.path.dirname(library))
+    profile, said = run(verdict, scratch, program, name + " surprise", "result")
+    verdict.equal(stores(profile), {"result": 50}, name + ": the library's variable")
+    verdict.check(len(said) == 1 and os.path.basename(library) in said[0] and "no fixed address" in said[0], "%s: it is told of: %s" % (name, said))
+    line = 1 + SURPRISE.split("\n").index("    heap = malloc(80);")
+    for named in (line - 1, line + 1):
+        _, said = run(verdict, scratch, program, "%s line %d" % (name, named), "%s.c:%d" % (name, named))
+        verdict.check(any("nearest line that calls for one is %s.c:%d" % (name, line) in m for m in said), "%s: the line that allocates: %s" % (name, said))
+    outcome = harness.run(program, scratch.file("run-machine-" + name), 1, OMPP_CACHE_MACHINE="nowhere", OMPP_CACHE_WITH="tlb")
+    verdict.equal(len([m for m in outcome.messages() if "has no effect" in m]), 2, "%s: OMPP_CACHE is not set: %s" % (name, outcome.messages()))
+
+
 def launched(verdict, scratch, program):
     """ompp --data=, for a program that was built with hooks; what it says is what OMPP_DATA says."""
     folder = scratch.file("launched")
@@ -166,6 +203,7 @@ def main():
     scratch, verdict = harness.Scratch("found"), harness.Verdict("found")
     for name, compiler in memory.compilers("gcc", "clang"):
         in_c(verdict, scratch, name, compiler)
+        surprises(verdict, scratch, name, compiler)
     for _, compiler in memory.compilers("gfortran"):
         in_fortran(verdict, scratch, compiler)
     launched(verdict, scratch, scratch.file("gcc", "main"))

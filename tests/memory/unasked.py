@@ -80,6 +80,10 @@ def check_caches(verdict, scratch, program):
     found = [run(scratch, "caches " + mode, program, OMPP_CACHE=mode, OMPP_OUTFORMAT="csv,text") for mode in ("off", "curves", "model")]
     for outcome, profile in found[1:]:
         verdict.equal(stores(profile), stores(found[0][1]), outcome.folder + ": stores by structure")
+    rows = caches.rows_of(found[1][0].reports("csv")[0])
+    for size in [key for key in rows["all", "(all data)"] if key.startswith("misses")]:
+        parts = [row[size] for (region, name), row in rows.items() if region == "all" and name != "(all data)"]
+        verdict.equal(sum(parts), rows["all", "(all data)"][size], "curves: the sum of %s over structures" % size)
     rows = caches.rows_of(found[2][0].reports("csv")[0])
     for level in ("L1-load-misses", "L1-store-misses"):
         parts = {name: row[level] or 0 for (region, name), row in rows.items() if region == "all"}

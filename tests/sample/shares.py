@@ -51,37 +51,57 @@ def rows_of(text):
     return [([float(part) for part in left.split()[1:]], (len(name) - len(name.lstrip())) // 2, name.strip()) for left, name in cells]
 
 
+def below_of(rows, i):
+    """Rows right below a row."""
+    for inner in rows[i + 1:]:
+        if inner[1] <= rows[i][1]:
+            return
+        if inner[1] == rows[i][1] + 1:
+            yield inner
+
+
+def add_up(verdict, title, rows):
+    """The percentages of what is below a row, and the row's own, are those of the row; of callers, those of the row. All are 100 %."""
+    callee = title.endswith("callee")
+    top = sum(values[callee] for values, depth, _ in rows if depth == 0)
+    verdict.check(abs(top - 100) < 0.01 * len(rows) + 0.02, "%s: the outermost rows are %.2f %%" % (title, top))
+    for i, (values, _, name) in enumerate(rows):
+        inner = [values[callee] for values, _, _ in below_of(rows, i)]
+        found = sum(inner) + (values[0] if callee else 0)
+        verdict.check(not inner or abs(found - values[callee]) <= 0.006 * (len(inner) + 2), "%s: %s: below it %s" % (title, (values, name), inner))
+
+
+def hot(verdict, title, rows, callee):
+    """One row below the other, each with half of the time above it or more; no other row has that much. It is a part of the view by callee."""
+    verdict.equal([depth for _, depth, _ in rows], list(range(len(rows))), title + ": depths")
+    for (outer, _, _), (inner, _, name) in zip(rows, rows[1:]):
+        verdict.check(inner[1] >= outer[1] / 2 - 0.01, "%s: %s has %s of %s" % (title, name, inner, outer))
+    at = [i for i, row in enumerate(callee) if row == rows[-1]]
+    verdict.check(at, "%s: %s is not in the view by callee" % (title, rows[-1]))
+    least = [values for values, _, _ in below_of(callee, at[0])] if at else []
+    verdict.check(all(values[1] <= rows[-1][0][1] / 2 + 0.01 for values in least), "%s: ends early, at %s: %s" % (title, rows[-1], least))
+
+
 def agree(verdict, title, outcome):
-    """In each view the percentages of what is below a row, and the row's own, are those of the row; all are 100 %; views agree with each other."""
-    shown = {view: harness.execute([harness.command("ompp-report"), "show", "--full", "--by=" + view, outcome.reports()[0]], outcome.folder).out
-             for view in ("callee", "caller", "flat")}
+    """In each view rows add up, also where small ones have none of their own; views agree with each other."""
+    def view(*words):
+        return harness.execute([harness.command("ompp-report"), "show", *words, outcome.reports()[0]], outcome.folder).out
+
+    for words in (["--full"], []):
+        for by in ("callee", "caller"):
+            add_up(verdict, " ".join([title, *words, by]), rows_of(view(*words, "--by=" + by)))
     own_of, function = {}, {}
-    rows = rows_of(shown["callee"])
-    top = sum(values[1] for values, depth, _ in rows if depth == 0)
-    verdict.check(abs(top - 100) < 0.01 * len(rows) + 0.02, "%s: callee: the outermost rows are %.2f %%" % (title, top))
-    for i, (values, depth, name) in enumerate(rows):
-        below = []
-        for inner in rows[i + 1:]:
-            if inner[1] <= depth:
-                break
-            below += [inner[0][1]] if inner[1] == depth + 1 else []
-        verdict.check(abs(values[0] + sum(below) - values[1]) <= 0.006 * (len(below) + 2), "%s: callee: %s: own and %s" % (title, (values, name), below))
+    callee = rows_of(view("--full", "--by=callee"))
+    hot(verdict, title + " hot", rows_of(view("--by=hot")), callee)
+    for values, depth, name in callee:
         is_part = name.startswith("[loop ") or ", inlined at " in name
         function[depth] = function[depth - 1] if is_part and depth else name
         own_of[function[depth]] = own_of.get(function[depth], 0) + values[0]
-    rows = rows_of(shown["caller"])
-    for i, (values, depth, name) in enumerate(rows):
-        above = []
-        for outer in rows[i + 1:]:
-            if outer[1] <= depth:
-                break
-            above += [outer[0][0]] if outer[1] == depth + 1 else []
-        verdict.check(sum(above) <= values[0] + 0.006 * (len(above) + 2), "%s: caller: %s: callers have %s" % (title, (values, name), above))
+    for values, depth, name in rows_of(view("--full", "--by=caller")):
         if depth == 0:
             verdict.check(abs(own_of.get(name, 0) - values[0]) <= 0.1, "%s: %s has %s by caller, %s by callee" % (title, name, values, own_of.get(name)))
-    own = sum(values[0] for values, depth, _ in rows if depth == 0)
-    verdict.check(abs(own - 100) < 0.01 * len(rows) + 0.02, "%s: caller: own time is %.2f %%" % (title, own))
-    functions = shown["flat"][shown["flat"].index("all %  function"):]
+    flat = view("--full", "--by=flat")
+    functions = flat[flat.index("all %  function"):]
     functions = functions[:functions.index("\n\n")].splitlines()[1:]
     own = sum(float(line.split()[1]) for line in functions)
     verdict.check(abs(own - 100) < 0.01 * len(functions) + 0.02, "%s: flat: functions' own time is %.2f %%" % (title, own))

@@ -35,7 +35,7 @@ def tags(names):
 
 def loops(binary, names):
     """{(file, line): [text]} of what ompp-struct prints, of these files."""
-    p = run(TOOL, "--loops", binary)
+    p = run(TOOL, "--no-cache", "--loops", binary)
     if p.returncode:
         print("FAIL: ompp-struct:", p.stderr)
         sys.exit(1)

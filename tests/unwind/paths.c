@@ -51,6 +51,18 @@ static __attribute__((noinline)) double realign_al(int n)
     for (int i = 0; i < 32; i++) s += p[i];
     return s;
 }
+/* Its return is out of reach for a search that follows the code. */
+static __attribute__((noinline)) double realign_far(int n)
+{
+    _Alignas(64) double a[32];
+    char *q = alloca(n + 8);
+    memset(q, 1, n);
+    for (int i = 0; i < 32; i++) a[i] = sqrt(i * n + q[n / 2]);
+    volatile double *p = a;
+    sink += snprintf(q, n, "%d", (int)p[3]);
+    __asm__ volatile(".rept 20500\n\tnop\n\t.endr" ::: "memory");
+    return p[5];
+}
 /* Assembly without unwind information keeps its frame in r14 while a helper, which changes rbp, works on the aligned stack. */
 int by_register(int n);
 int by_memory(int n); /* keeps it in memory */
@@ -117,6 +129,7 @@ int main(void)
     int v[100];
     for (int i = 0; i < 40; i++) t = ins(t, (i * 7919) % 1000);
     signal(SIGUSR1, on);
+    s += realign_far(9);
     for (int i = 0; i < 12; i++) {
         s += walk(t);
         v[i] = (i * 31) % 97;

@@ -4,6 +4,7 @@
 #include "tools/report/ompp-report-show.h"
 
 #include "analysis/ompp_analysis.h"
+#include "base/ompp_clock.h"
 #include "base/ompp_error.h"
 #include "base/ompp_json.h"
 #include "base/ompp_regular.h"
@@ -43,6 +44,8 @@ static const char *shown_name(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard input" : ompp_report_shown(path);
 }
+
+#define LATE_SECONDS 120.0 /* for what a run had no time for */
 
 enum { MOST = 1 << 30 }; /* bytes of a report from a pipe, which may have no end */
 
@@ -105,6 +108,17 @@ static bool is_left(int fd)
     return is;
 }
 
+/* What the run had no time for is looked up now, where its files are. */
+static void look_up_late(ompp_profile_t *profile)
+{
+    if (!ompp_analysis_is_late(profile)) return;
+    ompp_clock_mark();
+    ompp_clock_start("gettime");
+    ompp_progress_begin("ompp-report", "looking up names that the run had no time for", -1);
+    ompp_analysis_resolve_late(profile, ompp_clock_seconds() + LATE_SECONDS, "ompp-report");
+    ompp_progress_end();
+}
+
 static bool load(const char *path, input_t *input)
 {
     const char *name = shown_name(path);
@@ -137,6 +151,14 @@ static bool load(const char *path, input_t *input)
     }
     if (fd >= 0) close(fd);
     return rc == 0;
+}
+
+static bool load_to_show(const char *path, input_t *input)
+{
+    const bool loaded = load(path, input);
+
+    if (loaded && input->profile) look_up_late(input->profile);
+    return loaded;
 }
 
 static void unload(input_t *input)
@@ -253,7 +275,7 @@ static int print(const request_t *request, bool csv)
     input_t input;
     int rc = 0;
 
-    if (!load(request->file, &input)) return EXIT_BAD;
+    if (!load_to_show(request->file, &input)) return EXIT_BAD;
     if (input.profile && !is_numbered(input.profile)) rc = ompp_analysis_number(input.profile);
     if (input.document && (request->viewed || request->json)) {
         fprintf(stderr, "ompp-report: name the XML of the run: %s cannot be sorted, selected from or shown as JSON\n",
@@ -272,7 +294,7 @@ static int show_samples(const request_t *request)
     char error[400] = "";
     input_t input;
 
-    if (!load(request->file, &input)) return EXIT_BAD;
+    if (!load_to_show(request->file, &input)) return EXIT_BAD;
     int rc = 0;
     if (!input.profile) {
         fprintf(stderr, "ompp-report: name the XML of the run: %s has no samples\n", shown_name(request->file));
@@ -296,6 +318,25 @@ int ompp_report_show(const request_t *request)
 
 int ompp_report_show_csv(const request_t *request) { return print(request, true); }
 
+int ompp_report_show_summary(const request_t *request)
+{
+    char text[OMPP_SUMMARY_ROOM];
+    input_t input;
+    int rc = 0;
+
+    if (!load(request->file, &input)) return EXIT_BAD;
+    if (!input.profile) {
+        fprintf(stderr, "ompp-report: name the XML of the run: of %s there is no summary\n", shown_name(request->file));
+        unload(&input);
+        return EXIT_BAD;
+    }
+    if (!is_numbered(input.profile)) rc = ompp_analysis_number(input.profile);
+    if (rc == 0) rc = ompp_report_summary(input.profile, text, sizeof text);
+    if (rc == 0) fputs(text, stdout);
+    unload(&input);
+    return rc ? ompp_report_complain(ompp_error_message(rc)) : ompp_report_finish();
+}
+
 /* ---- Source ------------------------------------------------------------------------------------------------------ */
 
 int ompp_report_show_source(const request_t *request, char **files, int n)
@@ -309,7 +350,7 @@ int ompp_report_show_source(const request_t *request, char **files, int n)
                 strerror(errno));
         return EXIT_BAD;
     }
-    int rc = load(files[0], &input) ? 0 : -OMPP_E_IO;
+    int rc = load_to_show(files[0], &input) ? 0 : -OMPP_E_IO;
     if (rc == 0 && !input.profile) {
         fprintf(stderr, "ompp-report: name the XML of the run: %s has no lines\n", shown_name(files[0]));
         rc = -OMPP_E_FORMAT;
@@ -332,7 +373,7 @@ int ompp_report_show_coz(const request_t *request)
     input_t input;
     int rc = 0;
 
-    if (!load(request->file, &input)) return EXIT_BAD;
+    if (!load_to_show(request->file, &input)) return EXIT_BAD;
     if (!input.profile || !input.profile->whatif.nregions) {
         fprintf(stderr, "ompp-report: %s: %s has no what-if results\n",
                 input.profile ? "run the program with OMPP_CAUSAL=virtual" : "name the XML of a run with OMPP_CAUSAL",
@@ -355,7 +396,7 @@ int ompp_report_show_page(const request_t *request)
     int rc = EXIT_BAD;
 
     if (fd >= 0) close(fd);
-    if (!load(request->file, &input)) return EXIT_BAD;
+    if (!load_to_show(request->file, &input)) return EXIT_BAD;
     const int numbered = input.profile && !is_numbered(input.profile) ? ompp_analysis_number(input.profile) : 0;
     if (!input.profile)
         fprintf(stderr, "ompp-report: name the XML of the run: of %s there is no page\n", shown_name(request->file));

@@ -8,6 +8,7 @@
 #include "tools/report/ompp-report.h"
 
 int ompp_report_show(const request_t *request);
+int ompp_report_show_summary(const request_t *request);
 int ompp_report_show_csv(const request_t *request);
 int ompp_report_show_coz(const request_t *request);
 int ompp_report_show_page(const request_t *request);

@@ -51,7 +51,7 @@ enum {
 #define TAKES_VIEW (TAKES(SORT) | TAKES(TOP) | TAKES(REGION) | TAKES(RANK) | TAKES(MIN))
 
 static const char *const views[OMPP_BY_NUM] = {
-    [OMPP_BY_FLAT] = "flat", [OMPP_BY_CALLER] = "caller", [OMPP_BY_CALLEE] = "callee"};
+    [OMPP_BY_FLAT] = "flat", [OMPP_BY_CALLER] = "caller", [OMPP_BY_CALLEE] = "callee", [OMPP_BY_HOT] = "hot"};
 static const char *const sorts[OMPP_SORT_NUM] = {[OMPP_SORT_TIME] = "time",
                                                  [OMPP_SORT_OWN] = "own",
                                                  [OMPP_SORT_CALLS] = "calls",
@@ -77,6 +77,8 @@ static const struct {
      "and "
      "with --full,\n"
      "it is as in the file of the run.\n"},
+    {"summary", ompp_report_show_summary, NULL, 1, INT_MAX, 0, "FILE...", "print where the time went, in 15 lines",
+     "Prints the section ompp Summary: what the run prints on stderr at its end. FILE is the XML that a run leaves.\n"},
     {"csv", ompp_report_show_csv, NULL, 1, 1, TAKES(FULL), "[--full] FILE", "print it as CSV",
      "Prints a report as CSV, in ompP's format. FILE as for show. A CSV report comes out as it was. What CSV cannot "
      "hold is left\n"
@@ -230,8 +232,10 @@ static const struct {
     size_t flag;
     const char *bad, *help;
 } options[NOPTIONS] = {
-    [BY] = {"--by", "VIEW", set_by, 0, "a view is flat, caller or callee, not",
-            "what samples say: flat (functions, lines), caller (who called each), callee (what each calls)"},
+    [BY] =
+        {"--by", "VIEW", set_by, 0, "a view is flat, caller, callee or hot, not",
+         "what samples say: flat (functions, lines), caller (who called each), callee (what each calls), hot (the path "
+         "with most)"},
     [METRIC] = {"--metric", "NAME", set_metric, 0, "give --metric= a counter, a column or an expression",
                 "these views of a counter, a column (EXECT) or an expression, instead of samples"},
     [SORT] = {"--sort", "KEY", set_sort, 0, "sort by time, own, calls, place or file, not",

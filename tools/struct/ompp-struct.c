@@ -6,6 +6,7 @@
 #include "base/ompp_error.h"
 #include "base/ompp_utf8.h"
 #include "config.h"
+#include "structure/ompp_saved.h"
 #include "structure/ompp_scope.h"
 
 #include <errno.h>
@@ -18,12 +19,13 @@
 enum { EXIT_OK = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
 
 #define PROGRESS_SECONDS 2.0 /* between two words about it */
+#define SLOW_SECONDS 0.01    /* of a procedure that is worth a word */
 
 typedef struct {
     const char *file, *function; /* function: NULL = all */
     const char *address;         /* NULL = not asked for */
     double seconds;
-    bool loops, summary;
+    bool loops, summary, afresh; /* afresh: what was kept of the file is neither used nor written */
 } request_t;
 
 typedef struct {
@@ -31,6 +33,8 @@ typedef struct {
     uint64_t limit, format, unsupported; /* procedures without loops, by reason */
     uint64_t jumps;                      /* of unknown targets */
     size_t not_reached;
+    double slowest; /* seconds that one procedure took */
+    char slowest_name[200];
 } counts_t;
 
 /* Names of the command line and of files, which others may have made. \return valid until the next call. */
@@ -160,11 +164,13 @@ static bool is_wanted(const ompp_procedure_t *p, const request_t *request)
     return !request->function || (p->scopes[0].function && strcmp(p->scopes[0].function, request->function) == 0);
 }
 
-static void print_summary(const counts_t *c, double seconds)
+static void print_summary(const counts_t *c, double seconds, bool kept)
 {
     printf("%" PRIu64 " procedures of %.1f MB, %" PRIu64 " loops (%" PRIu64 " copies in the code, %" PRIu64
-           " irreducible, %" PRIu64 " by the compiler), %" PRIu64 " inlined calls, in %.2f s\n",
-           c->procedures, (double)c->bytes / 1e6, c->loops, c->copies, c->irreducible, c->made, c->inlined, seconds);
+           " irreducible, %" PRIu64 " by the compiler), %" PRIu64 " inlined calls, in %.2f s%s\n",
+           c->procedures, (double)c->bytes / 1e6, c->loops, c->copies, c->irreducible, c->made, c->inlined, seconds,
+           kept ? ", as kept from an earlier time" : "");
+    if (c->slowest >= SLOW_SECONDS) printf("slowest procedure: %s, %.2f s\n", shown(c->slowest_name), c->slowest);
     if (c->jumps) printf("not known: where %" PRIu64 " jumps by registers lead; most are calls\n", c->jumps);
     if (c->limit) printf("not reached: loops of %" PRIu64 " procedures that are too large\n", c->limit);
     if (c->format) printf("not reached: loops of %" PRIu64 " procedures whose code is not in the file\n", c->format);
@@ -191,31 +197,77 @@ static bool is_first(const ompp_procedure_t *p, uint64_t address, const uint64_t
     return low == address;
 }
 
+/* The procedure of the i-th address, as it was kept or by analysis. */
+static int find_procedure(ompp_structure_t *structure, const ompp_saved_t *all, size_t i, double deadline,
+                          counts_t *counts, const ompp_procedure_t **procedure)
+{
+    *procedure = all->procedures[i];
+    if (all->kept) return *procedure ? 0 : -OMPP_E_NOTFOUND;
+    const double begin = ompp_clock_seconds();
+    const int rc = ompp_scope_procedure(structure, all->addresses[i], deadline, procedure);
+    const double seconds = ompp_clock_seconds() - begin;
+    all->procedures[i] = rc == 0 ? *procedure : NULL;
+    if (rc == 0 && seconds > counts->slowest) {
+        const char *name = (*procedure)->scopes[0].function;
+        counts->slowest = seconds;
+        snprintf(counts->slowest_name, sizeof counts->slowest_name, "%s", name ? name : "?");
+    }
+    return rc;
+}
+
+/* \return 0, -OMPP_E_NOMEM. */
+static int show_each(ompp_structure_t *structure, const request_t *request, const ompp_saved_t *all, double deadline,
+                     counts_t *counts)
+{
+    double word = ompp_clock_seconds() + PROGRESS_SECONDS;
+
+    for (size_t i = 0; i < all->n; i++) {
+        const ompp_procedure_t *p;
+        const int rc = find_procedure(structure, all, i, deadline, counts, &p);
+        if (rc == -OMPP_E_NOMEM) return rc;
+        if (rc == -OMPP_E_TIMEOUT) counts->not_reached++;
+        if (rc == 0 && is_wanted(p, request) && is_first(p, all->addresses[i], all->addresses, all->n)) {
+            count_procedure(p, counts);
+            if (!request->summary && !print_procedure(p, request->loops)) return -OMPP_E_NOMEM;
+        }
+        if (ompp_clock_seconds() < word) continue;
+        fprintf(stderr, "ompp-struct: %zu of %zu addresses\n", i + 1, all->n);
+        word = ompp_clock_seconds() + PROGRESS_SECONDS;
+    }
+    return 0;
+}
+
+/* What was cut short would stay so. */
+static bool is_complete(const ompp_saved_t *all, const counts_t *counts)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->procedures[i] && all->procedures[i]->loops_rc == -OMPP_E_LIMIT) return false;
+    return counts->not_reached == 0;
+}
+
 static int show_all(ompp_structure_t *structure, const request_t *request)
 {
     const double begin = ompp_clock_seconds(), deadline = request->seconds > 0 ? begin + request->seconds : DBL_MAX;
-    double word = begin + PROGRESS_SECONDS;
+    char directory[OMPP_SAVED_PATH];
+    const bool keeps = !request->afresh && ompp_saved_directory(directory);
+    ompp_saved_t all = {0};
     counts_t counts = {0};
-    uint64_t *addresses;
-    size_t n;
-    int rc = ompp_scope_addresses(structure, deadline, &addresses, &n);
-    bool late = rc == -OMPP_E_TIMEOUT;
+    bool late = false;
+    int rc = 0;
 
-    for (size_t i = 0; i < n && rc != -OMPP_E_NOMEM; i++) {
-        const ompp_procedure_t *p;
-        rc = ompp_scope_procedure(structure, addresses[i], deadline, &p);
-        if (rc == -OMPP_E_TIMEOUT) counts.not_reached++;
-        if (rc == 0 && is_wanted(p, request) && is_first(p, addresses[i], addresses, n)) {
-            count_procedure(p, &counts);
-            if (!request->summary && !print_procedure(p, request->loops)) rc = -OMPP_E_NOMEM;
-        }
-        if (ompp_clock_seconds() < word) continue;
-        fprintf(stderr, "ompp-struct: %zu of %zu addresses\n", i + 1, n);
-        word = ompp_clock_seconds() + PROGRESS_SECONDS;
+    if (!keeps || !ompp_saved_load(directory, structure, &all)) {
+        ompp_saved_fini(&all);
+        rc = ompp_scope_addresses(structure, deadline, &all.addresses, &all.n);
+        late = rc == -OMPP_E_TIMEOUT;
+        all.procedures = calloc(all.n + 1, sizeof *all.procedures);
+        if (!all.procedures) rc = -OMPP_E_NOMEM;
     }
-    free(addresses);
+    if (rc != -OMPP_E_NOMEM) rc = show_each(structure, request, &all, deadline, &counts);
+    if (rc != -OMPP_E_NOMEM) print_summary(&counts, ompp_clock_seconds() - begin, all.kept);
+    if (rc == 0 && keeps && !all.kept && !late && is_complete(&all, &counts))
+        ompp_saved_store(directory, structure, &all);
+    ompp_saved_fini(&all);
     if (rc == -OMPP_E_NOMEM) return complain(request->file, rc);
-    print_summary(&counts, ompp_clock_seconds() - begin);
     if (late) printf("not reached: some debug information; raise --seconds\n");
     if (request->function && counts.procedures == 0 && counts.not_reached == 0) {
         fprintf(stderr, "ompp-struct: %s has no", shown(request->file));
@@ -262,6 +314,7 @@ static int usage(FILE *to)
                 "  --loops           no inlined calls without loops\n"
                 "  --summary         the last lines only: how much there is\n"
                 "  --seconds=N       stop after this time, and say what was not reached\n"
+                "  --no-cache        neither use nor keep what was found of a file (~/.cache/ompp)\n"
                 "  --version\n"
                 "  -h, --help\n");
     return to == stdout ? EXIT_OK : EXIT_USAGE;
@@ -285,6 +338,7 @@ static int read_word(const char *word, request_t *request)
     if (strcmp(word, "--version") == 0) return printf("ompp-struct %s\n", PACKAGE_VERSION) < 0 ? EXIT_BAD : EXIT_OK;
     if (strcmp(word, "--loops") == 0) request->loops = true;
     else if (strcmp(word, "--summary") == 0) request->summary = true;
+    else if (strcmp(word, "--no-cache") == 0) request->afresh = true;
     else if (value_of(word, "--function")) request->function = value_of(word, "--function");
     else if (value_of(word, "--address")) request->address = value_of(word, "--address");
     else if (seconds) {

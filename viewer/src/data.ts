@@ -31,11 +31,14 @@ export interface Raw {
   tree: { parent: number[]; region: number[]; divisor: number[]; metrics: Metric[] };
   locations: [rank: number, tid: number, kind: string][];
   tables: { region: number; columns: Column[] }[];
+  messages?: [from: number, to: number, messages: number, bytes: number][]; /* -1: several together */
   whatif?: { mode: string; time: number; outside: string; results: Result[] };
   samples?: {
     count: number; time: number; processor: number; owners: [string, number][]; functions: Sampled[]; loops: Sampled[]; lines: Sampled[];
     tree: { parent: number[]; region: number[]; all: number[]; own: number[] };
   };
+  /** rows: region (-1: none), structure (-1: all data), then the columns; misses: the same, references, then levels or sizes. */
+  structures?: { columns: string[]; names: string[]; rows: number[][]; kind?: string; misses?: number[][] };
   sources?: Record<string, string[]>;
 }
 

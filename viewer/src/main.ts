@@ -6,6 +6,7 @@ import { lossStack, regionLink, shortName } from "./parts";
 import { hash, read, go } from "./state";
 import { advice } from "./views/advice";
 import { coverage } from "./views/coverage";
+import { data } from "./views/data";
 import { efficiency } from "./views/efficiency";
 import { icicle } from "./views/icicle";
 import { messages } from "./views/messages";
@@ -28,6 +29,7 @@ const VIEWS: View[] = [
   { key: "icicle", title: "Icicle", show: icicle },
   { key: "threads", title: "Threads", show: threads },
   { key: "source", title: "Source", show: source },
+  { key: "data", title: "Data", show: data, has: (p) => !!p.raw.structures },
   { key: "messages", title: "MPI", show: messages, has: (p) => !!p.raw.mpi },
   { key: "samples", title: "Samples", show: samples, has: (p) => !!p.raw.samples },
   { key: "whatif", title: "What-if", show: whatif },

@@ -14,10 +14,16 @@
 /* ---- Regions (ompp_causal_slots.c) ------------------------------------------------------------------------------- */
 
 /** \brief Slots of the regions that a call tree node lies in; regions that come first get free ones. */
-uint16_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node);
+uint32_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node);
 
-/** \brief At most so many slots are used. */
+/** \brief At most so many slots are those of regions. */
 void ompp_causal_limit_slots(unsigned limit);
+
+/** \brief Without delays, before any region is met: the first slot has ideal clocks. */
+void ompp_causal_follow_ideal(void);
+
+/** \return key of their slot; 0 = there are none. */
+uint64_t ompp_causal_ideal_key(void);
 
 /** \brief Key of a slot; 0 = free. */
 uint64_t ompp_causal_key(unsigned slot);

@@ -623,6 +623,7 @@ static void wait_for(ompp_causal_thread_t *self, const remote_t *remote, const o
     if (remote && remote->t > 0) hear_flags(remote);
     else if (!wait->limit) self->lost++;
     else if (wait->end - wait->begin > wait->limit) ompp_causal_stall(wait->begin + wait->limit, wait->end);
+    self->clocks.waits_for = OMPP_CLOCKS_FOR_RANKS;
     ompp_clocks_wait(&self->clocks, wait->begin);
 }
 

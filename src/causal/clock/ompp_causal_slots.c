@@ -40,7 +40,9 @@ static struct {
 
 void ompp_causal_limit_slots(unsigned limit)
 {
-    slots.limit = limit < 1 ? 1 : limit > OMPP_CLOCKS_SLOTS ? OMPP_CLOCKS_SLOTS : limit;
+    const unsigned all = limit + ompp_causal.rule.ideal;
+
+    slots.limit = all < 1 ? 1 : all > OMPP_CLOCKS_SLOTS ? OMPP_CLOCKS_SLOTS : all;
 }
 
 unsigned ompp_causal_nslots(void) { return slots.limit; }
@@ -57,6 +59,9 @@ uint64_t ompp_causal_known_key(unsigned index) { return slots.regions[index].key
 
 /* What is outside of all regions is one, too: the reference 0, with a key that is the same everywhere. */
 #define OUTSIDE_KEY 0x6f75747369646521u
+
+/* So are the ideal clocks, which are of no region: they have their slot as long as others have one. */
+#define IDEAL_KEY 0x696465616c212121u
 
 /* Regions in which nobody works: they wait, are over at once, or lie outside of what ranks can tell each other. */
 static bool has_work(ompp_region_ref_t region)
@@ -160,10 +165,17 @@ int ompp_causal_find(ompp_region_ref_t region)
     }
 }
 
+static uint64_t key_of(ompp_region_ref_t region)
+{
+    if (!region) return OUTSIDE_KEY;
+    if (region == OMPP_WHATIF_IDEAL) return IDEAL_KEY;
+    return has_work(region) ? ompp_whatif_region_key(region) : 0;
+}
+
 /* A region that is met first. \return its index; -1 when there are too many. */
 static int add(ompp_region_ref_t region)
 {
-    const uint64_t key = !region ? OUTSIDE_KEY : has_work(region) ? ompp_whatif_region_key(region) : 0;
+    const uint64_t key = key_of(region);
     int index = -1;
     bool is_new = false;
 
@@ -195,6 +207,14 @@ static int add(ompp_region_ref_t region)
     }
     return index;
 }
+
+void ompp_causal_follow_ideal(void)
+{
+    slots.limit = 1;
+    ompp_causal.rule.ideal = add(OMPP_WHATIF_IDEAL) >= 0;
+}
+
+uint64_t ompp_causal_ideal_key(void) { return ompp_causal.rule.ideal ? IDEAL_KEY : 0; }
 
 /* Threads of a team meet a region at the same moment: those that find it half known wait, since they would never ask
  * again. */
@@ -228,11 +248,11 @@ static unsigned mask_of(ompp_causal_thread_t *self, ompp_off_t node, unsigned de
     if (self->nodes[entry].node == node) return self->nodes[entry].mask;
     unsigned mask = mask_of(self, ompp_meter_parent(node), depth + 1) | bit_of(region);
     self->nodes[entry].node = node;
-    self->nodes[entry].mask = (uint16_t)mask;
+    self->nodes[entry].mask = mask;
     return mask;
 }
 
-uint16_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node)
+uint32_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node)
 {
     const uint64_t set = atomic_load_explicit(&ompp_causal.set, memory_order_relaxed) +
                          atomic_load_explicit(&slots.replaced, memory_order_acquire);
@@ -242,9 +262,8 @@ uint16_t ompp_causal_mask(ompp_causal_thread_t *self, ompp_off_t node)
         self->nodes_set = set;
     }
     /* At the root alone: what is below it is inside of something. */
-    if (!ompp_meter_region(node))
-        return (uint16_t)(!ompp_causal.rule.delays || ompp_causal_is_outside(self) ? bit_of(0) : 0);
-    return (uint16_t)mask_of(self, node, 0);
+    if (!ompp_meter_region(node)) return !ompp_causal.rule.delays || ompp_causal_is_outside(self) ? bit_of(0) : 0;
+    return mask_of(self, node, 0);
 }
 
 /* Without making regions known. */
@@ -286,7 +305,12 @@ ompp_clocks_where_t ompp_causal_where(ompp_off_t node)
     const ompp_region_ref_t region = ompp_meter_region(node);
 
     if (!region) return OMPP_CLOCKS_OUTSIDE;
-    return ompp_region_construct(region) == OMPP_CONSTRUCT_MPI ? OMPP_CLOCKS_UNKNOWN : OMPP_CLOCKS_INSIDE;
+    switch (ompp_region_construct(region)) {
+    case OMPP_CONSTRUCT_MPI: return OMPP_CLOCKS_UNKNOWN;
+    case OMPP_CONSTRUCT_TASK:
+    case OMPP_CONSTRUCT_UTASK: return OMPP_CLOCKS_MAKES_TASKS;
+    default: return OMPP_CLOCKS_INSIDE;
+    }
 }
 
 /* What it does while clocks are suspended is not counted. */

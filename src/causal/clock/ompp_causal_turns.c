@@ -118,11 +118,14 @@ static bool choose(uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
 {
     static times_t times; /* under the lock */
     const unsigned n = ompp_causal_nknown();
-    const uint64_t longest = look_at_times(&times, t);
+    const uint64_t longest = look_at_times(&times, t), ideal = ompp_causal_ideal_key();
     bool news = false;
 
     memset(keys, 0, OMPP_CLOCKS_SLOTS * sizeof *keys);
-    for (unsigned s = 0; s < ompp_causal_nslots(); s++) {
+    if (ideal) keys[OMPP_CLOCKS_IDEAL] = ideal;
+    for (unsigned i = 0; i < n; i++)
+        if (ideal && ompp_causal_known_key(i) == ideal) times.ns[i] = CHOSEN;
+    for (unsigned s = ideal ? 1 : 0; s < ompp_causal_nslots(); s++) {
         double most = -1;
         unsigned best = n;
         for (unsigned i = 0; i < n; i++) {
@@ -184,6 +187,7 @@ static bool is_due(ompp_time_t t)
 {
     const ompp_time_t begin = atomic_load_explicit(&ompp_causal.set_begin, memory_order_relaxed);
 
+    if (ompp_causal_ideal_key() && ompp_causal_nslots() == 1) return false; /* they are followed all the time */
     return ompp_causal_nknown() > ompp_causal_nslots() && t >= begin + SHORTEST_NS && (t - begin) * PART >= t;
 }
 

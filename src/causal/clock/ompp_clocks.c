@@ -28,8 +28,58 @@ static inline void go_on(ompp_fine_t *restrict o, ompp_fine_t last, ompp_fine_t 
     for (unsigned k = 0; k < SPEEDUPS; k++) o[k] = last - later(begin - o[k], v[k] + cost);
 }
 
+/* ---- Ideal clocks ------------------------------------------------------------------------------------------------ */
+
+static const bool has_no[OMPP_WHATIF_IDEAL_NUM][OMPP_CLOCKS_FOR_RANKS + 1] = {
+    [OMPP_WHATIF_NO_NETWORK] = {[OMPP_CLOCKS_FOR_RANKS] = true},
+    [OMPP_WHATIF_NO_RUNTIME] = {[OMPP_CLOCKS_FOR_THREADS] = true},
+    [OMPP_WHATIF_NO_COST] =
+        {[OMPP_CLOCKS_FOR_THREADS] = true, [OMPP_CLOCKS_FOR_LOCK] = true, [OMPP_CLOCKS_FOR_RANKS] = true},
+    [OMPP_WHATIF_NO_LOCKS] = {[OMPP_CLOCKS_FOR_LOCK] = true},
+};
+
+_Static_assert(OMPP_WHATIF_IDEAL_NUM == SPEEDUPS, "ideal clocks are those of a slot");
+
+/* Time that is not booked yet. */
+static ompp_fine_t unbooked(const ompp_clocks_t *c, unsigned ideal)
+{
+    return fine((has_no[ideal][OMPP_CLOCKS_FOR_THREADS] ? c->in_runtime : 0) +
+                (has_no[ideal][OMPP_CLOCKS_FOR_RANKS] ? c->in_mpi : 0));
+}
+
+static void book_ideal(ompp_clocks_t *c)
+{
+    ompp_clocks_use(c, 1u << OMPP_CLOCKS_IDEAL);
+    if (!c->in_mpi && !c->in_runtime) return;
+    for (unsigned k = 0; k < SPEEDUPS; k++) c->o[k] += unbooked(c, k);
+    c->spans[OMPP_CLOCKS_IDEAL]++;
+    c->in_mpi = c->in_runtime = 0;
+}
+
+void ompp_clocks_hand_over(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, ompp_clocks_for_t waits_for,
+                           ompp_time_t ns)
+{
+    for (unsigned k = 0; rule->ideal && k < SPEEDUPS; k++)
+        if (has_no[k][waits_for]) c->o[k] += fine(ns);
+}
+
+/* The rule, with what is free. before: offsets until then; t: it goes on. */
+static void go_on_ideal(ompp_clocks_t *c, const ompp_fine_t *before, ompp_fine_t begin, ompp_fine_t last,
+                        const ompp_clock_vector_t *vector, ompp_fine_t cost, ompp_fine_t t)
+{
+    for (unsigned k = 0; k < SPEEDUPS; k++) {
+        const bool is_free = has_no[k][c->waits_for], waits = k != OMPP_WHATIF_NO_LOCKS || !is_free;
+        const ompp_fine_t own = begin - before[k], other = ompp_clock_vector(vector, k) + (is_free ? 0 : cost);
+        c->o[k] = last - (waits ? later(own, other) : own);
+        if (is_free && c->waits_for == OMPP_CLOCKS_FOR_THREADS && t > last) c->o[k] += t - last;
+    }
+}
+
+/* ---- All clocks -------------------------------------------------------------------------------------------------- */
+
 ompp_fine_t ompp_clocks_offset(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, unsigned clock)
 {
+    if (rule->ideal && clock / SPEEDUPS == OMPP_CLOCKS_IDEAL) return c->o[clock] + unbooked(c, clock);
     return c->o[clock] +
            rule->percent[clock % OMPP_WHATIF_SPEEDUPS] * (ompp_fine_t)c->work[clock / OMPP_WHATIF_SPEEDUPS];
 }
@@ -37,6 +87,7 @@ ompp_fine_t ompp_clocks_offset(const ompp_clocks_rule_t *rule, const ompp_clocks
 void ompp_clocks_book(const ompp_clocks_rule_t *rule, ompp_clocks_t *c)
 {
     if (rule->delays) ompp_clocks_use(c, 1);
+    if (rule->ideal) book_ideal(c);
     for (unsigned s = 0; s < c->used / SPEEDUPS; s++) {
         if (!c->work[s]) continue;
         const ompp_fine_t work = (ompp_fine_t)c->work[s];
@@ -67,6 +118,7 @@ void ompp_clocks_reset(ompp_clocks_t *c, uint64_t set, ompp_time_t t)
     c->set = set;
     c->used = 0;
     c->mask = 0;
+    c->in_mpi = c->in_runtime = 0;
     c->since = t;
 }
 
@@ -126,16 +178,20 @@ ompp_time_t ompp_clocks_join(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, c
     ompp_clocks_book(rule, c);
     if (vector && vector->t > 0 && vector->set == c->set) {
         const ompp_fine_t o = c->o[OMPP_CLOCKS_EXPERIMENT];
-        ompp_fine_t extra = fine(cost);
+        ompp_fine_t extra = fine(cost), before[SPEEDUPS];
         /* What is told late, or takes longer than it can have taken: it was there by now. */
         if (vector->t + extra > fine(t)) extra = fine(t) - vector->t;
+        memcpy(before, c->o, sizeof before);
         use_rule(c, fine(begin), vector->t + extra, vector, extra);
+        if (rule->ideal)
+            go_on_ideal(c, before, fine(begin), later(fine(begin), vector->t + extra), vector, extra, fine(t));
         c->debt = later(o, vector->debt) - c->o[OMPP_CLOCKS_EXPERIMENT];
     } else {
         c->debt = 0;
     }
     if (t > c->since) c->since = t;
     c->waiting = 0;
+    c->waits_for = OMPP_CLOCKS_FOR_THREADS;
     return rule->delays && c->debt > 0 ? (ompp_time_t)(c->debt / OMPP_FINE) : 0;
 }
 
@@ -165,12 +221,14 @@ void ompp_clocks_start(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const o
     for (unsigned i = 0; i < there; i += SPEEDUPS) subtract(c->o + i, vector->t, vector->v + i);
     for (unsigned i = there; i < c->used; i++) c->o[i] = 0;
     if (there > c->used) c->used = there;
+    if (known && fine(t) > vector->t)
+        ompp_clocks_hand_over(rule, c, OMPP_CLOCKS_FOR_THREADS, t - (ompp_time_t)(vector->t / OMPP_FINE));
     c->since = t;
     c->waiting = 0;
     c->debt = 0;
 }
 
-uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c,
+uint32_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c,
                                const ompp_clock_vector_t *before, ompp_time_t tolerance)
 {
     const ompp_time_t begin = c->waiting ? c->waiting : c->since;
@@ -183,11 +241,12 @@ uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks
         unsigned any = 0;
         for (unsigned k = 0; k < SPEEDUPS; k++) {
             const unsigned i = s * SPEEDUPS + k;
+            if (rule->ideal && i == OMPP_WHATIF_NO_LOCKS) continue; /* nobody waits there */
             any |= limit - ompp_clocks_offset(rule, c, i) < ompp_clock_vector(before, i);
         }
         slots |= any << s;
     }
-    return (uint16_t)slots;
+    return slots;
 }
 
 bool ompp_clocks_overtaken_on(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c, const ompp_clock_vector_t *before,

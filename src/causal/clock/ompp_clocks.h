@@ -17,6 +17,9 @@
  * everybody has to leave a synchronisation with the largest o of those that took part: what is missing after the rule
  * above is the debt, paid by waiting. A second clock counts delays alone, by the same rule: the baseline.
  *
+ * Ideal clocks: on those of the first slot no region is faster, but one thing takes no time on each, wherever it
+ * happens (ompp_whatif_ideal_t). What is waited for is waited for there, too, but for locks on the clock without these.
+ *
  * Numbers are doubles that hold integers of 1/100 ns: exact for 25 hours, and processors compare two or four at a time.
  */
 #ifndef OMPP_CLOCKS_H
@@ -28,9 +31,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define OMPP_CLOCKS_SLOTS 16u
+#define OMPP_CLOCKS_SLOTS 17u /* that of ideal clocks, and those of regions */
 #define OMPP_CLOCKS (OMPP_CLOCKS_SLOTS * OMPP_WHATIF_SPEEDUPS)
 #define OMPP_FINE 100.0 /* units in a nanosecond */
+
+#define OMPP_CLOCKS_IDEAL 0u /* slot of ideal clocks, where there are such */
 
 #define OMPP_CLOCKS_EXPERIMENT 0u /* with delays: clock of the region and speed-up */
 #define OMPP_CLOCKS_BASELINE 1u   /* with delays: clock of the delays */
@@ -45,6 +50,7 @@ static inline uint64_t ompp_clocks_ns(ompp_fine_t o) { return o > 0 ? (uint64_t)
 typedef struct {
     ompp_fine_t percent[OMPP_WHATIF_SPEEDUPS]; /* of a ns of work that each clock of a slot saves: 0-100 */
     bool delays;
+    bool ideal; /* the first slot has ideal clocks */
 } ompp_clocks_rule_t;
 
 /** What others can wait for. All zero bytes: nothing yet. */
@@ -79,13 +85,17 @@ static inline void ompp_clock_vector_widen(ompp_clock_vector_t *vector, uint64_t
 }
 
 /** Where work is done: outside of all regions, in one that can be told from waiting, in one that cannot (calls of
- * MPI). */
+ * MPI), in one that makes tasks. */
 typedef enum {
     OMPP_CLOCKS_OUTSIDE,
     OMPP_CLOCKS_INSIDE,
     OMPP_CLOCKS_UNKNOWN,
+    OMPP_CLOCKS_MAKES_TASKS,
     OMPP_CLOCKS_WHERE_NUM
 } ompp_clocks_where_t;
+
+/** What a context waits for: what passes from the end of that until it goes on is no time on some ideal clocks. */
+typedef enum { OMPP_CLOCKS_FOR_THREADS, OMPP_CLOCKS_FOR_LOCK, OMPP_CLOCKS_FOR_RANKS } ompp_clocks_for_t;
 
 /** A context. One thread uses it at a time. First what every event looks at. */
 typedef struct {
@@ -94,10 +104,12 @@ typedef struct {
     ompp_time_t waiting; /* it waits since then; 0 = it works */
     ompp_fine_t debt;    /* with delays: to be waited, set by ompp_clocks_join() */
     unsigned used;       /* clocks it has had to do with in this set, a multiple of those of a slot; the others are 0 */
-    uint16_t mask;       /* slots whose region it is in */
+    uint32_t mask;       /* slots whose region it is in */
     uint8_t where;       /* ompp_clocks_where_t */
+    uint8_t waits_for;   /* ompp_clocks_for_t; of its next ompp_clocks_join() */
     bool idle;           /* it does no work although it is in them (phases that wait) */
     ompp_time_t worked[OMPP_CLOCKS_WHERE_NUM]; /* ns, in whatever region, over all sets */
+    ompp_time_t in_mpi, in_runtime;            /* ns, not yet on ideal clocks: besides waiting */
     _Alignas(64) ompp_fine_t o[OMPP_CLOCKS];
     ompp_time_t work[OMPP_CLOCKS_SLOTS];  /* ns, not yet in o */
     ompp_time_t total[OMPP_CLOCKS_SLOTS]; /* ns booked since the set was chosen */
@@ -114,13 +126,16 @@ static inline void ompp_clocks_count(ompp_clocks_t *c, ompp_time_t t)
     if (t <= c->since) return;
     const ompp_time_t passed = t - c->since;
     c->since = t;
-    if (c->idle || c->waiting) return;
+    if (c->waiting) return;
+    if (c->idle || c->where == OMPP_CLOCKS_MAKES_TASKS) c->in_runtime += passed;
+    if (c->idle) return;
+    if (c->where == OMPP_CLOCKS_UNKNOWN) c->in_mpi += passed;
     c->worked[c->where] += passed;
     for (unsigned m = c->mask; m; m &= m - 1) c->work[__builtin_ctz(m)] += passed;
 }
 
 /** \brief It has to do with the slots of mask from now on. */
-static inline void ompp_clocks_use(ompp_clocks_t *c, uint16_t mask)
+static inline void ompp_clocks_use(ompp_clocks_t *c, uint32_t mask)
 {
     const unsigned used = mask ? (32 - (unsigned)__builtin_clz(mask)) * OMPP_WHATIF_SPEEDUPS : 0;
 
@@ -128,10 +143,10 @@ static inline void ompp_clocks_use(ompp_clocks_t *c, uint16_t mask)
 }
 
 /** \brief The context is in the regions of mask from t; idle: it does no work there. */
-static inline void ompp_clocks_move(ompp_clocks_t *c, uint16_t mask, bool idle, ompp_time_t t)
+static inline void ompp_clocks_move(ompp_clocks_t *c, uint32_t mask, bool idle, ompp_time_t t)
 {
     ompp_clocks_count(c, t);
-    for (unsigned m = mask & ~(unsigned)c->mask; m; m &= m - 1) c->visits[__builtin_ctz(m)]++;
+    for (unsigned m = mask & ~c->mask; m; m &= m - 1) c->visits[__builtin_ctz(m)]++;
     c->mask = mask;
     c->idle = idle;
     ompp_clocks_use(c, mask);
@@ -172,6 +187,13 @@ ompp_time_t ompp_clocks_join(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, c
                              ompp_time_t cost, ompp_time_t t);
 
 /**
+ * \brief What passed until the context goes on, ns, after it waited for that, is no time on ideal clocks that have none
+ *        of it. ompp_clocks_join() does so itself, but for locks: who takes long to get one may have had no processor.
+ */
+void ompp_clocks_hand_over(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, ompp_clocks_for_t waits_for,
+                           ompp_time_t ns);
+
+/**
  * \brief Before ompp_clocks_join() with this clock vector: it says all that the context itself has come to, and better
  *        (ompp_replay.h). The context's own clocks are not compared with it.
  */
@@ -192,7 +214,7 @@ void ompp_clocks_start(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const o
  *        before it: in the optimised program the two would come in the other order.
  * \param[in] before  clock vectors of those that came before, combined. \param[in] tolerance  ns.
  */
-uint16_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c,
+uint32_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks_t *c,
                                const ompp_clock_vector_t *before, ompp_time_t tolerance);
 
 /** \brief The same of one clock. */

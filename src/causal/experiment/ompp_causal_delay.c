@@ -144,14 +144,14 @@ static ompp_fine_t most(uint64_t set, ompp_time_t t, bool *grows)
     return most;
 }
 
-uint16_t ompp_causal_overtakes(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before)
+uint32_t ompp_causal_overtakes(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before)
 {
     const int slot = ompp_causal_experiment.slot;
 
     if (slot < 0 || self->percent <= 0) return 0;
     const bool overtakes =
         ompp_clocks_overtaken_on(&ompp_causal.rule, &self->clocks, before, OMPP_CLOCKS_EXPERIMENT, 2 * CLOSE_NS);
-    return overtakes ? (uint16_t)(1u << slot) : 0;
+    return overtakes ? 1u << slot : 0;
 }
 
 /*

@@ -33,7 +33,7 @@ bool ompp_causal_works_faster(const ompp_causal_thread_t *thread);
  */
 void ompp_causal_watch_order(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before, unsigned flag_bit);
 /** \return with delays: the present slot, in a set, if the thread would come before that in the faster program. */
-uint16_t ompp_causal_overtakes(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before);
+uint32_t ompp_causal_overtakes(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before);
 
 /** \return whether the order of any experiment was not that of the program without delays. */
 bool ompp_causal_any_reordered(void);
@@ -61,7 +61,7 @@ typedef struct {
 extern ompp_causal_experiment_t ompp_causal_experiment; /* of the present set; changed by one thread at a time */
 
 /** \brief The slots that count for a thread in the regions of mask. */
-static inline uint16_t ompp_causal_counted(uint16_t mask)
+static inline uint32_t ompp_causal_counted(uint32_t mask)
 {
     if (!ompp_causal.rule.delays) return mask;
     return ompp_causal_experiment.slot >= 0 ? mask >> ompp_causal_experiment.slot & 1 : 0;

@@ -36,7 +36,7 @@ typedef struct {
     uint32_t settled;
     /* generations + 1: of replay, 0 = it is over; the last one in which it makes no sense */
     uint32_t replayed, spoiled;
-    uint16_t overtaken[OMPP_WHATIF_FLAG_NUM]; /* slots, in it */
+    uint32_t overtaken[OMPP_WHATIF_FLAG_NUM]; /* slots, in it */
     ompp_causal_posts_t *posts;               /* SEMAPHORE: stays with the record */
     uint32_t kept;                            /* generation + 1 that is not noted, to save time; 0 = none */
     ompp_fine_t began;                        /* that one, 1/100 ns */

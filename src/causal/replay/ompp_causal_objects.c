@@ -73,6 +73,7 @@ static ompp_replay_t *interval_of(ompp_causal_thread_t *self, ompp_causal_object
         }
         ompp_replay_reset(r, self->clocks.set);
         r->drawn = drawn;
+        r->ideal = ompp_causal.rule.ideal;
         memset(o->overtaken, 0, sizeof o->overtaken);
         o->replayed = generation + 1;
         o->kept = 0;
@@ -120,7 +121,7 @@ static unsigned flow_of(const ompp_causal_thread_t *self) { return self->task ? 
  * What the thread does, at the time of self->own. flag_bit: what would be another order, for these slots: that says
  * something only when the interval cannot be gone through again.
  */
-static void note(ompp_causal_thread_t *self, ompp_replay_op_t op, uint64_t object, unsigned flag_bit, uint16_t slots)
+static void note(ompp_causal_thread_t *self, ompp_replay_op_t op, uint64_t object, unsigned flag_bit, uint32_t slots)
 {
     ompp_replay_t *r;
     ompp_causal_object_t *o = open_interval(self, &r);
@@ -189,7 +190,7 @@ void ompp_causal_note_arrived(ompp_causal_thread_t *self, const ompp_causal_flow
 }
 
 /* It is of no interval that is noted. */
-static void watch_task(ompp_causal_thread_t *self, uint16_t slots)
+static void watch_task(ompp_causal_thread_t *self, uint32_t slots)
 {
     const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
     ompp_causal_object_t *o = team ? ompp_causal_object(OMPP_SYNC_BARRIER, team, false) : NULL;
@@ -202,7 +203,7 @@ static void watch_task(ompp_causal_thread_t *self, uint16_t slots)
     ompp_causal_watch(OMPP_WHATIF_BIT_TASK, slots);
 }
 
-void ompp_causal_note_begin(ompp_causal_thread_t *self, int waiting, uint16_t slots)
+void ompp_causal_note_begin(ompp_causal_thread_t *self, int waiting, uint32_t slots)
 {
     ompp_causal_object_t *o = self->flow.team ? ompp_causal_object(OMPP_SYNC_BARRIER, self->flow.team, true) : NULL;
     const bool noted = o && takes_part(self, o, self->flow.generation);
@@ -368,13 +369,13 @@ static void stamp_of_holder(const ompp_causal_thread_t *holder, ompp_clock_vecto
  * Who would come to the lock before one that was here already? Readers may come in any order. They pass writers that
  * wait: one that came after a writer had the lock may come before that.
  */
-static uint16_t come_to_lock(ompp_causal_thread_t *self, ompp_causal_object_t *o, bool reads, ompp_time_t t)
+static uint32_t come_to_lock(ompp_causal_thread_t *self, ompp_causal_object_t *o, bool reads, ompp_time_t t)
 {
     const ompp_time_t begin = self->clocks.waiting ? self->clocks.waiting : t;
     const bool passes = reads && o->had.t > 0 && (ompp_fine_t)begin * OMPP_FINE >= o->had.t;
     const ompp_clock_vector_t *const before[] = {&o->vector[1], reads ? &o->had : &o->suspension[1]};
     const unsigned n = reads ? passes ? 2 : 1 : o->suspension[1].t > 0 ? 2 : 1;
-    uint16_t slots = 0;
+    uint32_t slots = 0;
 
     for (unsigned i = 0; i < n; i++)
         if (ompp_causal.rule.delays) ompp_causal_watch_order(self, before[i], OMPP_WHATIF_BIT_LOCK);
@@ -389,9 +390,11 @@ static uint16_t come_to_lock(ompp_causal_thread_t *self, ompp_causal_object_t *o
 static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t mutex, ompp_time_t t)
 {
     const bool reads = kind == OMPP_SYNC_READ;
+
+    if (kind != OMPP_SYNC_ORDERED) self->clocks.waits_for = OMPP_CLOCKS_FOR_LOCK;
     ompp_causal_object_t *o = ompp_causal_object(reads ? OMPP_SYNC_MUTEX : kind, mutex, true);
     const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
-    uint16_t slots = 0;
+    uint32_t slots = 0;
 
     if (!o) return false;
     const bool is_known = ompp_causal.rule.delays || o->stalled + 1 >= self->clocks.set;
@@ -447,7 +450,7 @@ static void find_none(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
 static void come_for_more(ompp_causal_thread_t *self, ompp_replay_op_t op, ompp_time_t t)
 {
     const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
-    uint16_t slots = 0;
+    uint32_t slots = 0;
 
     if (ompp_causal.rule.delays) {
         if (op == OMPP_REPLAY_LOOP_END) find_none(self, team, t);
@@ -660,7 +663,9 @@ static void take_over(ompp_causal_thread_t *self, const ompp_clock_vector_t *vec
     ompp_clocks_t *c = &self->clocks;
 
     if (!begin || t <= from || c->used < OMPP_WHATIF_SPEEDUPS) return;
-    const ompp_fine_t taken = (ompp_fine_t)(t - from < HANDED_NS ? t - from : HANDED_NS) * OMPP_FINE;
+    const ompp_time_t handed = t - from < HANDED_NS ? t - from : HANDED_NS;
+    const ompp_fine_t taken = (ompp_fine_t)handed * OMPP_FINE;
+    ompp_clocks_hand_over(&ompp_causal.rule, c, OMPP_CLOCKS_FOR_LOCK, handed);
     for (unsigned m = c->mask; m; m &= m - 1)
         c->o[(unsigned)__builtin_ctz(m) * OMPP_WHATIF_SPEEDUPS + OMPP_WHATIF_SPEEDUPS - 1] += taken;
 }

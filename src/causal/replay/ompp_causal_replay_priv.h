@@ -71,7 +71,7 @@ int ompp_causal_flow_of(const ompp_causal_thread_t *self);
  * \param[in] waiting  what waits on it for tasks, by its number; -1 = it comes from the barrier.
  * \param[in] slots    in the program with these faster it would have begun before another one that has begun.
  */
-void ompp_causal_note_begin(ompp_causal_thread_t *self, int waiting, uint16_t slots);
+void ompp_causal_note_begin(ompp_causal_thread_t *self, int waiting, uint32_t slots);
 /** \brief The task that the thread runs is over. */
 void ompp_causal_note_end(ompp_causal_thread_t *self);
 /** \brief It begins to wait for tasks; it goes on, at clocks.since. */
@@ -112,7 +112,7 @@ void ompp_causal_orders(uint64_t *replayed, uint64_t *kept, uint64_t *passed_ns)
 void ompp_causal_thread(ompp_sync_thread_t what);
 
 /** \brief The thread asks for a lock, or gives it back, at self->own. \return false when that is not noted. */
-bool ompp_causal_thread_group_note(ompp_causal_thread_t *self, unsigned op, uint64_t lock, uint16_t slots);
+bool ompp_causal_thread_group_note(ompp_causal_thread_t *self, unsigned op, uint64_t lock, uint32_t slots);
 /**
  * \brief It has waited for an event, and is about to go on at t: it may have joined a thread. Other events open the
  *        order again.
@@ -122,7 +122,7 @@ bool ompp_causal_thread_group_join(ompp_causal_thread_t *self, uint64_t object, 
 /** \brief What the thread does next is not gone through again. */
 void ompp_causal_thread_group_spoil(ompp_causal_thread_t *self);
 /** \brief Slots for which it would be another order, of what is noted and not gone through yet. Without a lock. */
-uint16_t ompp_causal_thread_group_overtaken(void);
+uint32_t ompp_causal_thread_group_overtaken(void);
 /** \brief A set of regions ends: its slots have been told. */
 void ompp_causal_thread_group_turn(void);
 

@@ -22,7 +22,7 @@
 
 typedef struct {
     ompp_clock_vector_t vector;
-    uint16_t overtaken; /* slots for which it would come before the one before it */
+    uint32_t overtaken; /* slots for which it would come before the one before it */
     bool taken;
 } post_t;
 
@@ -49,7 +49,7 @@ static ompp_causal_posts_t *posts_of(ompp_causal_object_t *o)
 }
 
 /* Slots for which the thread, at this, would come before one that was here already. */
-static uint16_t overtakes(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before)
+static uint32_t overtakes(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before)
 {
     if (ompp_causal.rule.delays) return ompp_causal_overtakes(self, before);
     return ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, before, OMPP_CAUSAL_TOLERANCE);
@@ -110,7 +110,7 @@ bool ompp_causal_take(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_
         self->lost++;
         return false;
     }
-    uint16_t slots = overtakes(self, &o->vector[1]);
+    uint32_t slots = overtakes(self, &o->vector[1]);
     ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, begin);
     ompp_clocks_combine(&o->vector[1], &self->own);
     if (posts) {

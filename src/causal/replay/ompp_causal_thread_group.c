@@ -26,7 +26,7 @@ static struct {
     ompp_time_t gone_on;                 /* after the last join; 0 = none yet */
     ompp_fine_t began;                   /* first note */
     ompp_clock_vector_t members, others; /* at their ends: those that take part in what is noted, and the rest */
-    uint16_t overtaken;                  /* slots; put by until it is known whether this can be gone through again */
+    uint32_t overtaken;                  /* slots; put by until it is known whether this can be gone through again */
 } thread_group;
 
 static bool is_there(void)
@@ -105,6 +105,7 @@ static bool open_replay(const ompp_causal_thread_t *self)
         thread_group.began = self->own.t;
         if (thread_group.replay) {
             ompp_replay_reset(thread_group.replay, self->clocks.set);
+            thread_group.replay->ideal = ompp_causal.rule.ideal;
             thread_group.replay->drawn = ompp_causal_afford(self->own.t);
             thread_group.kept = thread_group.replay->drawn <= 0;
         }
@@ -122,7 +123,7 @@ static bool take_part(ompp_causal_thread_t *self)
     return true;
 }
 
-bool ompp_causal_thread_group_note(ompp_causal_thread_t *self, unsigned op, uint64_t lock, uint16_t slots)
+bool ompp_causal_thread_group_note(ompp_causal_thread_t *self, unsigned op, uint64_t lock, uint32_t slots)
 {
     bool noted = false, reported = false;
 
@@ -182,7 +183,7 @@ void ompp_causal_thread_group_spoil(ompp_causal_thread_t *self)
     ompp_causal_unlock(&thread_group.lock);
 }
 
-uint16_t ompp_causal_thread_group_overtaken(void) { return __atomic_load_n(&thread_group.overtaken, __ATOMIC_RELAXED); }
+uint32_t ompp_causal_thread_group_overtaken(void) { return __atomic_load_n(&thread_group.overtaken, __ATOMIC_RELAXED); }
 
 void ompp_causal_thread_group_turn(void)
 {

@@ -295,7 +295,9 @@ static void lock(ompp_replay_t *r, unsigned member, const ompp_piece_t *p, unsig
 {
     ompp_replayer_t *m = &r->replayers[member];
 
-    if (r->locks[p->object].holder < 0) {
+    if (r->ideal && clock == OMPP_WHATIF_NO_LOCKS) {
+        go_to(r, m, p->next, clock);
+    } else if (r->locks[p->object].holder < 0) {
         r->locks[p->object].holder = (int)member;
         go_to(r, m, p->next, clock);
     } else {
@@ -513,6 +515,7 @@ static bool is_untouched(const ompp_replay_t *r, unsigned slot, ompp_fine_t o[OM
 {
     const unsigned clock = slot * OMPP_WHATIF_SPEEDUPS;
 
+    if (r->ideal && slot == OMPP_CLOCKS_IDEAL && r->nlocks) return false;
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
         o[k] = r->members[0].begin.t - ompp_clock_vector(&r->members[0].begin, clock + k);
         for (unsigned m = 1; m < r->nmembers; m++)

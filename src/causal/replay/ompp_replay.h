@@ -84,6 +84,7 @@ typedef struct ompp_replay {
     unsigned used;      /* clocks that clock vectors had, at most */
     double drawn;       /* the probability with which it was chosen to be gone through (ompp_replay_budget.h) */
     ompp_time_t noting; /* ns, of all members, for noting it; written by other threads */
+    bool ideal;         /* the first slot has ideal clocks; set after ompp_replay_reset() */
     bool any_loop;
     bool any_task; /* threads that wait for tasks run others than those they wait for */
     unsigned npieces, nmembers, ntasks, nbegun, nopen; /* nopen: tasks that are not over */

@@ -59,8 +59,9 @@ static latency_t latencies[POINTS] = {{.part = {.set = 1}, .units = units[0]}, {
 static void make_record(latency_t *l, unsigned known, ompp_region_ref_t region)
 {
     ompp_a_whatif_point_t *point = atomic_load(&l->point);
-    ompp_a_whatif_region_t *record =
-        point && !atomic_load(&l->records[known]) ? ompp_whatif_unit_new(region, point) : NULL;
+    ompp_a_whatif_region_t *record = point && region != OMPP_WHATIF_IDEAL && !atomic_load(&l->records[known])
+                                         ? ompp_whatif_unit_new(region, point)
+                                         : NULL;
 
     if (record) atomic_store(&l->records[known], record);
 }

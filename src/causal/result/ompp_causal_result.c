@@ -202,7 +202,7 @@ static bool is_oversubscribed(void)
  * always counts. */
 static uint32_t order_flags(unsigned slot, uint64_t least, bool open)
 {
-    const uint16_t thread_group = ompp_causal_thread_group_overtaken();
+    const uint32_t thread_group = ompp_causal_thread_group_overtaken();
     const int known = ompp_causal.rule.delays ? ompp_causal_known(slot) : -1;
     uint32_t flags =
         atomic_load_explicit(&result.heard[slot], memory_order_relaxed) | (known >= 0 ? result.heard_before[known] : 0);
@@ -296,7 +296,7 @@ static followed_t follow(const ompp_causal_thread_t *self, unsigned slot, const 
 static void put_region(const past_t *past, followed_t f, uint32_t flags, uint64_t spans, ompp_time_t t)
 {
     ompp_a_whatif_region_t *record = past->record;
-    const ompp_clocks_rule_t *rule = &ompp_causal.rule;
+    const bool ideal = record->region == OMPP_WHATIF_IDEAL;
 
     weigh(&f, &past->start, t);
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
@@ -308,8 +308,9 @@ static void put_region(const past_t *past, followed_t f, uint32_t flags, uint64_
         record->result.flags |= OMPP_WHATIF_F_PARTLY;
     for (unsigned k = 0; k < SPEEDUPS; k++) {
         ompp_whatif_clock_t *clock = &record->result.clocks[k];
-        if (rule->percent[k] == 0) continue;
-        clock->permille = (uint32_t)(rule->percent[k] * 10);
+        const uint32_t permille = ideal ? 1000 : (uint32_t)(ompp_causal.rule.percent[k] * 10);
+        if (permille == 0) continue;
+        clock->permille = permille;
         clock->time_ns = f.time_ns;
         clock->saved_ns = smaller(f.saved_ns[k], f.time_ns);
         clock->observations = spans;
@@ -403,7 +404,8 @@ static bool write_totals(bool suspensions, ompp_time_t t)
         lost += p->lost;
     }
     const uint64_t outside = ompp_causal_result_work(OMPP_CLOCKS_OUTSIDE, t),
-                   inside = ompp_causal_result_work(OMPP_CLOCKS_INSIDE, t);
+                   inside = ompp_causal_result_work(OMPP_CLOCKS_INSIDE, t) +
+                            ompp_causal_result_work(OMPP_CLOCKS_MAKES_TASKS, t);
     atomic_store(&result.whatif->until_ns, t);
     atomic_store(&result.whatif->suspensions, suspensions);
     atomic_store(&result.whatif->events, moves + syncs);

@@ -67,6 +67,11 @@ static void constructs(void **state)
             assert_true(row->phases[s] < OMPP_PHASE_NUM);
             assert_int_equal(ompp_phase_slot(c, row->phases[s]), s); /* not so when a phase stands twice */
         }
+        if (!ompp_construct_forks(c)) continue;
+        /* runtime/ompp_team_priv.h counts them from either end */
+        assert_int_equal(row->phases[0], OMPP_PHASE_STARTUP);
+        assert_int_equal(row->phases[row->nphases - 2], OMPP_PHASE_EXITBAR);
+        assert_int_equal(row->phases[row->nphases - 1], OMPP_PHASE_SHUTDWN);
     }
     assert_int_equal(ompp_construct_by_name("nonsense"), OMPP_CONSTRUCT_NUM);
     assert_int_equal(ompp_phase_by_name("nonsense"), OMPP_PHASE_NUM);

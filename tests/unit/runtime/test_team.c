@@ -20,6 +20,24 @@ static const core_case_t cases[] = {
                "90 end, 92 join T2, 99 W1 leave, 99 W1 end, 200 collect",
      .expected = "0 par 2 (6 0 0 2) (44 0 0 2) (10 0 0 1) (12 0 0 2)  "
                  "1 par 2 (14 0 0 2) (26 0 0 2) (22 0 0 2) (10 0 0 2)"},
+    {.name = "nobody tells more than the arrival: the join does",
+     .events = "10 fork par T1, 15 begin T1 0, 20 W1 begin T1 1, 40 W1 arrive, 50 arrive, 70 join T1, "
+               "80 fork par T2, 81 begin T2 0, 84 W1 begin T2 1, 90 W1 arrive, 92 arrive, 99 join T2, "
+               "110 fork sections T1, 111 begin T1 0, 112 W1 begin T1 1, 120 W1 arrive, 121 arrive, 130 join T1, "
+               "140 fork par T1, 141 W1 begin T1 1, 150 join T1, 200 collect",
+     .expected = "0 par 3 (16 0 0 3) (46 0 0 2) (27 0 0 2) (0 0 0 2)  0 sections 1 (1 0 0 1) (10 0 0 1) () (9 0 0 1) "
+                 "(0 0 0 1)  "
+                 "1 par 3 (15 0 0 3) (35 0 0 3) (39 0 0 2) (0 0 0 2)  1 sections 1 (2 0 0 1) (8 0 0 1) () (10 0 0 1) "
+                 "(0 0 0 1)"},
+    {.name = "the same of a team within a team",
+     .events = "10 fork par T1, 11 begin T1 0, 20 fork par2 T2, 22 begin T2 0 nested, 25 W1 begin T2 1 nested, "
+               "30 W1 arrive, 32 arrive, 40 join T2, 41 ask, 50 arrive, 60 join T1, 61 ask, 70 fork par T1, "
+               "72 W1 begin T1 1, 75 W1 arrive, 80 join T1, 100 collect",
+     .expected = "team T1, barrier none, user region none, in no task:  "
+                 "team T0, barrier none, user region none, in no task:  "
+                 "0 par 2 (11 0 0 2) (39 20 0 1) (10 0 0 1) (0 0 0 1)  "
+                 "0 par/par2 1 (2 0 0 1) (10 0 0 1) (8 0 0 1) (0 0 0 1)  1 par 1 (2 0 0 1) (3 0 0 1) (5 0 0 1) ()  "
+                 "1 par/par2 1 (5 0 0 1) (5 0 0 1) (10 0 0 1) (0 0 0 1)"},
     {.name = "a worker that comes to the second team only",
      .events = "10 fork par T1, 15 begin T1 0, 30 end, 35 join T1, 50 fork par T2, 52 W1 begin T2 1, "
                "54 W1 enter loop, 58 W1 exit loop, 60 W1 end, 70 join T2, 100 collect",

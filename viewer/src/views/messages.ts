@@ -4,6 +4,7 @@ import { bytes, count, digitsFor, largest, percent, seconds } from "../format";
 import { bar, heading, note, regionLink } from "../parts";
 import { table, type TableColumn } from "../table";
 import { go, read } from "../state";
+import { matrix } from "./matrix";
 
 /** Sums of the MPI calls' columns by rank. */
 function byRank(p: Profile): Map<number, Map<string, number>> {
@@ -45,6 +46,7 @@ export function messages(p: Profile): Child[] {
         ...numbers((i, title) => per.get(title)?.get(i) ?? 0),
       ],
     }),
+    ...matrix(p),
     heading("Ranks"), note("Wallclock of each rank, as its first thread sees it: in parallel regions, in MPI outside them, and alone."), table({
       label: "Ranks", rows: p.raw.rank.map((_, i) => i), height: "45vh",
       columns: [

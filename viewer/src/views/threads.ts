@@ -9,7 +9,7 @@ const CELL = 22, LABEL = 70;
 
 const mix = (a: string, b: string, t: number): string => `color-mix(in srgb, ${b} ${Math.round(100 * t)}%, ${a})`;
 
-function shades(): string[] {
+export function shades(): string[] {
   const low = colour("heat-0"), high = colour("heat-1");
   return Array.from({ length: 33 }, (_, i) => mix(low, high, i / 32));
 }

@@ -1,0 +1,94 @@
+// As falsely.c: who owns a block in C++.
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+__attribute__((noinline)) static void touch(volatile double *at, long n, const char *names)
+{
+    const long rounds = std::strtol(std::getenv("TEST_ROUNDS"), nullptr, 10);
+
+    for (long round = 0; round < rounds; round++)
+        for (long i = 0; i < n; i++) at[i] = at[i] + 1;
+    std::printf("%ld %s\n", 16 * rounds * n, names);
+}
+
+struct Field {
+    std::vector<double> values;
+    std::unique_ptr<double[]> ghost;
+    double *raw;
+    explicit Field(int n) : values(n), ghost(new double[n / 2]), raw(new double[n / 4]) {}
+    Field(const Field &) = delete;
+    ~Field() { delete[] raw; }
+};
+
+struct Particle {
+    double x[20], v[20];
+};
+
+namespace geo
+{
+std::vector<double> area(450);
+double bound[330];
+}
+
+static Field *pressure, *density;
+static std::vector<Particle> particles;
+static std::vector<std::vector<double>> table;
+static double fixed[220];
+
+__attribute__((noinline)) static void fields()
+{
+    pressure = new Field(400);
+    density = new Field(600);
+    touch(pressure->values.data(), 400, "pressure->values [heap|density->values [heap");
+    touch(density->values.data(), 600, "pressure->values [heap|density->values [heap");
+    touch(pressure->ghost.get(), 200, "pressure->ghost [heap|density->ghost [heap");
+    touch(density->raw, 150, "pressure->raw [heap|density->raw [heap");
+}
+
+__attribute__((noinline)) static void containers()
+{
+    particles.resize(25);
+    for (int i = 0; i < 12; i++) table.emplace_back(60);
+    touch(geo::area.data(), 450, "geo::area [heap");
+    touch(geo::bound, 330, "geo::bound");
+    touch(fixed, 220, "fixed");
+    for (auto &p : particles) touch(p.x, 20, "particles [heap");
+    for (auto &row : table) touch(row.data(), 60, "table[*] [heap");
+}
+
+__attribute__((noinline)) static double local()
+{
+    std::vector<double> mine(500);
+    std::vector<double> other(mine);
+    double on_stack[130] = {0};
+
+    touch(mine.data(), 500, "local::mine [heap");
+    touch(other.data(), 500, "local::other [heap");
+    touch(on_stack, 130, "local::on_stack [stack]");
+    return mine[3] + other[2] + on_stack[1];
+}
+
+__attribute__((noinline)) static double thrown(int n)
+{
+    std::vector<double> inside(n);
+    double sum = 0;
+
+    try {
+        std::unique_ptr<double[]> held(new double[n]());
+        touch(held.get(), n, "thrown::held [heap");
+        sum = held[1];
+        throw 1;
+    } catch (int) {
+        touch(inside.data(), n, "thrown::inside [heap");
+    }
+    return sum + inside[0];
+}
+
+int main()
+{
+    fields();
+    containers();
+    return local() + thrown(280) < 0;
+}
