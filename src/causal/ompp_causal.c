@@ -108,11 +108,13 @@ static void count_seen_in(ompp_causal_thread_t *self, ompp_region_ref_t region, 
     self->seen[index] += passed;
 }
 
-/* Work per region, whatever is being tried, without waiting: of all that the thread is in, or outside of all. */
+/* With delays: work per region, whatever is being tried, without waiting: of all that the thread is in, or outside of
+ * all. */
 static void count_seen(ompp_causal_thread_t *self, ompp_time_t t)
 {
     ompp_off_t node = self->node;
 
+    if (!ompp_causal.rule.delays) return;
     ompp_clocks_count(&self->clocks, t);
     const ompp_time_t until = ompp_causal_worked(self),
                       passed = until > self->seen_until ? until - self->seen_until : 0;
@@ -158,13 +160,13 @@ static void move_clocks(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_
     ompp_time_t t = ompp_event_now();
 
     if (self->chases && ompp_meter_parent(to.node) == from.node) t = chase_first(self);
-    if (ompp_causal.rule.delays) count_seen(self, t);
+    count_seen(self, t);
     self->node = to.node;
     self->waits = to.waits;
     self->regions = ompp_causal_mask(self, to.node);
     ompp_clocks_move(&self->clocks, ompp_causal_counted(self->regions), to.waits, t);
     self->clocks.where = (uint8_t)ompp_causal_where(to.node);
-    if (ompp_causal.rule.delays) ompp_causal_race_tell(self);
+    ompp_causal_race_tell(self);
     /* before it is handed out more */
     if (self->chases && ompp_meter_parent(from.node) == to.node) ompp_causal_chase(self);
 }
@@ -233,12 +235,10 @@ static void at_progress(ompp_time_t t)
     if (!self) return;
     ompp_causal_settle(self);
     ompp_clocks_count(&self->clocks, t);
-    if (ompp_causal.rule.delays) count_seen(self, t);
+    count_seen(self, t);
     ompp_causal_moment(self, ompp_progress_visits(t), OMPP_CAUSAL_ANYWHERE, t);
     ompp_causal_leave(self);
 }
-
-static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end, .readable = true};
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
@@ -299,16 +299,17 @@ static void in_child(void)
     ompp_causal_self = NULL;
 }
 
-void ompp_causal_start(void)
+static bool start(char *why, size_t n)
 {
     const ompp_whatif_mode_t asked = strcmp(ompp_env.causal, "virtual") == 0 ? OMPP_WHATIF_VIRTUAL
                                      : strcmp(ompp_env.causal, "delay") == 0 ? OMPP_WHATIF_DELAY
                                                                              : OMPP_WHATIF_OFF;
     const bool full = strcmp(ompp_env.efficiency, "full") == 0;
 
+    (void)why, (void)n; /* the report says what is missing */
     ompp_causal.mode = asked == OMPP_WHATIF_OFF && full ? OMPP_WHATIF_VIRTUAL : asked;
-    if (ompp_causal.mode == OMPP_WHATIF_OFF) return;
-    ompp_prefault_library((const void *)ompp_causal_start);
+    if (ompp_causal.mode == OMPP_WHATIF_OFF) return false;
+    ompp_prefault_library((const void *)start);
     atomic_store(&ompp_causal.set, 1);
     ompp_causal.rule = (ompp_clocks_rule_t){.percent = {25, 50, 75, 100}};
     subscribers[OMPP_WHATIF_VIRTUAL].vector_size = ompp_causal_clock_vector_size();
@@ -316,10 +317,21 @@ void ompp_causal_start(void)
     subscribers[OMPP_WHATIF_DELAY].shared_size = ompp_causal_node_size();
     if (ompp_causal.mode == OMPP_WHATIF_DELAY) ompp_causal.rule = (ompp_clocks_rule_t){.delays = true};
     ompp_causal_calibrate();
-    if (!ompp_causal_result_open() || !ompp_meter_add(&meter)) return;
+    if (!ompp_causal_result_open()) return false;
     if (ompp_causal.mode == OMPP_WHATIF_VIRTUAL) ompp_causal_follow_ideal();
     ompp_causal_limit_slots(asked == OMPP_WHATIF_OFF ? 0 : (unsigned)ompp_env.causal_clocks / OMPP_WHATIF_SPEEDUPS);
-    ompp_progress_on_visit(at_progress);
-    pthread_atfork(NULL, NULL, in_child);
-    __atomic_store_n(&ompp_sync_subscriber, &subscribers[ompp_causal.mode], __ATOMIC_RELEASE);
+    return pthread_atfork(NULL, NULL, in_child) == 0;
 }
+
+static const ompp_sync_subscriber_t *waits(void) { return &subscribers[ompp_causal.mode]; }
+
+const ompp_component_t ompp_causal_component = {
+    .name = "causal profiling",
+    .start = start,
+    .thread_begin = begin,
+    .move = move,
+    .thread_end = end,
+    .readable = true,
+    .visited = at_progress,
+    .waits = waits,
+};

@@ -11,9 +11,12 @@ void ompp_causal_moment(ompp_causal_thread_t *self, uint64_t visits, unsigned te
 {
     const bool together = teams != OMPP_CAUSAL_ANYWHERE;
 
-    if (ompp_causal.rule.delays) ompp_causal_may_end(self, visits, together, t);
-    else if (visits && !ompp_causal_is_suspended(self)) ompp_causal_result_block(self, visits, t);
-    if (!ompp_causal.rule.delays) ompp_causal_may_turn(self, teams, t);
+    if (ompp_causal.rule.delays) {
+        ompp_causal_may_end(self, visits, together, t);
+    } else {
+        if (visits && !ompp_causal_is_suspended(self)) ompp_causal_result_block(self, visits, t);
+        ompp_causal_may_turn(self, teams, t);
+    }
     ompp_causal_may_write(self, t);
 }
 

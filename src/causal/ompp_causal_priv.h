@@ -22,6 +22,8 @@
 #define OMPP_CAUSAL_KNOWN 512u    /* regions; further ones are not followed; power of two */
 #define OMPP_CAUSAL_DEEPEST 1000u /* levels of the call tree that are looked through */
 #define OMPP_CAUSAL_ALL_SLOTS ((1u << OMPP_CLOCKS_SLOTS) - 1)
+/* not one event in so many is timed, which might always be the same one of a round */
+#define OMPP_CAUSAL_STRIDE 16u
 #define OMPP_CAUSAL_TOLERANCE 2000u /* ns by which an order has to change before it counts as another one */
 
 /** What a thread waits for. */

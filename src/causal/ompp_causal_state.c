@@ -60,6 +60,23 @@ ompp_time_t ompp_causal_result_observed(ompp_time_t t)
     return passed > ompp_causal.suspended + suspension ? passed - ompp_causal.suspended - suspension : 0;
 }
 
+/* ---- What events cost -------------------------------------------------------------------------------------------- */
+
+void ompp_causal_time_often(ompp_causal_thread_t *self)
+{
+    if (self->timed_in < OMPP_CAUSAL_STRIDE) return;
+    self->timed_in %= OMPP_CAUSAL_STRIDE;
+    self->timed_for = self->timed_in + 1;
+}
+
+ompp_time_t ompp_causal_charged(void)
+{
+    ompp_time_t sum = 0;
+
+    for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) sum += t->charged;
+    return sum;
+}
+
 /* ---- Waits that are not followed --------------------------------------------------------------------------------- */
 
 #define STALLED_PART 100u /* one part in so many of the time is too much */

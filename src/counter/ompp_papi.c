@@ -14,6 +14,7 @@
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
 #include "model/ompp_profile.h"
+#include "process/ompp_plugin.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_meter.h"
 #include "runtime/ompp_metric.h"
@@ -446,8 +447,6 @@ static bool readable_by_others(void)
     return true;
 }
 
-static ompp_meter_t meter = {.begin = begin_thread, .move = move, .end = end_thread};
-
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 /* Cost of reading all counters once, ns. */
@@ -465,7 +464,7 @@ static uint64_t read_cost(void)
 
 static unsigned long thread_id(void) { return (unsigned long)pthread_self(); }
 
-static bool start_library(void)
+static bool start_library(char *refusal, size_t n)
 {
     int version = PAPI_library_init(PAPI_VER_CURRENT);
     const char *why = version == PAPI_VER_CURRENT ? NULL
@@ -474,13 +473,9 @@ static bool start_library(void)
 
     if (!why && PAPI_thread_init(thread_id) != PAPI_OK) why = "PAPI does not work with threads here";
     if (!why && ompp_env.multiplex && PAPI_multiplex_init() != PAPI_OK) why = "PAPI cannot multiplex here";
-    if (!why) return true;
-    ompp_warn_common("no counters: %s", why);
-    ompp_event_coverage(OMPP_COVERAGE_REFUSED, "counters", why);
-    return false;
+    if (why) snprintf(refusal, n, "%s", why);
+    return !why;
 }
-
-__attribute__((visibility("default"))) void ompp_papi_start(void);
 
 /* Room for as many counters as were asked for, in as many components as there are. */
 static const char **make_room(void)
@@ -502,19 +497,27 @@ static void find_shares(void)
             share_at[parts[p].column[i]] = nreading;
 }
 
-void ompp_papi_start(void)
-{
-    const char **names = start_library() ? make_room() : NULL;
+static ompp_component_t counters;
 
-    if (!names) return;
-    for (unsigned i = 0; i < ompp_env.counters.n; i++)
+static bool start(char *why, size_t n)
+{
+    const char **names = start_library(why, n) ? make_room() : NULL;
+
+    for (unsigned i = 0; names && i < ompp_env.counters.n; i++)
         if (!is_again(i) && add_counter(ompp_env.counters.number[i], ompp_env.counters.text[i]))
             names[ncolumns++] = ompp_env.counters.text[i];
-    if (!ncolumns) return;
-    find_shares();
-    ompp_papi_range_start(parts, nparts, restricted);
-    cost_ns = read_cost();
-    meter.readable = readable_by_others();
-    if (register_columns(names)) ompp_meter_add(&meter);
+    if (ncolumns) {
+        find_shares();
+        ompp_papi_range_start(parts, nparts, restricted);
+        cost_ns = read_cost();
+        counters.readable = readable_by_others();
+    }
+    const bool any = ncolumns && register_columns(names);
     free(names);
+    return any;
 }
+
+static ompp_component_t counters = {
+    .name = "counters", .start = start, .thread_begin = begin_thread, .move = move, .thread_end = end_thread};
+
+const ompp_component_t *const ompp_components[] = {&counters, NULL};

@@ -66,7 +66,7 @@ static bool start(char *why, size_t n)
     return works;
 }
 
-static const ompp_data_backend_t backend = {.put = put, .name = "papi", .start = start};
+static const ompp_component_t backend = {.name = "papi", .start = start, .put = put};
 
 bool ompp_papi_range_of(int component) { return works && component == CPU; }
 

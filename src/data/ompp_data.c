@@ -41,9 +41,9 @@ static void give_lock(void)
     pthread_mutex_unlock(&data_lock);
 }
 
-static const ompp_data_backend_t *backends[MAX_BACKENDS];
+static const ompp_component_t *backends[MAX_BACKENDS];
 static unsigned nbackends;
-static const ompp_data_backend_t *offers[MAX_BACKENDS]; /* that could count */
+static const ompp_component_t *offers[MAX_BACKENDS]; /* that could count */
 static unsigned noffers;
 
 static void tell(uint32_t object, uintptr_t begin, uintptr_t end)
@@ -51,14 +51,14 @@ static void tell(uint32_t object, uintptr_t begin, uintptr_t end)
     for (unsigned i = 0; i < nbackends; i++) backends[i]->put(object, begin, end);
 }
 
-bool ompp_data_offer(const ompp_data_backend_t *backend)
+bool ompp_data_offer(const ompp_component_t *backend)
 {
     if (noffers == MAX_BACKENDS) return false;
     offers[noffers++] = backend;
     return true;
 }
 
-const ompp_data_backend_t *ompp_data_offered(const char *name)
+const ompp_component_t *ompp_data_offered(const char *name)
 {
     for (unsigned i = 0; i < noffers; i++)
         if (strcmp(offers[i]->name, name) == 0) return offers[i];
@@ -72,7 +72,7 @@ bool ompp_data_hooks_are_refused(void) { return ompp_data_offered("hooks") != NU
 
 bool ompp_data_has_backend(void) { return nbackends > 0 || ompp_data_has_offers(); }
 
-bool ompp_data_subscribe(const ompp_data_backend_t *backend)
+bool ompp_data_subscribe(const ompp_component_t *backend)
 {
     const ompp_data_entry_t *found;
     bool room;
@@ -86,7 +86,7 @@ bool ompp_data_subscribe(const ompp_data_backend_t *backend)
     return room;
 }
 
-void ompp_data_unsubscribe(const ompp_data_backend_t *backend)
+void ompp_data_unsubscribe(const ompp_component_t *backend)
 {
     unsigned kept = 0;
 
@@ -446,12 +446,6 @@ void ompp_data_object_says(uint32_t object, const char *text)
     ompp_unlock(locked);
 }
 
-void ompp_data_finish_backends(void)
-{
-    for (unsigned i = 0; i < nbackends; i++)
-        if (backends[i]->finish) backends[i]->finish();
-}
-
 /* What is left of a range without the bytes begin..end: nothing, one or two ranges in its place. \return their
  * number. */
 static size_t rest_of(ompp_data_range_t range, uintptr_t begin, uintptr_t end, ompp_data_range_t rest[2])
@@ -628,8 +622,7 @@ static void note_unsimulated(void)
 void ompp_data_note_uncounted(void)
 {
     note_unsimulated();
-    for (unsigned i = 0; i < nbackends; i++)
-        if (backends[i]->finish) backends[i]->finish();
+    ompp_components_quiesce();
     if (nbackends > 0 || (nobjects == 0 && !*ompp_env.data)) return;
     ompp_event_coverage(OMPP_COVERAGE_NOTE, "data structures are named, but nothing counts for them",
                         ompp_data_hooks_are_refused()

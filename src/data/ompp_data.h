@@ -8,9 +8,7 @@
 #ifndef OMPP_DATA_H
 #define OMPP_DATA_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "runtime/ompp_component.h"
 
 /* Seen by the other libraries in the process. */
 #pragma GCC visibility push(default)
@@ -18,32 +16,10 @@
 #define OMPP_DATA_MAX 0xfffff /* structures; "object" of value blocks is 1..OMPP_DATA_MAX */
 
 /**
- * A back end: what can count for structures. It registers its metrics (ompp_metric.h), whose rows say who fills the
- * columns and how exactly, and hands values to the call tree as a meter (ompp_meter.h). Its functions are called one at
- * a time.
- */
-typedef struct {
-    /**
-     * The bytes begin <= address < end belong to this object from now on; 0 = to none. This starts and stops counting
-     * for a structure, while the program's threads run; under a lock.
-     */
-    void (*put)(uint32_t object, uintptr_t begin, uintptr_t end);
-    const char *name; /* a word of OMPP_DATA_BACKEND */
-    /**
-     * Starts it: tries whether it works on this machine, registers its metrics and its meter. It has been told of the
-     * ranges there are. NULL for one that has subscribed by itself (hooks; those that cannot are offered and refuse).
-     * \param[out] why  when not: the reason in words, shape [n].
-     */
-    bool (*start)(char *why, size_t n);
-    /** Measurement is about to end: what is left to say for Coverage; perhaps called again. NULL = nothing. */
-    void (*finish)(void);
-} ompp_data_backend_t;
-
-/**
- * \brief Adds a back end, borrowed for ever; it is told of the ranges there are at once.
+ * \brief Adds a back end: a component with put(), borrowed for ever, which is told of the ranges there are at once.
  * \return false when there is no room.
  */
-bool ompp_data_subscribe(const ompp_data_backend_t *backend);
+bool ompp_data_subscribe(const ompp_component_t *backend);
 
 /** \brief Whether the user wants this back end: it is named in OMPP_DATA_BACKEND, or that says auto. */
 bool ompp_data_wants(const char *backend);
@@ -57,7 +33,7 @@ bool ompp_data_may_choose(const char *backend);
  * \brief A back end that could count, borrowed for ever; the order of offers is of no importance.
  * \return false: no room.
  */
-bool ompp_data_offer(const ompp_data_backend_t *backend);
+bool ompp_data_offer(const ompp_component_t *backend);
 
 /**
  * \brief Registers a range under a name. The same range and name again changes nothing.

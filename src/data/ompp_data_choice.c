@@ -71,7 +71,7 @@ static const char *why_not_offered(const char *name, bool has_papi)
 /* \return whether it counts now. */
 static bool start(const char *name, bool has_papi)
 {
-    const ompp_data_backend_t *backend = ompp_data_offered(name);
+    const ompp_component_t *backend = ompp_data_offered(name);
     char why[480] = "there are too many";
 
     if (ompp_data_has(name)) return true;
@@ -79,7 +79,7 @@ static bool start(const char *name, bool has_papi)
         refuse(name, why_not_offered(name, has_papi));
         return false;
     }
-    if (ompp_data_subscribe(backend) && backend->start(why, sizeof why)) return true;
+    if (ompp_data_subscribe(backend) && ompp_component_start(backend, why, sizeof why)) return true;
     ompp_data_unsubscribe(backend);
     if (strcmp(name, "page-faults") == 0) snprintf(why_no_faults, sizeof why_no_faults, "%s", why);
     refuse(name, why);

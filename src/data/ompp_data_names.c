@@ -345,7 +345,7 @@ static void note_missing(void)
 
 void ompp_data_finish(void)
 {
-    ompp_data_finish_backends();
+    ompp_components_quiesce();
     note_missing();
     ompp_data_note_covered();
     ompp_data_note_uncounted();

@@ -14,20 +14,17 @@ bool ompp_data_has_backend(void);
 bool ompp_data_has_offers(void);
 
 /** \brief Takes it away again: it is told of nothing more. */
-void ompp_data_unsubscribe(const ompp_data_backend_t *backend);
+void ompp_data_unsubscribe(const ompp_component_t *backend);
 
 /** \brief Whether a back end counts. */
 bool ompp_data_has(const char *backend);
 
 /** \return the back end of this name that could count, borrowed; NULL = it was not offered. */
-const ompp_data_backend_t *ompp_data_offered(const char *name);
+const ompp_component_t *ompp_data_offered(const char *name);
 
 /** \brief Notes for Coverage: structures that lie within others; that nothing counts for those that are named. */
 void ompp_data_note_covered(void);
 void ompp_data_note_uncounted(void);
-
-/** \brief Back ends have a last look. */
-void ompp_data_finish_backends(void);
 
 /** \brief Whether the program has hooks that cannot count here. */
 bool ompp_data_hooks_are_refused(void);

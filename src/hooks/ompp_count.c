@@ -183,8 +183,6 @@ static void finish(void)
     ompp_heap_finish();
 }
 
-static const ompp_data_backend_t backend = {.put = put, .name = "hooks", .finish = finish};
-
 static const char no_map[] = "no addresses for the map of structures (ulimit -v, vm.overcommit_memory)";
 
 static void put_nothing(uint32_t object, uintptr_t begin, uintptr_t end) { (void)object, (void)begin, (void)end; }
@@ -196,7 +194,7 @@ static bool refuse(char *why, size_t n)
 }
 
 /* In the place of the other: there are hooks, and why they do not count. */
-static const ompp_data_backend_t refused = {.put = put_nothing, .name = "hooks", .start = refuse};
+static const ompp_component_t refused = {.name = "hooks", .start = refuse, .put = put_nothing};
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
@@ -349,8 +347,6 @@ static void end(void *state)
     atomic_store(&t->taken, false);
 }
 
-static const ompp_meter_t meter = {begin, move, end, .readable = true};
-
 __attribute__((noinline)) static ompp_counter_t *first_access(void)
 {
     int saved = errno;
@@ -371,18 +367,39 @@ ompp_counter_t *ompp_counter_get(void)
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
+static bool open_map(char *why, size_t n)
+{
+    const bool open = ompp_map_open();
+
+    if (!open) snprintf(why, n, "%s", no_map);
+    return open;
+}
+
+static const ompp_component_t hooks = {
+    .name = "hooks",
+    .start = open_map,
+    .thread_begin = begin,
+    .move = move,
+    .thread_end = end,
+    .readable = true,
+    .put = put,
+    .quiesce = finish,
+};
+
 static void start(void)
 {
+    char why[120];
+
     if (!ompp_data_wants("hooks")) return;
-    open_for_counting = ompp_map_open() && ompp_meter_add(&meter) && ompp_data_subscribe(&backend);
+    open_for_counting = ompp_component_start(&hooks, why, sizeof why) && ompp_data_subscribe(&hooks);
     if (open_for_counting) {
         ompp_feed_start(ompp_data_wants_all() ? ompp_heap_begin : NULL);
         ompp_whose_start();
         return;
     }
     ompp_data_offer(&refused);
-    ompp_warn_common("loads and stores are not counted: %s", no_map);
-    ompp_event_coverage(OMPP_COVERAGE_NOTE, "loads and stores are not counted", no_map);
+    ompp_warn_common("loads and stores are not counted: %s", why);
+    ompp_event_coverage(OMPP_COVERAGE_NOTE, "loads and stores are not counted", why);
 }
 
 void ompp_counter_start(void)

@@ -12,7 +12,7 @@
 #include "runtime/ompp_state.h"
 #include "sample/ompp_sample.h"
 
-ompp_plugin_start_t *const ompp_builtin_parts[] = {ompp_causal_start, NULL};
+const ompp_component_t *const ompp_builtin_components[] = {&ompp_causal_component, NULL};
 
 static void unloaded(uintptr_t low, uintptr_t high)
 {

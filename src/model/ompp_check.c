@@ -3,6 +3,7 @@
 #include "base/ompp_error.h"
 #include "base/ompp_table.h"
 #include "model/ompp_combine_priv.h"
+#include "model/ompp_record.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,19 +26,49 @@ __attribute__((format(printf, 2, 3))) static int wrong(check_t *c, const char *f
     return -OMPP_E_FORMAT;
 }
 
-static bool is_string(const check_t *c, ompp_str_t index) { return index < c->p->nstrings; }
-
-static int check_run(check_t *c)
+static int check_strings(check_t *c)
 {
     const ompp_profile_t *p = c->p;
 
     if (p->nstrings == 0) return wrong(c, "no strings");
     for (size_t i = 0; i < p->nstrings; i++)
         if (!p->strings[i]) return wrong(c, "string %zu is missing", i);
-    if (p->strings[0][0]) return wrong(c, "string 0 is not empty");
-    if (!is_string(c, p->app) || !is_string(c, p->version) || !is_string(c, p->build_date) || !is_string(c, p->source))
-        return wrong(c, "the run names a string that does not exist");
+    return p->strings[0][0] ? wrong(c, "string 0 is not empty") : 0;
+}
+
+/* What holds for every record: strings, names and records of other lists that it names are there. */
+static int check_record(check_t *c, const ompp_record_t *record, const void *data, size_t number)
+{
+    for (const ompp_field_t *f = record->fields; f->type; f++) {
+        const uint64_t value = ompp_field_get(f, data);
+        if (f->type == OMPP_FIELD_TEXT && value >= c->p->nstrings)
+            return wrong(c, "%s %zu names a string that does not exist", record->element, number);
+        if (f->type == OMPP_FIELD_NAME && value >= f->names->n)
+            return wrong(c, "%s %zu: unknown %s %u", record->element, number, f->attribute, (unsigned)value);
+        if (f->of && value != OMPP_NONE && value >= ompp_record_count(c->p, f->of))
+            return wrong(c, "%s %zu names %s %u, which does not exist", record->element, number, f->of->element,
+                         (unsigned)value);
+    }
     return 0;
+}
+
+static int check_list(check_t *c, const ompp_record_t *record)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < ompp_record_count(c->p, record); i++)
+        rc = check_record(c, record, ompp_record_at(c->p, record, i), i);
+    return rc;
+}
+
+static int check_records(check_t *c)
+{
+    int rc = check_record(c, &ompp_record_profile, c->p, 0);
+
+    if (rc == 0) rc = check_record(c, &ompp_record_whatif, &c->p->whatif, 0);
+    if (rc == 0) rc = check_list(c, &ompp_record_whatif_region);
+    for (size_t i = 0; rc == 0 && i < OMPP_RECORD_LISTS; i++) rc = check_list(c, ompp_record_lists[i]);
+    return rc;
 }
 
 static int check_ranks(check_t *c)
@@ -46,10 +77,6 @@ static int check_ranks(check_t *c)
         const ompp_rank_t *rank = &c->p->ranks[i];
         if (rank->rank == OMPP_NONE) return wrong(c, "rank entry %zu has no number", i);
         if (i > 0 && rank->rank <= rank[-1].rank) return wrong(c, "rank %u is not in ascending order", rank->rank);
-        if (rank->end > OMPP_END_INCOMPLETE) return wrong(c, "rank %u: unknown kind of end %u", rank->rank, rank->end);
-        if (!is_string(c, rank->host) || !is_string(c, rank->clock) || !is_string(c, rank->job) ||
-            !is_string(c, rank->launch) || !is_string(c, rank->processors) || !is_string(c, rank->numa_nodes))
-            return wrong(c, "rank %u names a string that does not exist", rank->rank);
     }
     return 0;
 }
@@ -71,7 +98,6 @@ static int check_location(check_t *c, size_t i, ompp_table_t *seen)
     const ompp_location_t *l = &c->p->locations[i];
     const uint64_t key = ompp_hash_pair(l->rank, l->rank == OMPP_NONE ? 0 : l->tid);
 
-    if (l->kind > OMPP_THREAD_OTHER) return wrong(c, "location %zu: unknown kind of thread %u", i, l->kind);
     if (l->rank != OMPP_NONE && !has_rank(c->p, l->rank))
         return wrong(c, "location %zu belongs to rank %u, which is not described", i, l->rank);
     if (ompp_table_get(seen, key))
@@ -89,37 +115,14 @@ static int check_locations(check_t *c)
     return rc;
 }
 
-static int check_regions(check_t *c)
-{
-    const ompp_profile_t *p = c->p;
-
-    for (size_t i = 0; i < p->nmodules; i++)
-        if (!is_string(c, p->modules[i].path) || !is_string(c, p->modules[i].id))
-            return wrong(c, "module %zu names a string that does not exist", i);
-    for (size_t i = 0; i < p->nregions; i++) {
-        const ompp_region_t *r = &p->regions[i];
-        if (r->construct >= OMPP_CONSTRUCT_NUM) return wrong(c, "region %zu: unknown construct %u", i, r->construct);
-        if (!is_string(c, r->file) || !is_string(c, r->name) || !is_string(c, r->function))
-            return wrong(c, "region %zu names a string that does not exist", i);
-        if (r->module != OMPP_NONE && r->module >= p->nmodules)
-            return wrong(c, "region %zu names module %u of %zu", i, r->module, p->nmodules);
-    }
-    return 0;
-}
-
 static int check_metrics(check_t *c)
 {
     if (ompp_metric_list_init(&c->metrics, c->p) != 0) return -OMPP_E_NOMEM;
     for (size_t i = 0; i < c->metrics.n; i++) {
         const ompp_metric_t *m = &c->metrics.metrics[i];
         uint32_t expected = i > 0 && m[-1].set == m->set ? m[-1].index + 1 : 0;
-        if (!is_string(c, m->name) || !is_string(c, m->source) || !is_string(c, m->meaning))
-            return wrong(c, "a metric of set %u names a string that does not exist", m->set);
         if (m->set < OMPP_SET_FIRST_FREE) return wrong(c, "a metric claims the built-in set %u", m->set);
         if (m->index != expected) return wrong(c, "set %u: metric %u where %u is due", m->set, m->index, expected);
-        if (m->unit >= OMPP_UNIT_NUM || m->quality > OMPP_QUALITY_HARDWARE || m->reduce_threads > OMPP_REDUCE_MAX ||
-            m->reduce_ranks > OMPP_REDUCE_MAX || m->use >= OMPP_USE_NUM)
-            return wrong(c, "set %u, metric %u: unknown unit, quality, reduction or use", m->set, m->index);
     }
     return 0;
 }
@@ -132,9 +135,7 @@ static int check_objects(check_t *c)
 
     for (size_t i = 0; i < p->nobjects && rc == 0; i++) {
         const ompp_object_t *o = &p->objects[i];
-        if (!is_string(c, o->name) || !is_string(c, o->origin))
-            rc = wrong(c, "object %zu names a string that does not exist", i + 1);
-        else if (ompp_table_get(&seen, o->name)) rc = wrong(c, "object %zu has the name of an earlier one", i + 1);
+        if (ompp_table_get(&seen, o->name)) rc = wrong(c, "object %zu has the name of an earlier one", i + 1);
         else if (!ompp_table_set(&seen, o->name, 1)) rc = -OMPP_E_NOMEM;
     }
     ompp_table_fini(&seen);
@@ -189,22 +190,6 @@ static int check_nodes(check_t *c)
     return rc;
 }
 
-static int check_notes(check_t *c)
-{
-    const ompp_profile_t *p = c->p;
-
-    for (size_t i = 0; i < p->ncoverage; i++) {
-        if (p->coverage[i].kind >= OMPP_COVERAGE_NUM)
-            return wrong(c, "coverage line %zu: unknown kind %u", i, p->coverage[i].kind);
-        if (!is_string(c, p->coverage[i].subject) || !is_string(c, p->coverage[i].reason))
-            return wrong(c, "coverage line %zu names a string that does not exist", i);
-    }
-    for (size_t i = 0; i < p->nsettings; i++)
-        if (!is_string(c, p->settings[i].name) || !is_string(c, p->settings[i].value))
-            return wrong(c, "setting %zu names a string that does not exist", i);
-    return 0;
-}
-
 static int check_messages(check_t *c)
 {
     for (size_t i = 0; i < c->p->nmessages; i++) {
@@ -233,28 +218,15 @@ static int check_whatif(check_t *c)
 {
     const ompp_whatif_t *w = &c->p->whatif;
 
-    if (w->mode >= OMPP_WHATIF_MODE_NUM || !is_string(c, w->why)) return wrong(c, "causal profile of unknown mode");
-    for (size_t i = 0; i < w->nregions; i++) {
-        if (w->regions[i].region != OMPP_NONE && w->regions[i].region >= c->p->nregions)
-            return wrong(c, "causal profile, region %zu: it does not exist", i);
-        if (w->regions[i].point != OMPP_NONE && w->regions[i].point >= w->npoints)
-            return wrong(c, "causal profile, region %zu: of a point that does not exist", i);
+    for (size_t i = 0; i < w->nregions; i++)
         if (!are_clocks(&w->regions[i])) return wrong(c, "causal profile, region %zu: a clock says what cannot be", i);
-    }
     if (!are_clocks(&w->ideal)) return wrong(c, "causal profile: an ideal clock says what cannot be");
-    if (w->control.nblocks > OMPP_WHATIF_BLOCKS) return wrong(c, "causal profile: control says what cannot be");
-    for (size_t i = 0; i < w->npoints; i++) {
-        const ompp_whatif_point_t *p = &w->points[i];
-        if (!is_string(c, p->name) || p->kind > OMPP_WHATIF_LATENCY ||
-            (p->region != OMPP_NONE && p->region >= c->p->nregions))
-            return wrong(c, "progress point %zu names what does not exist", i);
-    }
-    return 0;
+    return w->control.nblocks > OMPP_WHATIF_BLOCKS ? wrong(c, "causal profile: control says what cannot be") : 0;
 }
 
 /* Later ones rely on what earlier ones have found right. */
-static int (*const checks[])(check_t *) = {check_run,     check_ranks, check_locations, check_regions,  check_metrics,
-                                           check_objects, check_nodes, check_notes,     check_messages, check_whatif};
+static int (*const checks[])(check_t *) = {check_strings, check_records, check_ranks,    check_locations, check_metrics,
+                                           check_objects, check_nodes,   check_messages, check_whatif};
 
 int ompp_profile_check(const ompp_profile_t *profile, char *why, size_t n)
 {

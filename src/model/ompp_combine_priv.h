@@ -26,6 +26,16 @@ const ompp_metric_t *ompp_metric_list_set(const ompp_metric_list_t *list, uint32
 void ompp_combine(const ompp_metric_list_t *list, uint32_t set, ompp_over_t over, uint64_t *into, const uint64_t *from,
                   size_t n);
 
+/** \brief Puts blocks in ascending order. */
+void ompp_blocks_sort(ompp_block_t *blocks, size_t n);
+
+/**
+ * \brief Part of ompp_profile_merge(): the locations of both, ascending; the blocks of into follow.
+ * \param[out] map  for each index in from, which it has in into.
+ * \return 0 or -OMPP_E_NOMEM.
+ */
+int ompp_merge_locations(ompp_profile_t *into, const ompp_profile_t *from, uint32_t *map);
+
 /**
  * \brief Part of ompp_profile_merge(): the causal profiles.
  * \param[in] strings, regions  for each index in from, which it has in into.

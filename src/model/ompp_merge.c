@@ -3,6 +3,7 @@
 #include "base/ompp_error.h"
 #include "base/ompp_table.h"
 #include "model/ompp_combine_priv.h"
+#include "model/ompp_record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +11,12 @@
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
-/* One merge under way. The arrays say, for each index in from (locations_into: in into), which index it has
- * afterwards. */
+/* One merge under way. The arrays say, for each index in from, which index it has afterwards. */
 typedef struct {
     ompp_profile_t *into;
     const ompp_profile_t *from;
     bool from_leads; /* from has the lower rank: what one rank says for all is taken from it */
-    uint32_t *strings, *modules, *regions, *nodes, *locations, *locations_into;
+    uint32_t *strings, *modules, *regions, *nodes, *locations;
     uint32_t *objects; /* numbers of objects, from 1; [0] = 0 */
     struct {
         uint32_t from, into;
@@ -34,6 +34,16 @@ typedef struct {
 static uint32_t *new_map(size_t n) { return calloc(n ? n : 1, sizeof(uint32_t)); }
 
 static uint32_t mapped(const uint32_t *map, uint32_t index) { return index == OMPP_NONE ? OMPP_NONE : map[index]; }
+
+/* What a record of from names, by the indices that it has in into. */
+static void translate(const merge_t *m, const ompp_record_t *record, void *data)
+{
+    for (const ompp_field_t *f = record->fields; f->type; f++) {
+        const uint32_t index = (uint32_t)ompp_field_get(f, data);
+        if (f->type == OMPP_FIELD_TEXT) ompp_field_set(f, data, m->strings[index]);
+        if (f->of == &ompp_record_module) ompp_field_set(f, data, mapped(m->modules, index));
+    }
+}
 
 /* The lowest rank that went into the profile, also into its rest; OMPP_NONE when there is none. */
 static uint32_t lowest_rank(const ompp_profile_t *profile)
@@ -72,8 +82,7 @@ static int merge_modules(merge_t *m)
     for (size_t i = 0; i < into->nmodules; i++) keep_first(&table, module_key(&into->modules[i]), i);
     for (size_t i = 0; i < m->from->nmodules && !into->failed; i++) {
         ompp_module_t module = m->from->modules[i];
-        module.path = m->strings[module.path];
-        module.id = m->strings[module.id];
+        translate(m, &ompp_record_module, &module);
         const uint64_t key = module_key(&module), found = ompp_table_get(&table, key);
         m->modules[i] = found ? (uint32_t)found - 1 : ompp_profile_add_module(into, &module);
         if (!found) ompp_table_set(&table, key, m->modules[i] + 1u);
@@ -132,10 +141,7 @@ static int merge_regions(merge_t *m)
     }
     for (size_t i = 0; i < m->from->nregions && !into->failed; i++) {
         ompp_region_t region = m->from->regions[i];
-        region.file = m->strings[region.file];
-        region.name = m->strings[region.name];
-        region.function = m->strings[region.function];
-        region.module = mapped(m->modules, region.module);
+        translate(m, &ompp_record_region, &region);
         region.number = OMPP_NONE;
         uint64_t key = region_hash(&region),
                  found = ompp_table_search(&table, &key, region_equal, into->regions, &region);
@@ -152,11 +158,9 @@ static int merge_regions(merge_t *m)
 static bool set_equal(const set_t *a, const set_t *b)
 {
     for (size_t i = 0; a->n == b->n && i < a->n; i++) {
-        const ompp_metric_t *x = &a->metrics[i], *y = &b->metrics[i];
-        if (x->name != y->name || x->source != y->source || x->meaning != y->meaning || x->index != y->index ||
-            x->unit != y->unit || x->quality != y->quality || x->reduce_threads != y->reduce_threads ||
-            x->reduce_ranks != y->reduce_ranks || x->use != y->use)
-            return false;
+        ompp_metric_t metric = a->metrics[i];
+        metric.set = b->metrics[i].set; /* its number may be another */
+        if (!ompp_record_equal(&ompp_record_metric, &metric, &b->metrics[i])) return false;
     }
     return a->n == b->n;
 }
@@ -203,11 +207,7 @@ static int merge_metrics(merge_t *m)
     from = calloc(b.n + 1, sizeof *from);
     m->sets = calloc(b.n + 1, sizeof *m->sets);
     if (!into || !from || !m->sets) goto out;
-    for (size_t i = 0; i < b.n; i++) {
-        b.metrics[i].name = m->strings[b.metrics[i].name];
-        b.metrics[i].source = m->strings[b.metrics[i].source];
-        b.metrics[i].meaning = m->strings[b.metrics[i].meaning];
-    }
+    for (size_t i = 0; i < b.n; i++) translate(m, &ompp_record_metric, &b.metrics[i]);
     size_t ninto = split_sets(&a, into), nfrom = split_sets(&b, from);
     match_sets(m, into, ninto, from, nfrom);
     rc = m->into->failed ? -OMPP_E_NOMEM : ompp_metric_list_init(&m->metrics, m->into);
@@ -255,8 +255,7 @@ static int merge_objects(merge_t *m)
     for (size_t i = 0; i < into->nobjects; i++) keep_first(&table, into->objects[i].name, i);
     for (size_t i = 0; i < m->from->nobjects && !into->failed; i++) {
         ompp_object_t object = m->from->objects[i];
-        object.name = m->strings[object.name];
-        object.origin = m->strings[object.origin];
+        translate(m, &ompp_record_object, &object);
         const uint64_t found = ompp_table_get(&table, object.name);
         m->objects[i + 1] = found ? (uint32_t)found : ompp_profile_add_object(into, &object) + 1;
         if (found) join_object(&into->objects[found - 1], &object);
@@ -264,137 +263,6 @@ static int merge_objects(merge_t *m)
     }
     ompp_table_fini(&table);
     return into->failed ? -OMPP_E_NOMEM : 0;
-}
-
-/* ---- Locations --------------------------------------------------------------------------------------------------- */
-
-/* The rest has no threads: whatever its tid says, it is one location, behind all others. */
-static int compare_locations(const ompp_location_t *a, const ompp_location_t *b)
-{
-    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
-    if (a->rank == OMPP_NONE || a->tid == b->tid) return 0;
-    return a->tid < b->tid ? -1 : 1;
-}
-
-typedef struct {
-    ompp_location_t location;
-    uint32_t index;
-} place_t;
-
-static int compare_places(const void *a, const void *b)
-{
-    const place_t *x = a, *y = b;
-    int order = compare_locations(&x->location, &y->location);
-
-    return order ? order : x->index < y->index ? -1 : x->index > y->index;
-}
-
-static bool locations_in_order(const ompp_profile_t *p)
-{
-    for (size_t i = 1; i < p->nlocations; i++)
-        if (compare_locations(&p->locations[i - 1], &p->locations[i]) > 0) return false;
-    return true;
-}
-
-static place_t *sorted_places(const ompp_profile_t *p)
-{
-    place_t *places = calloc(p->nlocations + 1, sizeof *places);
-
-    if (!places) return NULL;
-    for (size_t i = 0; i < p->nlocations; i++) places[i] = (place_t){p->locations[i], i};
-    if (!locations_in_order(p)) qsort(places, p->nlocations, sizeof *places, compare_places);
-    return places;
-}
-
-static int compare_blocks(const void *a, const void *b) { return ompp_block_compare(a, b); }
-
-static void sort_blocks(ompp_block_t *blocks, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        if (ompp_block_compare(&blocks[i - 1], &blocks[i]) <= 0) continue;
-        qsort(blocks, n, sizeof *blocks, compare_blocks);
-        return;
-    }
-}
-
-/* Gives the locations in all blocks their new indices. */
-static void renumber_locations(ompp_profile_t *p, const uint32_t *map)
-{
-    for (size_t i = 0; i < p->nnodes; i++) {
-        ompp_node_t *node = &p->nodes[i];
-        for (size_t k = 0; k < node->nblocks; k++) node->blocks[k].location = map[node->blocks[k].location];
-        sort_blocks(node->blocks, node->nblocks);
-    }
-}
-
-int ompp_profile_sort_locations(ompp_profile_t *p)
-{
-    if (locations_in_order(p)) return 0;
-    place_t *places = sorted_places(p);
-    uint32_t *map = new_map(p->nlocations);
-
-    if (!places || !map) {
-        free(places);
-        free(map);
-        return -OMPP_E_NOMEM;
-    }
-    for (size_t i = 0; i < p->nlocations; i++) {
-        p->locations[i] = places[i].location;
-        map[places[i].index] = i;
-    }
-    renumber_locations(p, map);
-    free(places);
-    free(map);
-    return 0;
-}
-
-static void join_location(ompp_location_t *into, const ompp_location_t *from)
-{
-    into->kind = MIN(into->kind, from->kind);
-    into->begin_ns = MIN(into->begin_ns, from->begin_ns);
-    into->end_ns = MAX(into->end_ns, from->end_ns);
-}
-
-/* Merges two ascending lists into a new one, and notes where each came to stand. */
-static size_t interleave(merge_t *m, const place_t *a, size_t na, const place_t *b, size_t nb, ompp_location_t *out)
-{
-    size_t n = 0, i = 0, k = 0;
-
-    while (i < na || k < nb) {
-        bool take_a = i < na && (k >= nb || compare_locations(&a[i].location, &b[k].location) <= 0);
-        const place_t *place = take_a ? &a[i++] : &b[k++];
-        if (n > 0 && compare_locations(&out[n - 1], &place->location) == 0)
-            join_location(&out[n - 1], &place->location);
-        else out[n++] = place->location;
-        (take_a ? m->locations_into : m->locations)[place->index] = n - 1;
-    }
-    return n;
-}
-
-static int merge_locations(merge_t *m)
-{
-    ompp_profile_t *into = m->into;
-    size_t na = into->nlocations, nb = m->from->nlocations;
-    place_t *a = sorted_places(into), *b = sorted_places(m->from);
-    ompp_location_t *out = calloc(na + nb + 1, sizeof *out);
-
-    m->locations = new_map(nb);
-    m->locations_into = new_map(na);
-    if (!a || !b || !out || !m->locations || !m->locations_into) {
-        free(a);
-        free(b);
-        free(out);
-        return -OMPP_E_NOMEM;
-    }
-    size_t n = interleave(m, a, na, b, nb, out);
-    free(a);
-    free(b);
-    free(into->locations);
-    into->locations = out;
-    into->nlocations = n;
-    into->alocations = na + nb + 1;
-    renumber_locations(into, m->locations_into);
-    return 0;
 }
 
 /* ---- Nodes and blocks -------------------------------------------------------------------------------------------- */
@@ -485,7 +353,7 @@ static int merge_blocks(const merge_t *m, ompp_node_t *into, const ompp_node_t *
         free(out);
         return -OMPP_E_NOMEM;
     }
-    sort_blocks(copies, copied);
+    ompp_blocks_sort(copies, copied);
     weave(out, into->blocks, into->nblocks, copies, copied);
     free(copies);
     free(into->blocks);
@@ -493,6 +361,12 @@ static int merge_blocks(const merge_t *m, ompp_node_t *into, const ompp_node_t *
     into->ablocks = n;
     into->nblocks = combine_equal(m, out, n);
     return 0;
+}
+
+static int merge_locations(merge_t *m)
+{
+    m->locations = new_map(m->from->nlocations);
+    return m->locations ? ompp_merge_locations(m->into, m->from, m->locations) : -OMPP_E_NOMEM;
 }
 
 static int merge_values(merge_t *m)
@@ -526,8 +400,7 @@ static int merge_coverage(merge_t *m)
     for (size_t i = 0; i < total; i++) {
         bool own = i < into->ncoverage;
         ompp_coverage_t line = own ? into->coverage[i] : m->from->coverage[i - into->ncoverage];
-        if (!own) line.subject = m->strings[line.subject];
-        if (!own) line.reason = m->strings[line.reason];
+        if (!own) translate(m, &ompp_record_coverage, &line);
         uint64_t key = ompp_hash_join(ompp_hash_pair(line.kind, line.subject), line.reason),
                  found = ompp_table_search(&table, &key, coverage_equal, out, &line);
         if (found) {
@@ -573,12 +446,7 @@ static int merge_ranks(merge_t *m)
 
     for (size_t i = 0; i < m->from->nranks_kept; i++) {
         ompp_rank_t rank = m->from->ranks[i];
-        rank.host = m->strings[rank.host];
-        rank.clock = m->strings[rank.clock];
-        rank.processors = m->strings[rank.processors];
-        rank.numa_nodes = m->strings[rank.numa_nodes];
-        rank.job = m->strings[rank.job];
-        rank.launch = m->strings[rank.launch];
+        translate(m, &ompp_record_rank, &rank);
         ompp_profile_add_rank(into, &rank);
     }
     if (into->nranks_kept) qsort(into->ranks, into->nranks_kept, sizeof *into->ranks, compare_ranks);
@@ -662,7 +530,6 @@ int ompp_profile_merge(ompp_profile_t *into, const ompp_profile_t *from)
     free(m.regions);
     free(m.nodes);
     free(m.locations);
-    free(m.locations_into);
     free(m.sets);
     free(m.objects);
     ompp_metric_list_fini(&m.metrics);

@@ -5,6 +5,7 @@
 #include "base/ompp_new_file.h"
 #include "base/ompp_vector.h"
 #include "model/ompp_pack_priv.h"
+#include "model/ompp_record.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -61,36 +62,24 @@ static void put_fixed(writer_t *w, uint64_t value)
     put_bytes(w, bytes, sizeof bytes);
 }
 
-static void put_double(writer_t *w, double value)
+static void put_record(writer_t *w, const ompp_record_t *record, const void *data)
 {
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    put_fixed(w, bits);
-}
-
-static void put_record(writer_t *w, const void *record, const ompp_packed_t *packed)
-{
-    for (const ompp_packed_field_t *f = packed->fields; f < packed->fields + packed->n; f++) {
-        const void *at = (const char *)record + f->offset;
-        if (f->kind == OMPP_PACKED_DOUBLE) {
-            put_double(w, *(const double *)at);
-            continue;
-        }
-        uint64_t value = f->bytes == 8   ? *(const uint64_t *)at
-                         : f->bytes == 4 ? *(const uint32_t *)at
-                                         : *(const bool *)at;
-        if (f->kind == OMPP_PACKED_INDEX) value = (uint32_t)(value + 1);
+    for (const ompp_field_t *f = record->fields; f->type; f++) {
+        uint64_t value = ompp_field_get(f, data);
+        if (f->type == OMPP_FIELD_INDEX) value = (uint32_t)(value + 1);
         /* small numbers of either sign are short */
-        if (f->kind == OMPP_PACKED_SIGNED) value = value << 1 ^ (uint64_t)((int64_t)value >> 63);
-        put(w, value);
+        if (f->type == OMPP_FIELD_I64) value = value << 1 ^ (uint64_t)((int64_t)value >> 63);
+        if (ompp_field_is_real(f)) put_fixed(w, value);
+        else put(w, value);
     }
 }
 
-static void put_list(writer_t *w, const void *records, size_t n, const ompp_packed_t *packed)
+static void put_list(writer_t *w, const ompp_profile_t *p, const ompp_record_t *record)
 {
+    const size_t n = ompp_record_count(p, record);
+
     put(w, n);
-    for (size_t i = 0; i < n; i++) put_record(w, (const char *)records + i * packed->bytes, packed);
+    for (size_t i = 0; i < n; i++) put_record(w, record, ompp_record_at(p, record, i));
 }
 
 static void put_strings(writer_t *w, const ompp_profile_t *p)
@@ -105,35 +94,29 @@ static void put_strings(writer_t *w, const ompp_profile_t *p)
 
 static void put_whatif_clock(writer_t *w, const ompp_whatif_clock_t *clock)
 {
-    put_record(w, clock, &ompp_packed_whatif_clock);
-    for (uint32_t i = 0; i < clock->nblocks; i++) put_record(w, &clock->blocks[i], &ompp_packed_whatif_block);
+    put_record(w, &ompp_record_whatif_clock, clock);
+    for (uint32_t i = 0; i < clock->nblocks; i++) put_record(w, &ompp_record_whatif_block, &clock->blocks[i]);
 }
 
 static void put_whatif_region(writer_t *w, const ompp_whatif_region_t *region)
 {
-    put_record(w, region, &ompp_packed_whatif_region);
-    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
-        put(w, region->clocks[k].permille);
-        if (region->clocks[k].permille) put_whatif_clock(w, &region->clocks[k]);
-    }
+    put_record(w, &ompp_record_whatif_region, region);
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) put_whatif_clock(w, &region->clocks[k]);
 }
 
 static void put_whatif(writer_t *w, const ompp_whatif_t *x)
 {
-    put(w, x->mode);
-    if (x->mode == OMPP_WHATIF_OFF) return;
-    put_record(w, x, &ompp_packed_whatif);
+    put_record(w, &ompp_record_whatif, x);
     put_whatif_clock(w, &x->control);
     put_whatif_region(w, &x->ideal);
     put(w, x->nregions);
     for (size_t i = 0; i < x->nregions; i++) put_whatif_region(w, &x->regions[i]);
-    put_list(w, x->points, x->npoints, &ompp_packed_whatif_point);
 }
 
 static void put_spread(writer_t *w, const ompp_spread_t *s)
 {
-    put(w, s->count);
-    if (s->count) put_record(w, s, &ompp_packed_spread);
+    put(w, s->count != 0);
+    if (s->count) put_record(w, &ompp_record_spread, s);
 }
 
 static void put_nodes(writer_t *w, const ompp_profile_t *p)
@@ -141,13 +124,13 @@ static void put_nodes(writer_t *w, const ompp_profile_t *p)
     put(w, p->nnodes);
     for (size_t i = 0; i < p->nnodes; i++) {
         const ompp_node_t *node = &p->nodes[i];
-        put_record(w, node, &ompp_packed_node);
+        put_record(w, &ompp_record_node, node);
         put_spread(w, &node->over_threads);
         put_spread(w, &node->over_ranks);
         put(w, node->nblocks);
         for (uint32_t k = 0; k < node->nblocks; k++) {
             const ompp_block_t *b = &node->blocks[k];
-            put_record(w, b, &ompp_packed_block);
+            put_record(w, &ompp_record_block, b);
             for (uint32_t v = 0; v < b->nvalues; v++) put(w, b->values[v]);
         }
     }
@@ -161,16 +144,8 @@ int ompp_pack(const ompp_profile_t *profile, void **data, uint64_t *bytes)
     put(&w, OMPP_PACK_VERSION);
     put_fixed(&w, ompp_pack_fingerprint());
     put_strings(&w, profile);
-    put_record(&w, profile, &ompp_packed_profile);
-    put_list(&w, profile->ranks, profile->nranks_kept, &ompp_packed_rank);
-    put_list(&w, profile->locations, profile->nlocations, &ompp_packed_location);
-    put_list(&w, profile->modules, profile->nmodules, &ompp_packed_module);
-    put_list(&w, profile->regions, profile->nregions, &ompp_packed_region);
-    put_list(&w, profile->metrics, profile->nmetrics, &ompp_packed_metric);
-    put_list(&w, profile->objects, profile->nobjects, &ompp_packed_object);
-    put_list(&w, profile->coverage, profile->ncoverage, &ompp_packed_coverage);
-    put_list(&w, profile->settings, profile->nsettings, &ompp_packed_setting);
-    put_list(&w, profile->messages, profile->nmessages, &ompp_packed_message);
+    put_record(&w, &ompp_record_profile, profile);
+    for (size_t i = 0; i < OMPP_RECORD_LISTS; i++) put_list(&w, profile, ompp_record_lists[i]);
     put_whatif(&w, &profile->whatif);
     put_nodes(&w, profile);
     if (!w.failed) put_fixed(&w, ompp_hash_bytes(OMPP_HASH_START, w.data, w.used));

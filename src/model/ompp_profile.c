@@ -1,15 +1,10 @@
 #include "model/ompp_profile.h"
 
 #include "base/ompp_vector.h"
+#include "model/ompp_record.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const ompp_coverage_row_t ompp_coverage_rows[OMPP_COVERAGE_NUM] = {
-#define OMPP_COVERAGE(id, name, text, weight) [OMPP_COVERAGE_##id] = {name, text, OMPP_WEIGHT_##weight},
-#include "model/ompp_coverage.def"
-#undef OMPP_COVERAGE
-};
 
 /* Room for one more element in a growing array; false and profile->failed when out of memory. */
 static bool room(ompp_profile_t *profile, void *array, size_t *allocated, size_t used, size_t size)
@@ -19,11 +14,6 @@ static bool room(ompp_profile_t *profile, void *array, size_t *allocated, size_t
     if (!ok) profile->failed = true;
     return ok;
 }
-
-#define ADD(array, count, allocated, value)                                                      \
-    (room(profile, &profile->array, &profile->allocated, profile->count, sizeof *profile->array) \
-         ? (profile->array[profile->count] = (value), (uint32_t)profile->count++)                \
-         : 0)
 
 ompp_profile_t *ompp_profile_new(void)
 {
@@ -86,24 +76,15 @@ ompp_str_t ompp_profile_string(ompp_profile_t *profile, const char *text)
     return profile->nstrings++;
 }
 
-uint32_t ompp_profile_add_rank(ompp_profile_t *profile, const ompp_rank_t *rank)
+uint32_t ompp_profile_append(ompp_profile_t *profile, const ompp_record_t *record, const void *item)
 {
-    return ADD(ranks, nranks_kept, aranks, *rank);
-}
+    char *const p = (char *)profile;
+    size_t *const count = (size_t *)(p + record->count);
+    void *const to = ompp_vector_push(p + record->array, count, (size_t *)(p + record->allocated), record->bytes);
 
-uint32_t ompp_profile_add_location(ompp_profile_t *profile, const ompp_location_t *location)
-{
-    return ADD(locations, nlocations, alocations, *location);
-}
-
-uint32_t ompp_profile_add_module(ompp_profile_t *profile, const ompp_module_t *module)
-{
-    return ADD(modules, nmodules, amodules, *module);
-}
-
-uint32_t ompp_profile_add_region(ompp_profile_t *profile, const ompp_region_t *region)
-{
-    return ADD(regions, nregions, aregions, *region);
+    if (to) return memcpy(to, item, record->bytes), (uint32_t)*count - 1;
+    profile->failed = true;
+    return 0;
 }
 
 uint32_t ompp_profile_add_node(ompp_profile_t *profile, uint32_t region, uint32_t parent, uint64_t first_ns,
@@ -111,39 +92,14 @@ uint32_t ompp_profile_add_node(ompp_profile_t *profile, uint32_t region, uint32_
 {
     ompp_node_t node = {.region = region, .parent = parent, .first_ns = first_ns, .first_rank = first_rank};
 
-    return ADD(nodes, nnodes, anodes, node);
-}
-
-uint32_t ompp_profile_add_metric(ompp_profile_t *profile, const ompp_metric_t *metric)
-{
-    return ADD(metrics, nmetrics, ametrics, *metric);
-}
-
-uint32_t ompp_profile_add_object(ompp_profile_t *profile, const ompp_object_t *object)
-{
-    return ADD(objects, nobjects, aobjects, *object);
-}
-
-uint32_t ompp_profile_add_whatif_region(ompp_profile_t *profile, const ompp_whatif_region_t *region)
-{
-    return ADD(whatif.regions, whatif.nregions, whatif.aregions, *region);
-}
-
-uint32_t ompp_profile_add_whatif_point(ompp_profile_t *profile, const ompp_whatif_point_t *point)
-{
-    return ADD(whatif.points, whatif.npoints, whatif.apoints, *point);
-}
-
-uint32_t ompp_profile_add_message(ompp_profile_t *profile, const ompp_message_t *message)
-{
-    return ADD(messages, nmessages, amessages, *message);
+    return ompp_profile_append(profile, &ompp_record_node, &node);
 }
 
 uint32_t ompp_profile_add_setting(ompp_profile_t *profile, const char *name, const char *value)
 {
     ompp_setting_t setting = {ompp_profile_string(profile, name), ompp_profile_string(profile, value)};
 
-    return ADD(settings, nsettings, asettings, setting);
+    return ompp_profile_append(profile, &ompp_record_setting, &setting);
 }
 
 void ompp_profile_add_coverage(ompp_profile_t *profile, ompp_coverage_kind_t kind, const char *subject,
@@ -159,7 +115,7 @@ void ompp_profile_add_coverage(ompp_profile_t *profile, ompp_coverage_kind_t kin
             return;
         }
     }
-    (void)ADD(coverage, ncoverage, acoverage, line);
+    ompp_profile_append(profile, &ompp_record_coverage, &line);
 }
 
 int ompp_block_compare(const ompp_block_t *a, const ompp_block_t *b)

@@ -116,6 +116,7 @@ static inline bool ompp_block_is_phases(const ompp_block_t *block)
 
 /** Spread of execT of a node. Over threads: every thread that has a block. Over ranks: sums of a rank's threads. */
 typedef struct {
+    uint32_t over; /* in XML alone: 1 = over ranks */
     uint64_t count, sum, min, max;
     uint32_t min_rank, min_tid, max_rank, max_tid;
     double mean, m2; /* running mean and sum of squared deviations, ns and ns^2 */
@@ -213,22 +214,7 @@ typedef struct {
     bool failed;        /* an allocation failed: the profile is not complete */
 } ompp_profile_t;
 
-/** Kinds of coverage lines. */
-typedef enum {
-#define OMPP_COVERAGE(id, name, text, weight) OMPP_COVERAGE_##id,
-#include "model/ompp_coverage.def"
-#undef OMPP_COVERAGE
-    OMPP_COVERAGE_NUM
-} ompp_coverage_kind_t;
-
-typedef enum { OMPP_WEIGHT_FACT, OMPP_WEIGHT_TIMES } ompp_coverage_weight_t;
-
-typedef struct {
-    const char *name, *text;
-    ompp_coverage_weight_t weight;
-} ompp_coverage_row_t;
-
-extern const ompp_coverage_row_t ompp_coverage_rows[OMPP_COVERAGE_NUM];
+typedef struct ompp_record ompp_record_t; /* which fields a kind of record has: ompp_record.h */
 
 /**
  * \return new empty profile with the string "" and the root node; NULL when out of memory. Free with
@@ -239,21 +225,38 @@ ompp_profile_t *ompp_profile_new(void);
 void ompp_profile_free(ompp_profile_t *profile);
 
 /**
- * The ompp_profile_add_* functions append and return the index of what they added; ompp_profile_string returns an
- * existing equal string. When out of memory they set profile->failed and return 0.
+ * The ompp_profile_append and ompp_profile_add_* functions append and return the index of what they added;
+ * ompp_profile_string returns an existing equal string. When out of memory they set profile->failed and return 0.
  */
 ompp_str_t ompp_profile_string(ompp_profile_t *profile, const char *text);
-uint32_t ompp_profile_add_rank(ompp_profile_t *profile, const ompp_rank_t *rank);
-uint32_t ompp_profile_add_location(ompp_profile_t *profile, const ompp_location_t *location);
-uint32_t ompp_profile_add_module(ompp_profile_t *profile, const ompp_module_t *module);
-uint32_t ompp_profile_add_region(ompp_profile_t *profile, const ompp_region_t *region);
+uint32_t ompp_profile_append(ompp_profile_t *profile, const ompp_record_t *record, const void *item);
+
+/* The records (ompp_record.h), and for each list ompp_profile_add_rank(profile, rank) and so on. */
+#define OMPP_RECORD(id, type, element) extern const ompp_record_t ompp_record_##id;
+#define OMPP_LIST(id, type, element, first, array, count, allocated)                        \
+    extern const ompp_record_t ompp_record_##id;                                            \
+    static inline uint32_t ompp_profile_add_##id(ompp_profile_t *profile, const type *item) \
+    {                                                                                       \
+        return ompp_profile_append(profile, &ompp_record_##id, item);                       \
+    }
+#define OMPP_LIST_BY_HAND(id, type, element, first, array, count, allocated) OMPP_RECORD(id, type, element)
+#define OMPP_FIELD(id, member, type, must, attribute)
+#define OMPP_NAMED(id, member, names, must, attribute)
+#define OMPP_SET(id, member, names, attribute)
+#define OMPP_INDEX(id, member, of, attribute)
+#define OMPP_END
+#include "model/ompp_record.def"
+#undef OMPP_RECORD
+#undef OMPP_LIST
+#undef OMPP_LIST_BY_HAND
+#undef OMPP_FIELD
+#undef OMPP_NAMED
+#undef OMPP_SET
+#undef OMPP_INDEX
+#undef OMPP_END
+
 uint32_t ompp_profile_add_node(ompp_profile_t *profile, uint32_t region, uint32_t parent, uint64_t first_ns,
                                uint32_t first_rank);
-uint32_t ompp_profile_add_metric(ompp_profile_t *profile, const ompp_metric_t *metric);
-uint32_t ompp_profile_add_object(ompp_profile_t *profile, const ompp_object_t *object);
-uint32_t ompp_profile_add_whatif_region(ompp_profile_t *profile, const ompp_whatif_region_t *region);
-uint32_t ompp_profile_add_whatif_point(ompp_profile_t *profile, const ompp_whatif_point_t *point);
-uint32_t ompp_profile_add_message(ompp_profile_t *profile, const ompp_message_t *message);
 uint32_t ompp_profile_add_setting(ompp_profile_t *profile, const char *name, const char *value);
 
 /** \brief Adds a coverage line, or to the count of the equal one. nranks counts one more rank only for a new line. */

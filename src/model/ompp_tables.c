@@ -1,5 +1,7 @@
 #include "model/ompp_tables.h"
 
+#include "model/ompp_whatif_profile.h"
+
 #include <string.h>
 
 const char *const ompp_unit_name[OMPP_UNIT_NUM] = {
@@ -143,6 +145,27 @@ const uint8_t ompp_phase_places[OMPP_CONSTRUCT_NUM][OMPP_PHASE_NUM] = {
 #include "model/ompp_construct.def"
 };
 #undef OMPP_CONSTRUCT
+
+const ompp_coverage_row_t ompp_coverage_rows[OMPP_COVERAGE_NUM] = {
+#define OMPP_COVERAGE(id, name, text, weight) [OMPP_COVERAGE_##id] = {name, text, OMPP_WEIGHT_##weight},
+#include "model/ompp_coverage.def"
+#undef OMPP_COVERAGE
+};
+
+const ompp_whatif_flag_t ompp_whatif_flags[OMPP_WHATIF_FLAG_NUM] = {
+#define OMPP_WHATIF_FLAG(id, warning, name) [OMPP_WHATIF_BIT_##id] = {name, OMPP_WHATIF_W_##warning},
+#include "model/ompp_whatif_flag.def"
+#undef OMPP_WHATIF_FLAG
+};
+
+const ompp_whatif_warning_text_t ompp_whatif_warnings[OMPP_WHATIF_WARNING_NUM] = {
+#define OMPP_WHATIF_WARNING(id, name, sentence) [OMPP_WHATIF_W_##id] = {name, sentence},
+#include "model/ompp_whatif_flag.def"
+#undef OMPP_WHATIF_WARNING
+};
+
+const char *const ompp_whatif_modes[OMPP_WHATIF_MODE_NUM] = {
+    [OMPP_WHATIF_OFF] = "off", [OMPP_WHATIF_VIRTUAL] = "virtual", [OMPP_WHATIF_DELAY] = "delay"};
 
 const ompp_class_row_t ompp_classes[OMPP_CLASS_NUM] = {
 #define OMPP_CLASS(id, title, meaning) [OMPP_CLASS_##id] = {title, meaning},

@@ -230,6 +230,23 @@ typedef struct {
     uint8_t construct, phase, class, class_few;
 } ompp_rule_t;
 
+/** Kinds of coverage lines. */
+typedef enum {
+#define OMPP_COVERAGE(id, name, text, weight) OMPP_COVERAGE_##id,
+#include "model/ompp_coverage.def"
+#undef OMPP_COVERAGE
+    OMPP_COVERAGE_NUM
+} ompp_coverage_kind_t;
+
+typedef enum { OMPP_WEIGHT_FACT, OMPP_WEIGHT_TIMES } ompp_coverage_weight_t;
+
+typedef struct {
+    const char *name, *text;
+    ompp_coverage_weight_t weight;
+} ompp_coverage_row_t;
+
+extern const ompp_coverage_row_t ompp_coverage_rows[OMPP_COVERAGE_NUM];
+
 extern const char *const ompp_phase_name[OMPP_PHASE_NUM];
 extern const bool ompp_phase_is_work[OMPP_PHASE_NUM]; /* the thread runs the user's code */
 extern const ompp_column_row_t ompp_columns[OMPP_COLUMN_NUM];

@@ -5,6 +5,7 @@
 #include "base/ompp_vector.h"
 #include "model/ompp_merge.h"
 #include "model/ompp_pack_priv.h"
+#include "model/ompp_record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,31 +59,21 @@ static uint64_t get_fixed(reader_t *r)
     return value;
 }
 
-static double get_double(reader_t *r)
-{
-    uint64_t bits = get_fixed(r);
-    double value;
-
-    memcpy(&value, &bits, sizeof value);
-    if (value - value != 0) return (double)fail(r); /* infinite or not a number */
-    return value;
-}
-
-/* A number of elements that take at least `least` bytes each: more than can follow is wrong, so nobody can order much
+/* A number of elements, each of which takes a byte at least: more than can follow is wrong, so nobody can order much
  * memory. */
-static size_t get_count(reader_t *r, size_t least)
+static size_t get_count(reader_t *r)
 {
     uint64_t n = get(r);
 
-    return n <= left(r) / least && n < UINT32_MAX ? (size_t)n : (size_t)fail(r);
+    return n <= left(r) && n < UINT32_MAX ? (size_t)n : (size_t)fail(r);
 }
 
 static void get_strings(reader_t *r, ompp_profile_t *p)
 {
-    size_t n = get_count(r, 1);
+    size_t n = get_count(r);
 
     for (size_t i = 0; i < n && !r->bad; i++) {
-        size_t length = get_count(r, 1);
+        size_t length = get_count(r);
         char *text = malloc(length + 1);
         if (!text) {
             p->failed = true;
@@ -98,145 +89,60 @@ static void get_strings(reader_t *r, ompp_profile_t *p)
     }
 }
 
-static void get_record(reader_t *r, void *record, const ompp_packed_t *packed)
+static void get_record(reader_t *r, const ompp_record_t *record, void *data)
 {
-    for (const ompp_packed_field_t *f = packed->fields; f < packed->fields + packed->n; f++) {
-        void *at = (char *)record + f->offset;
-        if (f->kind == OMPP_PACKED_DOUBLE) {
-            *(double *)at = get_double(r);
-            continue;
-        }
-        uint64_t value = f->bytes == 8 ? get(r) : get32(r);
-        if (f->kind == OMPP_PACKED_INDEX) value--;
-        if (f->kind == OMPP_PACKED_SIGNED) value = value >> 1 ^ -(value & 1);
-        if (f->bytes == 8) *(uint64_t *)at = value;
-        else if (f->bytes == 4) *(uint32_t *)at = (uint32_t)value;
-        else *(bool *)at = value != 0;
+    for (const ompp_field_t *f = record->fields; f->type; f++) {
+        uint64_t value = ompp_field_is_real(f) ? get_fixed(r) : f->bytes == 8 ? get(r) : get32(r);
+        double real;
+        if (f->type == OMPP_FIELD_INDEX) value--;
+        if (f->type == OMPP_FIELD_I64) value = value >> 1 ^ -(value & 1);
+        memcpy(&real, &value, sizeof real);
+        if (ompp_field_is_real(f) && real - real != 0) value = fail(r); /* infinite or not a number */
+        ompp_field_set(f, data, value);
     }
 }
 
-static void get_lists(reader_t *r, ompp_profile_t *p)
+static void get_list(reader_t *r, ompp_profile_t *p, const ompp_record_t *record)
 {
-    size_t n;
+    void *const item = calloc(1, record->bytes);
 
-    n = get_count(r, ompp_packed_rank.n);
-    for (size_t i = 0; i < n && !r->bad; i++) {
-        ompp_rank_t rank = {0};
-        get_record(r, &rank, &ompp_packed_rank);
-        ompp_profile_add_rank(p, &rank);
+    if (!item) p->failed = true;
+    for (size_t n = get_count(r); n > 0 && !r->bad && !p->failed; n--) {
+        get_record(r, record, item);
+        ompp_profile_append(p, record, item);
     }
-    n = get_count(r, ompp_packed_location.n);
-    for (size_t i = 0; i < n && !r->bad; i++) {
-        ompp_location_t location = {0};
-        get_record(r, &location, &ompp_packed_location);
-        ompp_profile_add_location(p, &location);
-    }
-    n = get_count(r, ompp_packed_module.n);
-    for (size_t i = 0; i < n && !r->bad; i++) {
-        ompp_module_t module = {0};
-        get_record(r, &module, &ompp_packed_module);
-        ompp_profile_add_module(p, &module);
-    }
-    n = get_count(r, ompp_packed_region.n);
-    for (size_t i = 0; i < n && !r->bad; i++) {
-        ompp_region_t region = {0};
-        get_record(r, &region, &ompp_packed_region);
-        ompp_profile_add_region(p, &region);
-    }
-    n = get_count(r, ompp_packed_metric.n);
-    for (size_t i = 0; i < n && !r->bad; i++) {
-        ompp_metric_t metric = {0};
-        get_record(r, &metric, &ompp_packed_metric);
-        ompp_profile_add_metric(p, &metric);
-    }
-    n = get_count(r, ompp_packed_object.n);
-    for (size_t i = 0; i < n && !r->bad; i++) {
-        ompp_object_t object = {0};
-        get_record(r, &object, &ompp_packed_object);
-        ompp_profile_add_object(p, &object);
-    }
-}
-
-/* Coverage lines go in as they are: adding them one by one would look each up among all. */
-static void get_coverage(reader_t *r, ompp_profile_t *p)
-{
-    size_t n = get_count(r, ompp_packed_coverage.n);
-
-    p->coverage = calloc(n + 1, sizeof *p->coverage);
-    if (!p->coverage) p->failed = true;
-    if (!p->coverage) return;
-    p->acoverage = n + 1;
-    for (; p->ncoverage < n && !r->bad; p->ncoverage++)
-        get_record(r, &p->coverage[p->ncoverage], &ompp_packed_coverage);
-}
-
-static void get_settings(reader_t *r, ompp_profile_t *p)
-{
-    size_t n = get_count(r, ompp_packed_setting.n);
-
-    for (size_t i = 0; i < n && !r->bad; i++) {
-        ompp_setting_t s = {0};
-        get_record(r, &s, &ompp_packed_setting);
-        if (s.name >= p->nstrings || s.value >= p->nstrings) fail(r);
-        if (!r->bad) ompp_profile_add_setting(p, p->strings[s.name], p->strings[s.value]);
-    }
-}
-
-static void get_messages(reader_t *r, ompp_profile_t *p)
-{
-    const size_t n = get_count(r, ompp_packed_message.n);
-
-    for (size_t i = 0; i < n && !r->bad; i++) {
-        ompp_message_t message = {0};
-        get_record(r, &message, &ompp_packed_message);
-        if (!r->bad) ompp_profile_add_message(p, &message);
-    }
+    free(item);
 }
 
 static void get_whatif_clock(reader_t *r, ompp_whatif_clock_t *clock)
 {
-    get_record(r, clock, &ompp_packed_whatif_clock);
+    get_record(r, &ompp_record_whatif_clock, clock);
     if (clock->nblocks > OMPP_WHATIF_BLOCKS) fail(r);
     for (uint32_t i = 0; !r->bad && i < clock->nblocks; i++)
-        get_record(r, &clock->blocks[i], &ompp_packed_whatif_block);
+        get_record(r, &ompp_record_whatif_block, &clock->blocks[i]);
 }
 
 static void get_whatif_region(reader_t *r, ompp_whatif_region_t *region)
 {
-    get_record(r, region, &ompp_packed_whatif_region);
-    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
-        region->clocks[k].permille = get32(r);
-        if (region->clocks[k].permille) get_whatif_clock(r, &region->clocks[k]);
-    }
+    get_record(r, &ompp_record_whatif_region, region);
+    for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) get_whatif_clock(r, &region->clocks[k]);
 }
 
 static void get_whatif(reader_t *r, ompp_profile_t *p)
 {
-    ompp_whatif_t *x = &p->whatif;
-
-    x->mode = get32(r);
-    if (x->mode == OMPP_WHATIF_OFF) return;
-    get_record(r, x, &ompp_packed_whatif);
-    get_whatif_clock(r, &x->control);
-    get_whatif_region(r, &x->ideal);
-    size_t n = get_count(r, ompp_packed_whatif_region.n);
-    for (size_t i = 0; i < n && !r->bad; i++) {
+    get_record(r, &ompp_record_whatif, &p->whatif);
+    get_whatif_clock(r, &p->whatif.control);
+    get_whatif_region(r, &p->whatif.ideal);
+    for (size_t n = get_count(r); n > 0 && !r->bad && !p->failed; n--) {
         ompp_whatif_region_t region = {0};
         get_whatif_region(r, &region);
         ompp_profile_add_whatif_region(p, &region);
-    }
-    n = get_count(r, ompp_packed_whatif_point.n);
-    for (size_t i = 0; i < n && !r->bad; i++) {
-        ompp_whatif_point_t point = {0};
-        get_record(r, &point, &ompp_packed_whatif_point);
-        ompp_profile_add_whatif_point(p, &point);
     }
 }
 
 static void get_spread(reader_t *r, ompp_spread_t *s)
 {
-    s->count = get(r);
-    if (s->count) get_record(r, s, &ompp_packed_spread);
+    if (get(r)) get_record(r, &ompp_record_spread, s);
 }
 
 static void get_block(reader_t *r, ompp_profile_t *p, uint32_t node)
@@ -244,7 +150,7 @@ static void get_block(reader_t *r, ompp_profile_t *p, uint32_t node)
     ompp_block_t block = {0};
     const ompp_node_t *n = &p->nodes[node];
 
-    get_record(r, &block, &ompp_packed_block);
+    get_record(r, &ompp_record_block, &block);
     /* As many values follow. Blocks are in order, so that each goes to the end and none is there twice. */
     if (block.nvalues > left(r)) fail(r);
     if (n->nblocks && ompp_block_compare(&n->blocks[n->nblocks - 1], &block) >= 0) fail(r);
@@ -255,19 +161,19 @@ static void get_block(reader_t *r, ompp_profile_t *p, uint32_t node)
 
 static void get_nodes(reader_t *r, ompp_profile_t *p)
 {
-    size_t n = get_count(r, 7);
+    size_t n = get_count(r);
 
     for (size_t i = 0; i < n && !r->bad && !p->failed; i++) {
         ompp_node_t read = {0};
         uint32_t node = 0;
-        get_record(r, &read, &ompp_packed_node);
+        get_record(r, &ompp_record_node, &read);
         if (i > 0) node = ompp_profile_add_node(p, read.region, read.parent, read.first_ns, read.first_rank);
         if (i == 0 && (read.region != OMPP_NONE || read.parent != OMPP_NONE)) fail(r);
         p->nodes[node].first_ns = read.first_ns;
         p->nodes[node].first_rank = read.first_rank;
         get_spread(r, &p->nodes[node].over_threads);
         get_spread(r, &p->nodes[node].over_ranks);
-        size_t nblocks = get_count(r, ompp_packed_block.n);
+        size_t nblocks = get_count(r);
         for (size_t k = 0; k < nblocks && !r->bad && !p->failed; k++) get_block(r, p, node);
     }
 }
@@ -298,11 +204,8 @@ int ompp_unpack(const void *data, uint64_t bytes, ompp_profile_t **profile)
     ompp_profile_t *p = ompp_profile_new();
     if (!p) return -OMPP_E_NOMEM;
     get_strings(&r, p);
-    get_record(&r, p, &ompp_packed_profile);
-    get_lists(&r, p);
-    get_coverage(&r, p);
-    get_settings(&r, p);
-    get_messages(&r, p);
+    get_record(&r, &ompp_record_profile, p);
+    for (size_t i = 0; i < OMPP_RECORD_LISTS; i++) get_list(&r, p, ompp_record_lists[i]);
     get_whatif(&r, p);
     get_nodes(&r, p);
     if (p->failed) rc = -OMPP_E_NOMEM;

@@ -4,21 +4,6 @@
 #include "base/ompp_table.h"
 #include "model/ompp_combine_priv.h"
 
-const ompp_whatif_flag_t ompp_whatif_flags[OMPP_WHATIF_FLAG_NUM] = {
-#define OMPP_WHATIF_FLAG(id, warning, name) [OMPP_WHATIF_BIT_##id] = {name, OMPP_WHATIF_W_##warning},
-#include "model/ompp_whatif_flag.def"
-#undef OMPP_WHATIF_FLAG
-};
-
-const ompp_whatif_warning_text_t ompp_whatif_warnings[OMPP_WHATIF_WARNING_NUM] = {
-#define OMPP_WHATIF_WARNING(id, name, sentence) [OMPP_WHATIF_W_##id] = {name, sentence},
-#include "model/ompp_whatif_flag.def"
-#undef OMPP_WHATIF_WARNING
-};
-
-const char *const ompp_whatif_modes[OMPP_WHATIF_MODE_NUM] = {
-    [OMPP_WHATIF_OFF] = "off", [OMPP_WHATIF_VIRTUAL] = "virtual", [OMPP_WHATIF_DELAY] = "delay"};
-
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 static uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }

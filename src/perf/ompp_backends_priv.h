@@ -7,6 +7,6 @@
 
 #include "data/ompp_data.h"
 
-extern const ompp_data_backend_t ompp_backend_samples, ompp_backend_breakpoints, ompp_backend_page_faults;
+extern const ompp_component_t ompp_backend_samples, ompp_backend_breakpoints, ompp_backend_page_faults;
 
 #endif

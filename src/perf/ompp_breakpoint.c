@@ -222,8 +222,6 @@ static void end(void *data)
     munmap(data, sizeof(state_t));
 }
 
-static const ompp_meter_t meter = {.begin = begin, .move = move, .end = end, .readable = true};
-
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 #define CHECKED 50 /* reads and writes of the self-check */
@@ -303,9 +301,9 @@ static bool start(char *why, size_t n)
     if (!check_itself(why, n)) return false;
     if (nwatches() > REGISTERS / VALUES) nvalues = 1;
     started = true;
-    snprintf(why, n, "too many meters");
+    snprintf(why, n, "too many metrics");
     metrics = register_metrics();
-    if (!metrics || !ompp_meter_add(&meter)) return false;
+    if (!metrics) return false;
     if (nvalues == 1)
         ompp_event_coverage(OMPP_COVERAGE_NOTE, "breakpoints: writes are not told apart",
                             "there are more than two structures");
@@ -316,4 +314,12 @@ static bool start(char *why, size_t n)
     return true;
 }
 
-const ompp_data_backend_t ompp_backend_breakpoints = {.put = put, .name = SOURCE, .start = start};
+const ompp_component_t ompp_backend_breakpoints = {
+    .name = SOURCE,
+    .start = start,
+    .thread_begin = begin,
+    .move = move,
+    .thread_end = end,
+    .readable = true,
+    .put = put,
+};

@@ -135,9 +135,6 @@ static ompp_sampled_t backend = {
 
 static void *begin(void) { return ompp_sampled_begin(&backend); }
 
-static const ompp_meter_t meter = {
-    .begin = begin, .move = ompp_sampled_move, .end = ompp_sampled_end, .readable = true};
-
 /* ---- The start --------------------------------------------------------------------------------------------------- */
 
 /*
@@ -230,7 +227,12 @@ static bool start(char *why, size_t n)
     }
     snprintf(why, n, "no addresses for the map of structures (ulimit -v, vm.overcommit_memory), or too many meters");
     choose_source_of_touches();
-    return ompp_sampled_map() && ompp_sampled_start(&backend, &meter);
+    return ompp_sampled_map() && ompp_sampled_start(&backend);
 }
 
-const ompp_data_backend_t ompp_backend_page_faults = {.put = ompp_sampled_put, .name = "page-faults", .start = start};
+const ompp_component_t ompp_backend_page_faults = {
+    .name = "page-faults",
+    .start = start,
+    .thread_begin = begin,
+    OMPP_SAMPLED_FUNCTIONS,
+};

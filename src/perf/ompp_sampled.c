@@ -189,10 +189,10 @@ int ompp_sampled_open(ompp_sampled_t *backend, ompp_perf_t *events, ompp_perf_t 
     return error;
 }
 
-bool ompp_sampled_start(ompp_sampled_t *backend, const ompp_meter_t *meter)
+bool ompp_sampled_start(ompp_sampled_t *backend)
 {
     backend->metrics = ompp_metric_register(backend->rows, backend->nvalues);
-    return backend->metrics && ompp_meter_add(meter);
+    return backend->metrics != 0;
 }
 
 void *ompp_sampled_begin(ompp_sampled_t *backend)

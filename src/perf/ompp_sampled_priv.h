@@ -47,7 +47,7 @@ typedef struct {
 /** \brief Opens the address map that these back ends share. \return false: no addresses for it. */
 bool ompp_sampled_map(void);
 
-/** \brief For ompp_data_backend_t.put of all of them. */
+/** \brief put() of all of them. */
 void ompp_sampled_put(uint32_t object, uintptr_t begin, uintptr_t end);
 
 /**
@@ -57,10 +57,12 @@ void ompp_sampled_put(uint32_t object, uintptr_t begin, uintptr_t end);
  */
 int ompp_sampled_open(ompp_sampled_t *backend, ompp_perf_t *events, ompp_perf_t *leader);
 
-/** \brief Registers metrics and meter. meter: whose begin calls ompp_sampled_begin(). \return false: no room. */
-bool ompp_sampled_start(ompp_sampled_t *backend, const ompp_meter_t *meter);
+/** \brief Registers metrics. \return false: no room. */
+bool ompp_sampled_start(ompp_sampled_t *backend);
 
-/** Functions of the meter. */
+/** Functions of the component, but for thread_begin(), which calls ompp_sampled_begin(). */
+#define OMPP_SAMPLED_FUNCTIONS \
+    .move = ompp_sampled_move, .thread_end = ompp_sampled_end, .readable = true, .put = ompp_sampled_put
 void *ompp_sampled_begin(ompp_sampled_t *backend);
 void ompp_sampled_move(void *state, ompp_place_now_t from, ompp_place_now_t to);
 void ompp_sampled_end(void *state);

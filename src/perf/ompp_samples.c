@@ -53,9 +53,6 @@ static ompp_sampled_t backend = {.what = SOURCE, .rows = rows, .nvalues = VALUES
 
 static void *begin(void) { return ompp_sampled_begin(&backend); }
 
-static const ompp_meter_t meter = {
-    .begin = begin, .move = ompp_sampled_move, .end = ompp_sampled_end, .readable = true};
-
 /* ---- Self-check -------------------------------------------------------------------------------------------------- */
 
 #define WORDS (1u << 16) /* of the loop's memory */
@@ -143,11 +140,16 @@ static bool start(char *why, size_t n)
     if (!check_itself(why, n)) return false;
     use(&events, (unsigned long)ompp_env.data_period);
     snprintf(why, n, "no addresses for the map of structures (ulimit -v, vm.overcommit_memory), or too many meters");
-    if (!ompp_sampled_map() || !ompp_sampled_start(&backend, &meter)) return false;
+    if (!ompp_sampled_map() || !ompp_sampled_start(&backend)) return false;
     snprintf(note, sizeof note, "%s, one of %llu accesses", events.kind,
              (unsigned long long)backend.attr[0].sample_period);
     ompp_event_coverage(OMPP_COVERAGE_NOTE, "data structures: estimates by memory samples", note);
     return true;
 }
 
-const ompp_data_backend_t ompp_backend_samples = {.put = ompp_sampled_put, .name = "samples", .start = start};
+const ompp_component_t ompp_backend_samples = {
+    .name = "samples",
+    .start = start,
+    .thread_begin = begin,
+    OMPP_SAMPLED_FUNCTIONS,
+};

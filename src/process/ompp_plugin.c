@@ -1,5 +1,5 @@
 /*
- * Plug-ins, by a table: what asks for them, their library, where they start.
+ * Plug-ins, by a table: what asks for them, and their library.
  */
 #define _GNU_SOURCE
 #define OMPP_LOG_DOMAIN "plugin"
@@ -35,10 +35,10 @@ static bool wants_perf(void)
 static const struct {
     const char *what; /* for messages */
     bool (*wanted)(void);
-    const char *library, *start;
+    const char *library;
 } plugins[] = {
-    {"counters (OMPP_CTR)", wants_counters, PAPI_LIBRARY, "ompp_papi_start"},
-    {"data structures (OMPP_DATA_BACKEND)", wants_perf, "libompp-perf.so", "ompp_perf_start"},
+    {"counters (OMPP_CTR)", wants_counters, PAPI_LIBRARY},
+    {"data structures (OMPP_DATA_BACKEND)", wants_perf, "libompp-perf.so"},
 };
 
 /* Programs that are meant to be measured, and no shell or tool that inherits the environment; by what their libraries
@@ -58,18 +58,35 @@ bool ompp_plugin_has_counters(void)
     return access(path, R_OK) == 0;
 }
 
+/* Those that count for data structures wait until one of them is chosen. */
+static void start_list(const ompp_component_t *const *list)
+{
+    char why[300];
+
+    for (; *list; list++) {
+        const ompp_component_t *c = *list;
+        if (c->put) {
+            if (ompp_data_wants(c->name)) ompp_data_offer(c);
+        } else if (!ompp_component_start(c, why, sizeof why) && *why) {
+            ompp_warn_common("no %s: %s", c->name, why);
+            ompp_event_coverage(OMPP_COVERAGE_REFUSED, c->name, why);
+        }
+    }
+}
+
 static void start_all(void)
 {
     char path[4200];
 
-    for (ompp_plugin_start_t *const *start = ompp_builtin_parts; *start; start++) (*start)();
+    start_list(ompp_builtin_components);
+    start_list(ompp_components_early());
     for (size_t i = 0; i < sizeof plugins / sizeof plugins[0]; i++) {
         if (!plugins[i].wanted()) continue;
         ompp_library_path(path, sizeof path, plugins[i].library);
         void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        void *start = handle ? dlsym(handle, plugins[i].start) : NULL;
-        if (start) {
-            ((ompp_plugin_start_t *)start)();
+        void *list = handle ? dlsym(handle, "ompp_components") : NULL;
+        if (list) {
+            start_list(list);
             continue;
         }
         ompp_warn_common("no %s: %s", plugins[i].what, dlerror());

@@ -1,12 +1,12 @@
 /**
  * \file
- * Parts in libraries of their own, because they need what a user's process must not be made to load: opened only when
- * asked for.
+ * Components (runtime/ompp_component.h) in libraries of their own, because they need what a user's process must not be
+ * made to load: opened only when asked for.
  */
 #ifndef OMPP_PLUGIN_H
 #define OMPP_PLUGIN_H
 
-#include <stdbool.h>
+#include "runtime/ompp_component.h"
 
 /**
  * \brief Opens and starts the plug-ins that the environment asks for; once, after the runtime has started and before
@@ -25,14 +25,10 @@ void ompp_plugins_at_load(void);
 /** \brief Whether counters could be asked for: this ompp was built with PAPI, and the library is there. */
 bool ompp_plugin_has_counters(void);
 
-/**
- * What every plug-in exports under the name its row gives: starts it, adds its meter.
- * Called once, on the first thread that is measured, with events of that thread ignored.
- */
-typedef void ompp_plugin_start_t(void);
+/** What every plug-in exports; ends with NULL. */
+extern const ompp_component_t *const ompp_components[] __attribute__((visibility("default")));
 
-/** Parts that are in libompp itself and begin like plug-ins; each asks the environment whether it is wanted. Ends with
- * NULL. In src/lib. */
-extern ompp_plugin_start_t *const ompp_builtin_parts[];
+/** The same that is in libompp itself, in src/lib. */
+extern const ompp_component_t *const ompp_builtin_components[];
 
 #endif

@@ -6,6 +6,7 @@
  * nothing else. Of a latency point it knows how many units began, and how many were under way on average, and computes
  * how long one took by Little's law.
  */
+#include "report/ompp_plain_locale.h"
 #include "report/ompp_report.h"
 #include "report/ompp_text_priv.h"
 
@@ -14,7 +15,6 @@
 #include "base/ompp_error.h"
 
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +126,7 @@ static int put_all(const ompp_profile_t *p, FILE *out)
     size_t n, nunits = 0;
     double alone = ompp_whatif_time_alone(p);
     /* no decimal comma */
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), saved = plain ? uselocale(plain) : (locale_t)0;
+    const ompp_plain_locale_t locale = ompp_plain_locale_begin();
     int rc = ompp_analysis_whatif(p, &results, &n);
 
     if (rc == 0) rc = ompp_analysis_units(p, &units, &nunits);
@@ -144,10 +144,7 @@ static int put_all(const ompp_profile_t *p, FILE *out)
     fprintf(out, "runtime\ttime=%" PRIu64 "\n", p->whatif.time_ns);
     free(units);
     free(results);
-    if (plain) {
-        uselocale(saved);
-        freelocale(plain);
-    }
+    ompp_plain_locale_end(locale);
     return rc;
 }
 

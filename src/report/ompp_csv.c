@@ -3,6 +3,7 @@
  * The CSV report, in ompP's format: blocks between ##BEG and ##END, commas, times with six digits. Same numbers as the
  * text report.
  */
+#include "report/ompp_plain_locale.h"
 #include "report/ompp_report.h"
 #include "report/ompp_text_path.h"
 #include "report/ompp_text_priv.h"
@@ -16,7 +17,6 @@
 #include "base/ompp_error.h"
 
 #include <inttypes.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -557,8 +557,7 @@ int ompp_report_csv(const ompp_profile_t *profile, bool full, FILE *out)
 {
     const ompp_profile_t *outline = ompp_outline_new(profile, true);
     ompp_text_t t = {.out = out, .profile = outline, .digits = DIGITS};
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the program may have one with a decimal comma */
-    locale_t saved = plain ? uselocale(plain) : (locale_t)0;
+    const ompp_plain_locale_t locale = ompp_plain_locale_begin();
     int rc = outline ? ompp_text_prepare(&t) : -OMPP_E_NOMEM;
 
     if (rc == 0 && !full) rc = ompp_text_fold(&t, true);
@@ -582,9 +581,6 @@ int ompp_report_csv(const ompp_profile_t *profile, bool full, FILE *out)
     }
     if (outline) ompp_text_release(&t);
     ompp_outline_free(outline, profile);
-    if (plain) {
-        uselocale(saved);
-        freelocale(plain);
-    }
+    ompp_plain_locale_end(locale);
     return rc;
 }

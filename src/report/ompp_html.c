@@ -7,12 +7,12 @@
 #include "report/ompp_report.h"
 
 #include "report/ompp_html_priv.h"
+#include "report/ompp_plain_locale.h"
 
 #include "analysis/ompp_efficiency.h"
 #include "analysis/ompp_outline.h"
 #include "base/ompp_error.h"
 
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -348,16 +348,13 @@ int ompp_report_html(const ompp_profile_t *profile, bool source, FILE *out)
     ompp_text_t t = {.profile = outline, .digits = OMPP_REPORT_DIGITS};
     ompp_html_t *h = ompp_html_new(out);
     /* as in ompp_report_text() */
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), saved = plain ? uselocale(plain) : (locale_t)0;
+    const ompp_plain_locale_t locale = ompp_plain_locale_begin();
     int rc = h && outline ? ompp_text_prepare(&t) : -OMPP_E_NOMEM;
 
     if (rc == 0 && !put_page(h, &t, profile, source)) rc = -OMPP_E_NOMEM;
     if (outline) ompp_text_release(&t);
     ompp_outline_free(outline, profile);
     ompp_html_free(h);
-    if (plain) {
-        uselocale(saved);
-        freelocale(plain);
-    }
+    ompp_plain_locale_end(locale);
     return rc;
 }

@@ -3,6 +3,7 @@
  * A report for programs: the profile and what follows from it, as one object of JSON. Times are whole nanoseconds of
  * all threads and ranks, unless a name says otherwise. What is 0, or not known, may be left out.
  */
+#include "report/ompp_plain_locale.h"
 #include "report/ompp_report.h"
 #include "report/ompp_text_priv.h"
 
@@ -13,7 +14,6 @@
 #include "base/ompp_error.h"
 #include "base/ompp_json.h"
 
-#include <locale.h>
 #include <stdlib.h>
 
 /* ---- Members of objects ------------------------------------------------------------------------------------------ */
@@ -237,7 +237,7 @@ int ompp_report_json(const ompp_profile_t *profile, const ompp_view_t *view, FIL
     const ompp_profile_t *outline = ompp_outline_new(profile, true);
     ompp_text_t t = {.out = out, .profile = outline, .view = view, .digits = OMPP_REPORT_DIGITS};
     ompp_json_t j = {.out = out};
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), saved = plain ? uselocale(plain) : (locale_t)0;
+    const ompp_plain_locale_t locale = ompp_plain_locale_begin();
     int rc = outline ? ompp_text_prepare(&t) : -OMPP_E_NOMEM;
 
     if (rc == 0) rc = ompp_text_view(&t);
@@ -256,9 +256,6 @@ int ompp_report_json(const ompp_profile_t *profile, const ompp_view_t *view, FIL
     }
     if (outline) ompp_text_release(&t);
     ompp_outline_free(outline, profile);
-    if (plain) {
-        uselocale(saved);
-        freelocale(plain);
-    }
+    ompp_plain_locale_end(locale);
     return rc;
 }

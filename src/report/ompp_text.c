@@ -2,6 +2,7 @@
  * \file
  * The text report: what it needs once, and the sections before the tables.
  */
+#include "report/ompp_plain_locale.h"
 #include "report/ompp_report.h"
 #include "report/ompp_text_priv.h"
 
@@ -9,7 +10,6 @@
 #include "base/ompp_error.h"
 
 #include <inttypes.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -275,9 +275,7 @@ static int write_text(const ompp_profile_t *profile, int digits, bool full, cons
 {
     const ompp_profile_t *outline = ompp_outline_new(profile, true);
     ompp_text_t t = {.out = out, .profile = outline, .view = view, .digits = digits < 0 ? 0 : digits > 9 ? 9 : digits};
-    /* The program may have set a locale with a decimal comma or its own names of days. */
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t saved = plain ? uselocale(plain) : (locale_t)0;
+    const ompp_plain_locale_t locale = ompp_plain_locale_begin();
     int rc = outline ? ompp_text_prepare(&t) : -OMPP_E_NOMEM;
 
     if (rc == 0 && view) rc = ompp_text_view(&t);
@@ -306,10 +304,7 @@ static int write_text(const ompp_profile_t *profile, int digits, bool full, cons
     }
     if (outline) ompp_text_release(&t);
     ompp_outline_free(outline, profile);
-    if (plain) {
-        uselocale(saved);
-        freelocale(plain);
-    }
+    ompp_plain_locale_end(locale);
     return rc;
 }
 

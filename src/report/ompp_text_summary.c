@@ -3,6 +3,7 @@
  * Section ompp Summary: what the run was, where its time went, what to look at first. At most 15 lines of 80 columns.
  */
 #define _GNU_SOURCE /* fmemopen */
+#include "report/ompp_plain_locale.h"
 #include "report/ompp_report.h"
 #include "report/ompp_text_priv.h"
 
@@ -15,7 +16,6 @@
 #include "base/ompp_utf8.h"
 
 #include <inttypes.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -271,7 +271,7 @@ int ompp_report_summary(const ompp_profile_t *profile, char *text, size_t size)
     const ompp_profile_t *outline = ompp_outline_new(profile, true);
     ompp_text_t t = {.out = fmemopen(text, size, "w"), .profile = outline, .digits = OMPP_REPORT_DIGITS};
     /* as in ompp_report_text() */
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), saved = plain ? uselocale(plain) : (locale_t)0;
+    const ompp_plain_locale_t locale = ompp_plain_locale_begin();
     int rc = -OMPP_E_NOMEM;
 
     *text = '\0';
@@ -283,9 +283,6 @@ int ompp_report_summary(const ompp_profile_t *profile, char *text, size_t size)
     if (t.out) fclose(t.out);
     text[size - 1] = '\0';
     ompp_outline_free(outline, profile);
-    if (plain) {
-        uselocale(saved);
-        freelocale(plain);
-    }
+    ompp_plain_locale_end(locale);
     return rc;
 }

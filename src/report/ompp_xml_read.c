@@ -4,8 +4,9 @@
  * that each index points to something that stands before it. Rubbish is refused with the line that it stands on.
  */
 #define _GNU_SOURCE /* memmem */
+#include "report/ompp_plain_locale.h"
 #include "report/ompp_report.h"
-#include "report/ompp_xml_read_priv.h"
+#include "report/ompp_xml_priv.h"
 
 #include "analysis/ompp_efficiency.h"
 #include "analysis/ompp_properties.h"
@@ -15,108 +16,159 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <locale.h>
-#include <math.h>
+#include <libxml/xmlreader.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Elements of a list count from 0, so that an index is found without searching, and never points ahead. */
-static bool read_numbered(ompp_xml_in_t *x, const ompp_xml_record_t *record, void *data, size_t expected)
-{
-    uint64_t id;
+#define MAX_DEPTH 5
 
-    if (!ompp_xml_read_record(x, record, data, &id)) return false;
-    if (id != expected)
-        ompp_xml_fail(x, OMPP_E_FORMAT, "<%s> has id %" PRIu64 ", expected %zu", record->element, id, expected);
+typedef struct xml_in xml_in_t;
+
+/*
+ * What to do at an element; its place is given by its parent. Its attributes go to place(), or to a copy, which take()
+ * checks and puts where it belongs. With neither of them the copy goes to the list of its record; where there is none,
+ * it is checked only, for it follows from the rest.
+ */
+typedef struct {
+    const char *name, *parent;   /* parent "": the document */
+    const ompp_record_t *record; /* NULL: it has no attributes */
+    void (*take)(xml_in_t *x, const void *item);
+    void *(*place)(xml_in_t *x); /* NULL after fail(); zeros */
+    void (*text)(xml_in_t *x, const char *text);
+} element_t;
+
+struct xml_in {
+    xmlTextReaderPtr reader;
+    ompp_profile_t *profile;
+    const element_t *open[MAX_DEPTH];
+    bool have_run, have_root, have_root_node;
+    uint64_t *values; /* of the open <times> or <values> */
+    uint32_t nvalues;
+    bool have_values; /* the list of <values> was read */
+    int rc;
+    int syntax_line;
+    char syntax[256]; /* message of the XML parser */
+    char why[512];
+    uint64_t id;           /* of the element, if its record has numbers */
+    unsigned builtin;      /* built-in metrics seen */
+    ompp_table_t followed; /* regions and points of <followed> seen */
+    int64_t lost_ns;       /* of <efficiency>, less what <loss> has */
+};
+
+__attribute__((format(printf, 3, 4))) static void fail(xml_in_t *x, int code, const char *format, ...)
+{
+    va_list args;
+
+    if (x->rc) return;
+    x->rc = -code;
+    va_start(args, format);
+    vsnprintf(x->why, sizeof x->why, format, args);
+    va_end(args);
+    for (char *c = x->why; *c; c++) /* it may quote the file, and is one line */
+        if ((unsigned char)*c < ' ') *c = ' ';
+}
+
+/* ---- Attributes -------------------------------------------------------------------------------------------------- */
+
+static unsigned find_field(const ompp_record_t *record, const char *name)
+{
+    unsigned i = 0;
+
+    for (const ompp_field_t *f = record->fields; f->type && !(f->attribute && strcmp(f->attribute, name) == 0); f++)
+        i++;
+    return i;
+}
+
+static void read_value(xml_in_t *x, const ompp_record_t *record, const ompp_field_t *field, char *text, void *data)
+{
+    char shown[64];
+    uint64_t value;
+
+    snprintf(shown, sizeof shown, "%s", text);
+    if (ompp_xml_parse(x->profile, field, text, &value)) ompp_field_set(field, data, value);
+    else fail(x, OMPP_E_FORMAT, "<%s %s=\"%s\">: not a valid value", record->element, field->attribute, shown);
+    if (x->rc == 0 && field->of && value >= ompp_record_count(x->profile, field->of))
+        fail(x, OMPP_E_FORMAT, "unknown %s %" PRIu64, field->of->element, value);
+}
+
+/* The attribute under the cursor. seen: bit per field, bit 63 for the id. */
+static void read_attribute(xml_in_t *x, const ompp_record_t *record, void *data, uint64_t *seen)
+{
+    const char *name = (const char *)xmlTextReaderConstName(x->reader);
+    xmlChar *value = xmlTextReaderValue(x->reader);
+    const unsigned i = find_field(record, name ? name : "");
+
+    if (!name || !value) {
+        fail(x, OMPP_E_NOMEM, "out of memory");
+    } else if (record->first != OMPP_RECORD_NO_ID && strcmp(name, "id") == 0) {
+        *seen |= 1ull << 63;
+        if (!ompp_xml_parse_u64((char *)value, UINT32_MAX, &x->id))
+            fail(x, OMPP_E_FORMAT, "id \"%.60s\" is not a number", value);
+    } else if (!record->fields[i].type) {
+        fail(x, OMPP_E_FORMAT, "<%s> has no attribute \"%.60s\"", record->element, name);
+    } else {
+        *seen |= 1ull << i;
+        read_value(x, record, &record->fields[i], (char *)value, data);
+    }
+    xmlFree(value);
+}
+
+/* Elements of a list count from their first number, so that an index is found without searching, and never points
+ * ahead. */
+static void check_id(xml_in_t *x, const ompp_record_t *record, uint64_t seen)
+{
+    size_t expected = ompp_record_count(x->profile, record) + (size_t)record->first;
+
+    if (record == &ompp_record_node && !x->have_root_node) expected = 0; /* the profile comes with its root */
+    if (!(seen & 1ull << 63)) fail(x, OMPP_E_FORMAT, "<%s> lacks the attribute \"id\"", record->element);
+    if (x->id != expected)
+        fail(x, OMPP_E_FORMAT, "<%s> has id %" PRIu64 ", expected %zu", record->element, x->id, expected);
+}
+
+/* Reads the attributes of the element under the cursor into data; indices that are not there become OMPP_NONE. */
+static bool read_record(xml_in_t *x, const ompp_record_t *record, void *data)
+{
+    uint64_t seen = 0;
+
+    for (const ompp_field_t *f = record->fields; f->type; f++)
+        if (f->type == OMPP_FIELD_INDEX) ompp_field_set(f, data, OMPP_NONE);
+    while (x->rc == 0 && xmlTextReaderMoveToNextAttribute(x->reader) == 1) read_attribute(x, record, data, &seen);
+    xmlTextReaderMoveToElement(x->reader);
+    for (unsigned i = 0; record->fields[i].type; i++)
+        if (record->fields[i].required && !(seen & 1ull << i))
+            fail(x, OMPP_E_FORMAT, "<%s> lacks the attribute \"%s\"", record->element, record->fields[i].attribute);
+    if (record->first != OMPP_RECORD_NO_ID) check_id(x, record, seen);
     return x->rc == 0;
 }
 
 /* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
-static void enter_root(ompp_xml_in_t *x)
+static void take_root(xml_in_t *x, const void *item)
 {
-    static const ompp_xml_field_t format = {"format", OMPP_XML_U32, 0, true, NULL};
-    static const ompp_xml_record_t root = {"ompp-profile", 1, &format};
-    uint32_t version = 0;
+    const ompp_xml_root_t *root = item;
 
     x->have_root = true;
-    if (ompp_xml_read_record(x, &root, &version, NULL) && version != OMPP_REPORT_FORMAT)
-        ompp_xml_fail(x, OMPP_E_VERSION, "format %" PRIu32 ", this program reads format %d", version,
-                      OMPP_REPORT_FORMAT);
+    if (root->format != OMPP_REPORT_FORMAT)
+        fail(x, OMPP_E_VERSION, "format %" PRIu32 ", this program reads format %d", root->format, OMPP_REPORT_FORMAT);
 }
 
-static void enter_run(ompp_xml_in_t *x)
+static void *place_run(xml_in_t *x)
 {
-    if (x->have_run) ompp_xml_fail(x, OMPP_E_FORMAT, "second <run>");
+    if (x->have_run) fail(x, OMPP_E_FORMAT, "second <run>");
     x->have_run = true;
-    ompp_xml_read_record(x, &ompp_xml_run, x->profile, NULL);
+    return x->profile;
 }
 
-static void enter_list(ompp_xml_in_t *x)
-{
-    if (!x->have_run) ompp_xml_fail(x, OMPP_E_FORMAT, "<run> must come first");
-    if (xmlTextReaderHasAttributes(x->reader) == 1) ompp_xml_fail(x, OMPP_E_FORMAT, "attributes where none are known");
-}
-
-static void enter_setting(ompp_xml_in_t *x)
-{
-    ompp_setting_t s = {0};
-
-    if (ompp_xml_read_record(x, &ompp_xml_setting, &s, NULL))
-        ompp_profile_add_setting(x->profile, ompp_profile_text(x->profile, s.name),
-                                 ompp_profile_text(x->profile, s.value));
-}
-
-static void enter_module(ompp_xml_in_t *x)
-{
-    ompp_module_t m = {0};
-
-    if (read_numbered(x, &ompp_xml_module, &m, x->profile->nmodules)) ompp_profile_add_module(x->profile, &m);
-}
-
-static void enter_rank(ompp_xml_in_t *x)
+static void take_rank(xml_in_t *x, const void *item)
 {
     ompp_profile_t *p = x->profile;
-    ompp_rank_t r = {0};
+    const ompp_rank_t *r = item;
 
-    if (!ompp_xml_read_record(x, &ompp_xml_rank, &r, NULL)) return;
-    if (p->nranks_kept && p->ranks[p->nranks_kept - 1].rank >= r.rank)
-        ompp_xml_fail(x, OMPP_E_FORMAT, "ranks do not ascend");
-    if (r.rank >= p->nranks) ompp_xml_fail(x, OMPP_E_FORMAT, "rank %" PRIu32 " of %" PRIu32, r.rank, p->nranks);
-    if (x->rc == 0) ompp_profile_add_rank(p, &r);
-}
-
-static bool have_rank(const ompp_profile_t *p, uint32_t rank)
-{
-    for (size_t i = p->nranks_kept; i-- > 0;) /* mostly the last one */
-        if (p->ranks[i].rank == rank) return true;
-    return false;
-}
-
-static void enter_location(ompp_xml_in_t *x)
-{
-    ompp_profile_t *p = x->profile;
-    ompp_location_t l = {0};
-
-    if (!read_numbered(x, &ompp_xml_location, &l, p->nlocations)) return;
-    if (l.rank != OMPP_NONE && !have_rank(p, l.rank))
-        ompp_xml_fail(x, OMPP_E_FORMAT, "location of the unknown rank %" PRIu32, l.rank);
-    for (size_t i = 0; l.rank == OMPP_NONE && i < p->nlocations; i++)
-        if (p->locations[i].rank == OMPP_NONE) ompp_xml_fail(x, OMPP_E_FORMAT, "second location without rank");
-    if (l.rank == OMPP_NONE && !p->nrest) ompp_xml_fail(x, OMPP_E_FORMAT, "location without rank, but no rest-ranks");
-    if (x->rc == 0) ompp_profile_add_location(p, &l);
-}
-
-static void enter_region(ompp_xml_in_t *x)
-{
-    ompp_profile_t *p = x->profile;
-    ompp_region_t r = {0};
-
-    if (!read_numbered(x, &ompp_xml_region, &r, p->nregions)) return;
-    if (r.module != OMPP_NONE && r.module >= p->nmodules)
-        ompp_xml_fail(x, OMPP_E_FORMAT, "unknown module %" PRIu32, r.module);
-    if (x->rc == 0) ompp_profile_add_region(p, &r);
+    if (p->nranks_kept && p->ranks[p->nranks_kept - 1].rank >= r->rank) fail(x, OMPP_E_FORMAT, "ranks do not ascend");
+    if (r->rank >= p->nranks) fail(x, OMPP_E_FORMAT, "rank %" PRIu32 " of %" PRIu32, r->rank, p->nranks);
+    if (x->rc == 0) ompp_profile_add_rank(p, r);
 }
 
 /* Number of metrics of a registered set. */
@@ -128,113 +180,96 @@ static uint32_t metrics_in(const ompp_profile_t *p, uint32_t set)
     return n;
 }
 
-static void enter_metric(ompp_xml_in_t *x)
+static void take_metric(xml_in_t *x, const void *item)
 {
     ompp_profile_t *p = x->profile;
-    ompp_metric_t m = {0};
+    const ompp_metric_t *m = item;
 
-    if (!ompp_xml_read_record(x, &ompp_xml_metric, &m, NULL)) return;
-    if (m.set == OMPP_SET_MPI) {
-        bool same = m.index == x->builtin && m.index < OMPP_METRIC_MPI_NUM &&
-                    strcmp(ompp_profile_text(p, m.name), ompp_mpi_metrics[m.index].name) == 0;
+    if (m->set == OMPP_SET_MPI) {
+        bool same = m->index == x->builtin && m->index < OMPP_METRIC_MPI_NUM &&
+                    strcmp(ompp_profile_text(p, m->name), ompp_mpi_metrics[m->index].name) == 0;
         if (!same)
-            ompp_xml_fail(x, OMPP_E_FORMAT, "metric %" PRIu32 " of set %" PRIu32 " is not the expected one", m.index,
-                          m.set);
+            fail(x, OMPP_E_FORMAT, "metric %" PRIu32 " of set %" PRIu32 " is not the expected one", m->index, m->set);
         x->builtin++;
         return;
     }
-    if (m.set < OMPP_SET_FIRST_FREE || m.index != metrics_in(p, m.set))
-        ompp_xml_fail(x, OMPP_E_FORMAT, "metric %" PRIu32 " of set %" PRIu32 " out of order", m.index, m.set);
-    if (x->rc == 0) ompp_profile_add_metric(p, &m);
+    if (m->set < OMPP_SET_FIRST_FREE || m->index != metrics_in(p, m->set))
+        fail(x, OMPP_E_FORMAT, "metric %" PRIu32 " of set %" PRIu32 " out of order", m->index, m->set);
+    if (x->rc == 0) ompp_profile_add_metric(p, m);
 }
 
-static void enter_object(ompp_xml_in_t *x)
-{
-    ompp_object_t o = {0};
-
-    if (read_numbered(x, &ompp_xml_object, &o, x->profile->nobjects + 1)) ompp_profile_add_object(x->profile, &o);
-}
-
-static void enter_node(ompp_xml_in_t *x)
+static void take_node(xml_in_t *x, const void *item)
 {
     ompp_profile_t *p = x->profile;
-    ompp_node_t n = {0};
-    uint64_t id;
+    const ompp_node_t *n = item;
 
-    if (!ompp_xml_read_record(x, &ompp_xml_node, &n, &id)) return;
-    if (id == 0) { /* the profile comes with its root */
-        if (n.parent != OMPP_NONE || n.region != OMPP_NONE || x->have_root_node)
-            ompp_xml_fail(x, OMPP_E_FORMAT, "node 0 is the root, once, without parent and region");
-        p->nodes[0].first_ns = n.first_ns;
-        p->nodes[0].first_rank = n.first_rank;
+    if (!x->have_root_node) { /* the profile comes with it */
+        if (n->parent != OMPP_NONE || n->region != OMPP_NONE)
+            fail(x, OMPP_E_FORMAT, "node 0 is the root, without parent and region");
+        p->nodes[0].first_ns = n->first_ns;
+        p->nodes[0].first_rank = n->first_rank;
         x->have_root_node = true;
         return;
     }
-    if (!x->have_root_node) ompp_xml_fail(x, OMPP_E_FORMAT, "the first node is not the root");
-    if (id != p->nnodes) ompp_xml_fail(x, OMPP_E_FORMAT, "<node> has id %" PRIu64 ", expected %zu", id, p->nnodes);
-    if (n.parent >= p->nnodes)
-        ompp_xml_fail(x, OMPP_E_FORMAT, "the parent of node %" PRIu64 " does not stand before it", id);
-    if (n.region >= p->nregions) ompp_xml_fail(x, OMPP_E_FORMAT, "node %" PRIu64 " has no known region", id);
-    if (x->rc == 0) ompp_profile_add_node(p, n.region, n.parent, n.first_ns, n.first_rank);
+    if (n->parent >= p->nnodes)
+        fail(x, OMPP_E_FORMAT, "the parent of node %" PRIu64 " does not stand before it", x->id);
+    if (n->region >= p->nregions) fail(x, OMPP_E_FORMAT, "node %" PRIu64 " has no known region", x->id);
+    if (x->rc == 0) ompp_profile_add_node(p, n->region, n->parent, n->first_ns, n->first_rank);
 }
 
 /* The block for the open element; leaves it in x->values. */
-static void open_block(ompp_xml_in_t *x, uint32_t location, uint32_t set, uint32_t object, uint32_t nvalues)
+static void open_block(xml_in_t *x, uint32_t location, uint32_t set, uint32_t object, uint32_t nvalues)
 {
     ompp_profile_t *p = x->profile;
     uint32_t node = (uint32_t)p->nnodes - 1, before = p->nodes[node].nblocks;
 
     x->values = NULL;
-    if (location >= p->nlocations) ompp_xml_fail(x, OMPP_E_FORMAT, "unknown location %" PRIu32, location);
+    if (location >= p->nlocations) fail(x, OMPP_E_FORMAT, "unknown location %" PRIu32, location);
     if (x->rc) return;
     x->values = ompp_profile_block(p, node, location, set, object, nvalues);
     x->nvalues = nvalues;
-    if (p->nodes[node].nblocks == before)
-        ompp_xml_fail(x, OMPP_E_FORMAT, "second value for location %" PRIu32, location);
+    if (p->nodes[node].nblocks == before) fail(x, OMPP_E_FORMAT, "second value for location %" PRIu32, location);
 }
 
-static void enter_times(ompp_xml_in_t *x)
+static void take_times(xml_in_t *x, const void *item)
 {
     ompp_profile_t *p = x->profile;
-    ompp_xml_times_t t = {0};
+    const ompp_xml_times_t *t = item;
     uint32_t region = p->nodes[p->nnodes - 1].region;
 
-    if (!ompp_xml_read_record(x, &ompp_xml_times, &t, NULL)) return;
     if (region == OMPP_NONE) {
-        ompp_xml_fail(x, OMPP_E_FORMAT, "<times> of the root");
+        fail(x, OMPP_E_FORMAT, "<times> of the root");
         return;
     }
-    open_block(x, t.location, OMPP_SET_PHASES, 0, ompp_phase_values(p->regions[region].construct));
-    if (x->rc == 0 && x->values) x->values[0] = t.visits;
+    open_block(x, t->location, OMPP_SET_PHASES, 0, ompp_phase_values(p->regions[region].construct));
+    if (x->rc == 0 && x->values) x->values[0] = t->visits;
 }
 
-static void enter_phase(ompp_xml_in_t *x)
+static void take_phase(xml_in_t *x, const void *item)
 {
     ompp_profile_t *p = x->profile;
-    ompp_xml_phase_t phase = {0};
-    unsigned construct = p->regions[p->nodes[p->nnodes - 1].region].construct, slot;
+    const ompp_xml_phase_t *phase = item;
+    unsigned construct = p->regions[p->nodes[p->nnodes - 1].region].construct;
+    const unsigned slot = ompp_phase_slot(construct, phase->phase);
 
-    if (!ompp_xml_read_record(x, &ompp_xml_phase, &phase, NULL) || !x->values) return;
-    slot = ompp_phase_slot(construct, phase.phase);
     if (slot == OMPP_NO_SLOT)
-        ompp_xml_fail(x, OMPP_E_FORMAT, "%s has no phase \"%s\"", ompp_constructs[construct].full,
-                      ompp_phase_name[phase.phase]);
-    for (unsigned i = 0; x->rc == 0 && i < OMPP_SLOT_NUM; i++) x->values[ompp_value_index(slot, i)] = phase.item[i];
+        fail(x, OMPP_E_FORMAT, "%s has no phase \"%s\"", ompp_constructs[construct].full,
+             ompp_phase_name[phase->phase]);
+    for (unsigned i = 0; x->rc == 0 && x->values && i < OMPP_SLOT_NUM; i++)
+        x->values[ompp_value_index(slot, i)] = phase->item[i];
 }
 
-static void enter_values(ompp_xml_in_t *x)
+static void take_values(xml_in_t *x, const void *item)
 {
-    ompp_xml_values_t v = {0};
-    uint32_t n;
+    const ompp_block_t *b = item;
+    const uint32_t n = b->set == OMPP_SET_MPI ? OMPP_METRIC_MPI_NUM : metrics_in(x->profile, b->set);
 
     x->have_values = false;
-    if (!ompp_xml_read_record(x, &ompp_xml_values, &v, NULL)) return;
-    n = v.set == OMPP_SET_MPI ? OMPP_METRIC_MPI_NUM : metrics_in(x->profile, v.set);
-    if (!n || v.set == OMPP_SET_PHASES) ompp_xml_fail(x, OMPP_E_FORMAT, "unknown metric set %" PRIu32, v.set);
-    if (x->rc == 0) open_block(x, v.location, v.set, v.object, n);
+    if (!n || b->set == OMPP_SET_PHASES) fail(x, OMPP_E_FORMAT, "unknown metric set %" PRIu32, b->set);
+    if (x->rc == 0) open_block(x, b->location, b->set, b->object, n);
 }
 
-static void text_values(ompp_xml_in_t *x, const char *text)
+static void text_values(xml_in_t *x, const char *text)
 {
     uint32_t n = 0;
 
@@ -243,118 +278,76 @@ static void text_values(ompp_xml_in_t *x, const char *text)
         size_t length = strcspn(text, " \t\r\n");
         snprintf(number, sizeof number, "%.*s", (int)(length < sizeof number ? length : sizeof number - 1), text);
         if (n < x->nvalues && !ompp_xml_parse_u64(number, UINT64_MAX, &x->values[n]))
-            ompp_xml_fail(x, OMPP_E_FORMAT, "<values>: \"%s\" is not a number", number);
+            fail(x, OMPP_E_FORMAT, "<values>: \"%s\" is not a number", number);
         text += length;
     }
     if (n != x->nvalues || x->have_values)
-        ompp_xml_fail(x, OMPP_E_FORMAT, "<values> holds %" PRIu32 " numbers, expected %" PRIu32, n, x->nvalues);
+        fail(x, OMPP_E_FORMAT, "<values> holds %" PRIu32 " numbers, expected %" PRIu32, n, x->nvalues);
     x->have_values = true;
 }
 
-static void enter_spread(ompp_xml_in_t *x)
+static void take_spread(xml_in_t *x, const void *item)
 {
-    ompp_xml_spread_t s = {0};
+    const ompp_spread_t *s = item;
     ompp_node_t *node = &x->profile->nodes[x->profile->nnodes - 1];
 
-    if (!ompp_xml_read_record(x, &ompp_xml_spread, &s, NULL)) return;
-    *(s.over_ranks ? &node->over_ranks : &node->over_threads) = s.spread;
+    *(s->over ? &node->over_ranks : &node->over_threads) = *s;
 }
 
-static void enter_coverage(ompp_xml_in_t *x)
+static void take_coverage(xml_in_t *x, const void *item)
 {
     ompp_profile_t *p = x->profile;
-    ompp_coverage_t c = {0};
+    const ompp_coverage_t *c = item;
     size_t before = p->ncoverage;
 
-    if (!ompp_xml_read_record(x, &ompp_xml_coverage, &c, NULL)) return;
-    ompp_profile_add_coverage(p, c.kind, ompp_profile_text(p, c.subject), ompp_profile_text(p, c.reason), c.count);
-    if (p->ncoverage == before && !p->failed) ompp_xml_fail(x, OMPP_E_FORMAT, "the same coverage line twice");
-    if (x->rc == 0 && !p->failed) p->coverage[before].nranks = c.nranks;
-}
-
-/* Checked, and otherwise left: they follow from the rest. */
-static void enter_property(ompp_xml_in_t *x)
-{
-    ompp_finding_t f = {0};
-
-    if (!ompp_xml_read_record(x, &ompp_xml_property, &f, NULL)) return;
-    if (f.region != OMPP_NONE && f.region >= x->profile->nregions)
-        ompp_xml_fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, f.region);
-}
-
-static void enter_message(ompp_xml_in_t *x)
-{
-    ompp_message_t m = {0};
-
-    if (ompp_xml_read_record(x, &ompp_xml_message, &m, NULL)) ompp_profile_add_message(x->profile, &m);
+    ompp_profile_add_coverage(p, c->kind, ompp_profile_text(p, c->subject), ompp_profile_text(p, c->reason), c->count);
+    if (p->ncoverage == before && !p->failed) fail(x, OMPP_E_FORMAT, "the same coverage line twice");
+    if (x->rc == 0 && !p->failed) p->coverage[before].nranks = c->nranks;
 }
 
 /* Losses make up what is no useful time: of all of them together that is asked at the end. */
-static void enter_efficiency(ompp_xml_in_t *x)
+static void take_efficiency(xml_in_t *x, const void *item)
 {
-    ompp_efficiency_t e = {0};
+    const ompp_efficiency_t *e = item;
 
-    if (ompp_xml_read_record(x, &ompp_xml_efficiency, &e, NULL)) x->lost_ns += (int64_t)(e.thread_ns - e.useful_ns);
+    x->lost_ns += (int64_t)(e->thread_ns - e->useful_ns);
 }
 
-static void enter_loss(ompp_xml_in_t *x)
-{
-    ompp_loss_t loss = {0};
-
-    if (ompp_xml_read_record(x, &ompp_xml_loss, &loss, NULL)) x->lost_ns -= (int64_t)loss.lost_ns;
-}
+static void take_loss(xml_in_t *x, const void *item) { x->lost_ns -= (int64_t)((const ompp_loss_t *)item)->lost_ns; }
 
 /* ---- What-if ----------------------------------------------------------------------------------------------------- */
 
-static void enter_whatif(ompp_xml_in_t *x)
+static void *place_whatif(xml_in_t *x)
+{
+    if (x->profile->whatif.mode != OMPP_WHATIF_OFF) fail(x, OMPP_E_FORMAT, "second <whatif>");
+    return &x->profile->whatif;
+}
+
+static void take_whatif(xml_in_t *x, const void *item)
+{
+    if (((const ompp_whatif_t *)item)->mode == OMPP_WHATIF_OFF) fail(x, OMPP_E_FORMAT, "<whatif> of a run without");
+}
+
+static void take_followed(xml_in_t *x, const void *item)
+{
+    const ompp_whatif_region_t *region = item;
+    const uint64_t key = ompp_hash_pair(region->region, region->point);
+
+    if (ompp_table_get(&x->followed, key)) fail(x, OMPP_E_FORMAT, "region %" PRIu32 " followed twice", region->region);
+    if (!ompp_table_set(&x->followed, key, 1)) fail(x, OMPP_E_NOMEM, "out of memory");
+    if (x->rc == 0) ompp_profile_add_whatif_region(x->profile, region);
+}
+
+static void *place_ideal(xml_in_t *x)
 {
     ompp_whatif_t *w = &x->profile->whatif;
 
-    if (!x->have_run) ompp_xml_fail(x, OMPP_E_FORMAT, "<run> must come first");
-    if (w->mode != OMPP_WHATIF_OFF) ompp_xml_fail(x, OMPP_E_FORMAT, "second <whatif>");
-    ompp_xml_read_record(x, &ompp_xml_whatif, w, NULL);
-    if (w->mode == OMPP_WHATIF_OFF) ompp_xml_fail(x, OMPP_E_FORMAT, "<whatif> of a run without");
-}
-
-static void enter_point(ompp_xml_in_t *x)
-{
-    ompp_whatif_point_t point = {0};
-
-    if (!ompp_xml_read_record(x, &ompp_xml_point, &point, NULL)) return;
-    if (point.region != OMPP_NONE && point.region >= x->profile->nregions)
-        ompp_xml_fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, point.region);
-    if (x->rc == 0) ompp_profile_add_whatif_point(x->profile, &point);
-}
-
-static void enter_followed(ompp_xml_in_t *x)
-{
-    ompp_whatif_region_t *region = calloc(1, sizeof *region);
-
-    if (!region) {
-        ompp_xml_fail(x, OMPP_E_NOMEM, "out of memory");
-    } else if (ompp_xml_read_record(x, &ompp_xml_followed, region, NULL)) {
-        if (region->region != OMPP_NONE && region->region >= x->profile->nregions)
-            ompp_xml_fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, region->region);
-        const uint64_t key = ompp_hash_pair(region->region, region->point);
-        if (ompp_table_get(&x->followed, key))
-            ompp_xml_fail(x, OMPP_E_FORMAT, "region %" PRIu32 " followed twice", region->region);
-        if (!ompp_table_set(&x->followed, key, 1)) ompp_xml_fail(x, OMPP_E_NOMEM, "out of memory");
-        if (x->rc == 0) ompp_profile_add_whatif_region(x->profile, region);
-    }
-    free(region);
-}
-
-static void enter_ideal(ompp_xml_in_t *x)
-{
-    ompp_whatif_t *w = &x->profile->whatif;
-
-    if (w->ideal.followed_ns || w->nregions)
-        ompp_xml_fail(x, OMPP_E_FORMAT, "<ideal> must come once, before <followed>");
-    ompp_xml_read_record(x, &ompp_xml_ideal, &w->ideal, NULL);
+    if (w->ideal.followed_ns || w->nregions) fail(x, OMPP_E_FORMAT, "<ideal> must come once, before <followed>");
     w->ideal.region = w->ideal.point = OMPP_NONE;
+    return &w->ideal;
 }
 
-static ompp_whatif_region_t *open_followed(ompp_xml_in_t *x)
+static ompp_whatif_region_t *open_followed(xml_in_t *x)
 {
     ompp_whatif_t *w = &x->profile->whatif;
 
@@ -370,151 +363,152 @@ static unsigned nclocks(const ompp_whatif_region_t *region)
     return n;
 }
 
-static void enter_clock(ompp_xml_in_t *x)
+static void *place_clock(xml_in_t *x)
 {
     ompp_whatif_region_t *region = open_followed(x);
-    unsigned n = nclocks(region);
+    const unsigned n = nclocks(region);
 
-    if (n == OMPP_WHATIF_SPEEDUPS) {
-        ompp_xml_fail(x, OMPP_E_FORMAT, "more than %u clocks", OMPP_WHATIF_SPEEDUPS);
-        return;
-    }
-    if (!ompp_xml_read_record(x, &ompp_xml_clock, &region->clocks[n], NULL)) return;
-    if (region->clocks[n].permille == 0 || region->clocks[n].permille > 1000)
-        ompp_xml_fail(x, OMPP_E_FORMAT, "speed-up of %" PRIu32 " permille", region->clocks[n].permille);
+    if (n < OMPP_WHATIF_SPEEDUPS) return &region->clocks[n];
+    fail(x, OMPP_E_FORMAT, "more than %u clocks", OMPP_WHATIF_SPEEDUPS);
+    return NULL;
 }
 
-static void enter_control(ompp_xml_in_t *x)
+static void take_clock(xml_in_t *x, const void *item)
 {
-    ompp_xml_read_record(x, &ompp_xml_control, &x->profile->whatif.control, NULL);
+    const uint32_t permille = ((const ompp_whatif_clock_t *)item)->permille;
+
+    if (permille == 0 || permille > 1000) fail(x, OMPP_E_FORMAT, "speed-up of %" PRIu32 " permille", permille);
 }
 
-static void read_block(ompp_xml_in_t *x, ompp_whatif_clock_t *clock)
+static void *place_control(xml_in_t *x) { return &x->profile->whatif.control; }
+
+static void add_block(xml_in_t *x, ompp_whatif_clock_t *clock, const void *item)
 {
-    if (clock->nblocks == OMPP_WHATIF_BLOCKS) {
-        ompp_xml_fail(x, OMPP_E_FORMAT, "more than %u blocks", OMPP_WHATIF_BLOCKS);
-        return;
-    }
-    if (ompp_xml_read_record(x, &ompp_xml_block, &clock->blocks[clock->nblocks], NULL)) clock->nblocks++;
+    if (clock->nblocks < OMPP_WHATIF_BLOCKS) clock->blocks[clock->nblocks++] = *(const ompp_whatif_block_t *)item;
+    else fail(x, OMPP_E_FORMAT, "more than %u blocks", OMPP_WHATIF_BLOCKS);
 }
 
-static void enter_block(ompp_xml_in_t *x)
+static void take_block(xml_in_t *x, const void *item)
 {
     ompp_whatif_region_t *region = open_followed(x);
 
-    read_block(x, &region->clocks[nclocks(region) - 1]);
+    add_block(x, &region->clocks[nclocks(region) - 1], item);
 }
 
-static void enter_control_block(ompp_xml_in_t *x) { read_block(x, &x->profile->whatif.control); }
+static void take_control_block(xml_in_t *x, const void *item) { add_block(x, &x->profile->whatif.control, item); }
 
-static void enter_result(ompp_xml_in_t *x)
-{
-    ompp_xml_result_t result = {0};
-
-    if (!ompp_xml_read_record(x, &ompp_xml_result, &result, NULL)) return;
-    if (result.region != OMPP_NONE && result.region >= x->profile->nregions)
-        ompp_xml_fail(x, OMPP_E_FORMAT, "unknown region %" PRIu32, result.region);
-}
-
-static void enter_gain(ompp_xml_in_t *x)
-{
-    ompp_xml_gain_t gain = {0};
-
-    ompp_xml_read_record(x, &ompp_xml_gain, &gain, NULL);
-}
-
-static const ompp_xml_element_t elements[] = {
-    {"ompp-profile", "", enter_root, NULL},
-    {"run", "ompp-profile", enter_run, NULL},
-    {"settings", "ompp-profile", enter_list, NULL},
-    {"modules", "ompp-profile", enter_list, NULL},
-    {"ranks", "ompp-profile", enter_list, NULL},
-    {"locations", "ompp-profile", enter_list, NULL},
-    {"regions", "ompp-profile", enter_list, NULL},
-    {"metrics", "ompp-profile", enter_list, NULL},
-    {"objects", "ompp-profile", enter_list, NULL},
-    {"nodes", "ompp-profile", enter_list, NULL},
-    {"coverage", "ompp-profile", enter_list, NULL},
-    {"setting", "settings", enter_setting, NULL},
-    {"module", "modules", enter_module, NULL},
-    {"rank", "ranks", enter_rank, NULL},
-    {"location", "locations", enter_location, NULL},
-    {"region", "regions", enter_region, NULL},
-    {"metric", "metrics", enter_metric, NULL},
-    {"object", "objects", enter_object, NULL},
-    {"node", "nodes", enter_node, NULL},
-    {"times", "node", enter_times, NULL},
-    {"values", "node", enter_values, text_values},
-    {"spread", "node", enter_spread, NULL},
-    {"phase", "times", enter_phase, NULL},
-    {"properties", "ompp-profile", enter_list, NULL},
-    {"line", "coverage", enter_coverage, NULL},
-    {"property", "properties", enter_property, NULL},
-    {"messages", "ompp-profile", enter_list, NULL},
-    {"message", "messages", enter_message, NULL},
-    {"whatif", "ompp-profile", enter_whatif, NULL},
-    {"point", "whatif", enter_point, NULL},
-    {"control", "whatif", enter_control, NULL},
-    {"block", "control", enter_control_block, NULL},
-    {"ideal", "whatif", enter_ideal, NULL},
-    {"clock", "ideal", enter_clock, NULL},
-    {"followed", "whatif", enter_followed, NULL},
-    {"clock", "followed", enter_clock, NULL},
-    {"block", "clock", enter_block, NULL},
-    {"efficiencies", "ompp-profile", enter_list, NULL},
-    {"efficiency", "efficiencies", enter_efficiency, NULL},
-    {"loss", "efficiency", enter_loss, NULL},
-    {"results", "ompp-profile", enter_list, NULL},
-    {"result", "results", enter_result, NULL},
-    {"gain", "result", enter_gain, NULL},
+static const element_t elements[] = {
+    {"ompp-profile", "", .record = &ompp_record_root, .take = take_root},
+    {"run", "ompp-profile", .record = &ompp_record_profile, .place = place_run},
+    {"settings", .parent = "ompp-profile"},
+    {"modules", .parent = "ompp-profile"},
+    {"ranks", .parent = "ompp-profile"},
+    {"locations", .parent = "ompp-profile"},
+    {"regions", .parent = "ompp-profile"},
+    {"metrics", .parent = "ompp-profile"},
+    {"objects", .parent = "ompp-profile"},
+    {"nodes", .parent = "ompp-profile"},
+    {"coverage", .parent = "ompp-profile"},
+    {"setting", "settings", .record = &ompp_record_setting},
+    {"module", "modules", .record = &ompp_record_module},
+    {"rank", "ranks", .record = &ompp_record_rank, .take = take_rank},
+    {"location", "locations", .record = &ompp_record_location},
+    {"region", "regions", .record = &ompp_record_region},
+    {"metric", "metrics", .record = &ompp_record_metric, .take = take_metric},
+    {"object", "objects", .record = &ompp_record_object},
+    {"node", "nodes", .record = &ompp_record_node, .take = take_node},
+    {"times", "node", .record = &ompp_record_times, .take = take_times},
+    {"values", "node", .record = &ompp_record_block, .take = take_values, .text = text_values},
+    {"spread", "node", .record = &ompp_record_spread, .take = take_spread},
+    {"phase", "times", .record = &ompp_record_phase, .take = take_phase},
+    {"properties", .parent = "ompp-profile"},
+    {"line", "coverage", .record = &ompp_record_coverage, .take = take_coverage},
+    {"property", "properties", .record = &ompp_record_property},
+    {"messages", .parent = "ompp-profile"},
+    {"message", "messages", .record = &ompp_record_message},
+    {"whatif", "ompp-profile", .record = &ompp_record_whatif, .take = take_whatif, .place = place_whatif},
+    {"point", "whatif", .record = &ompp_record_whatif_point},
+    {"control", "whatif", .record = &ompp_record_control, .place = place_control},
+    {"block", "control", .record = &ompp_record_whatif_block, .take = take_control_block},
+    {"ideal", "whatif", .record = &ompp_record_ideal, .place = place_ideal},
+    {"clock", "ideal", .record = &ompp_record_whatif_clock, .take = take_clock, .place = place_clock},
+    {"followed", "whatif", .record = &ompp_record_whatif_region, .take = take_followed},
+    {"clock", "followed", .record = &ompp_record_whatif_clock, .take = take_clock, .place = place_clock},
+    {"block", "clock", .record = &ompp_record_whatif_block, .take = take_block},
+    {"efficiencies", .parent = "ompp-profile"},
+    {"efficiency", "efficiencies", .record = &ompp_record_efficiency, .take = take_efficiency},
+    {"loss", "efficiency", .record = &ompp_record_loss, .take = take_loss},
+    {"results", .parent = "ompp-profile"},
+    {"result", "results", .record = &ompp_record_result},
+    {"gain", "result", .record = &ompp_record_gain},
 };
 
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
 
-static const ompp_xml_element_t *find_element(const char *name, const char *parent)
+static const element_t *find_element(const char *name, const char *parent)
 {
     for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++)
         if (strcmp(elements[i].name, name) == 0 && strcmp(elements[i].parent, parent) == 0) return &elements[i];
     return NULL;
 }
 
-static void start_element(ompp_xml_in_t *x)
+static void take_element(xml_in_t *x, const element_t *element)
+{
+    const ompp_record_t *record = element->record;
+    void *const copy = record && !element->place ? calloc(1, record->bytes) : NULL, *const item =
+                                                                                        record && element->place
+                                                                                            ? element->place(x)
+                                                                                            : copy;
+
+    if (record != &ompp_record_profile && record != &ompp_record_root && !x->have_run)
+        fail(x, OMPP_E_FORMAT, "<run> must come first");
+    if (!record && xmlTextReaderHasAttributes(x->reader) == 1)
+        fail(x, OMPP_E_FORMAT, "attributes where none are known");
+    if (record && !item) fail(x, OMPP_E_NOMEM, "out of memory");
+    if (record && x->rc == 0 && read_record(x, record, item)) {
+        if (element->take) element->take(x, item);
+        else if (!element->place && record->array) ompp_profile_append(x->profile, record, item);
+    }
+    free(copy);
+}
+
+static void start_element(xml_in_t *x)
 {
     const char *name = (const char *)xmlTextReaderConstName(x->reader), *parent;
     int depth = xmlTextReaderDepth(x->reader);
 
-    parent = depth > 0 && depth < OMPP_XML_DEPTH && x->open[depth - 1] ? x->open[depth - 1]->name : "";
-    const ompp_xml_element_t *element = depth < OMPP_XML_DEPTH ? find_element(name ? name : "", parent) : NULL;
+    parent = depth > 0 && depth < MAX_DEPTH && x->open[depth - 1] ? x->open[depth - 1]->name : "";
+    const element_t *element = depth < MAX_DEPTH ? find_element(name ? name : "", parent) : NULL;
     if (!element) {
-        ompp_xml_fail(x, OMPP_E_FORMAT, "<%.60s> is not known here", name ? name : "");
+        fail(x, OMPP_E_FORMAT, "<%.60s> is not known here", name ? name : "");
         return;
     }
     x->open[depth] = element;
-    element->enter(x);
+    take_element(x, element);
     if (element->text && xmlTextReaderIsEmptyElement(x->reader) == 1)
-        ompp_xml_fail(x, OMPP_E_FORMAT, "<%s> is empty", element->name);
-    if (x->profile->failed) ompp_xml_fail(x, OMPP_E_NOMEM, "out of memory");
+        fail(x, OMPP_E_FORMAT, "<%s> is empty", element->name);
+    if (x->profile->failed) fail(x, OMPP_E_NOMEM, "out of memory");
 }
 
-static void take_text(ompp_xml_in_t *x)
+static void take_text(xml_in_t *x)
 {
     int depth = xmlTextReaderDepth(x->reader) - 1;
     const char *text = (const char *)xmlTextReaderConstValue(x->reader);
-    const ompp_xml_element_t *element = depth >= 0 && depth < OMPP_XML_DEPTH ? x->open[depth] : NULL;
+    const element_t *element = depth >= 0 && depth < MAX_DEPTH ? x->open[depth] : NULL;
 
     if (element && element->text && x->values) element->text(x, text ? text : "");
-    else ompp_xml_fail(x, OMPP_E_FORMAT, "text \"%.40s\" where none is known", text ? text : "");
+    else fail(x, OMPP_E_FORMAT, "text \"%.40s\" where none is known", text ? text : "");
 }
 
-static void end_element(ompp_xml_in_t *x)
+static void end_element(xml_in_t *x)
 {
     int depth = xmlTextReaderDepth(x->reader);
 
-    if (depth < OMPP_XML_DEPTH && x->open[depth]->text && !x->have_values)
-        ompp_xml_fail(x, OMPP_E_FORMAT, "<%s> is empty", x->open[depth]->name);
+    if (depth < MAX_DEPTH && x->open[depth]->text && !x->have_values)
+        fail(x, OMPP_E_FORMAT, "<%s> is empty", x->open[depth]->name);
 }
 
-static void take_piece(ompp_xml_in_t *x)
+static void take_piece(xml_in_t *x)
 {
     switch (xmlTextReaderNodeType(x->reader)) {
     case XML_READER_TYPE_ELEMENT: start_element(x); break;
@@ -523,7 +517,7 @@ static void take_piece(ompp_xml_in_t *x)
     case XML_READER_TYPE_CDATA: take_text(x); break;
     case XML_READER_TYPE_DOCUMENT_TYPE:
     case XML_READER_TYPE_ENTITY_REFERENCE:
-        ompp_xml_fail(x, OMPP_E_FORMAT, "document types and entities are not accepted");
+        fail(x, OMPP_E_FORMAT, "document types and entities are not accepted");
         break;
     default: /* comments, blanks */ break;
     }
@@ -536,7 +530,7 @@ static void on_syntax(void *data, const xmlError *error)
 static void on_syntax(void *data, xmlErrorPtr error)
 #endif
 {
-    ompp_xml_in_t *x = data;
+    xml_in_t *x = data;
 
     if (x->syntax[0] || !error) return;
     snprintf(x->syntax, sizeof x->syntax, "%s", error->message ? error->message : "not XML");
@@ -545,7 +539,7 @@ static void on_syntax(void *data, xmlErrorPtr error)
 }
 
 /* Does a profile lack its end? What the parser then complains about is no fault of what is there. */
-static bool is_cut_off(const ompp_xml_in_t *x, int fd)
+static bool is_cut_off(const xml_in_t *x, int fd)
 {
     static const char end[] = "</ompp-profile>";
     char tail[64];
@@ -555,46 +549,47 @@ static bool is_cut_off(const ompp_xml_in_t *x, int fd)
     return x->have_root && n >= 0 && !memmem(tail, (size_t)n, end, sizeof end - 1);
 }
 
-static void check_whole(ompp_xml_in_t *x)
+static void check_whole(xml_in_t *x)
 {
     ompp_profile_t *p = x->profile;
     char why[256];
 
-    if (!x->have_root || !x->have_run) ompp_xml_fail(x, OMPP_E_FORMAT, "no <run>");
-    if (x->rc == 0 && x->lost_ns) ompp_xml_fail(x, OMPP_E_FORMAT, "losses do not add up: %" PRId64 " ns", x->lost_ns);
-    if (x->rc == 0 && !x->have_root_node) ompp_xml_fail(x, OMPP_E_FORMAT, "no root node");
+    if (!x->have_root || !x->have_run) fail(x, OMPP_E_FORMAT, "no <run>");
+    if (x->rc == 0 && x->lost_ns) fail(x, OMPP_E_FORMAT, "losses do not add up: %" PRId64 " ns", x->lost_ns);
+    if (x->rc == 0 && !x->have_root_node) fail(x, OMPP_E_FORMAT, "no root node");
     if (x->rc == 0 && p->nranks_kept + (uint64_t)p->nrest > p->nranks)
-        ompp_xml_fail(x, OMPP_E_FORMAT, "more ranks than the run has");
-    if (x->rc == 0 && p->nranks_kept == 0) ompp_xml_fail(x, OMPP_E_FORMAT, "no rank");
-    if (x->rc == 0 && ompp_profile_check(p, why, sizeof why)) ompp_xml_fail(x, OMPP_E_FORMAT, "%s", why);
+        fail(x, OMPP_E_FORMAT, "more ranks than the run has");
+    for (size_t i = 0; x->rc == 0 && !p->nrest && i < p->nlocations; i++)
+        if (p->locations[i].rank == OMPP_NONE) fail(x, OMPP_E_FORMAT, "location without rank, but no rest-ranks");
+    if (x->rc == 0 && p->nranks_kept == 0) fail(x, OMPP_E_FORMAT, "no rank");
+    if (x->rc == 0 && ompp_profile_check(p, why, sizeof why)) fail(x, OMPP_E_FORMAT, "%s", why);
 }
 
-static void parse(ompp_xml_in_t *x, int fd, const char *path)
+static void parse(xml_in_t *x, int fd, const char *path)
 {
     int rc = 0;
 
     x->reader = xmlReaderForFd(fd, path, NULL, XML_PARSE_NONET);
     x->profile = ompp_profile_new();
     if (!x->reader || !x->profile) {
-        ompp_xml_fail(x, OMPP_E_NOMEM, "out of memory");
+        fail(x, OMPP_E_NOMEM, "out of memory");
         return;
     }
     xmlTextReaderSetStructuredErrorHandler(x->reader, (xmlStructuredErrorFunc)on_syntax, x);
     while (x->rc == 0 && (rc = xmlTextReaderRead(x->reader)) == 1) take_piece(x);
     if (rc < 0)
-        ompp_xml_fail(x, OMPP_E_FORMAT, "%s%s", is_cut_off(x, fd) ? "the file is cut off: " : "",
-                      x->syntax[0] ? x->syntax : "not XML");
+        fail(x, OMPP_E_FORMAT, "%s%s", is_cut_off(x, fd) ? "the file is cut off: " : "",
+             x->syntax[0] ? x->syntax : "not XML");
     if (x->rc == 0) check_whole(x);
 }
 
 int ompp_report_xml_read_fd(int fd, const char *name, ompp_profile_t **profile, char *why, size_t size)
 {
-    ompp_xml_in_t x = {0};
+    xml_in_t x = {0};
     int line = 0;
 
     *profile = NULL;
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* no decimal comma */
-    locale_t saved = plain ? uselocale(plain) : (locale_t)0;
+    const ompp_plain_locale_t locale = ompp_plain_locale_begin();
     parse(&x, fd, name);
     if (x.reader) line = x.syntax_line ? x.syntax_line : xmlTextReaderGetParserLineNumber(x.reader);
     if (x.rc) {
@@ -605,10 +600,7 @@ int ompp_report_xml_read_fd(int fd, const char *name, ompp_profile_t **profile, 
     }
     xmlFreeTextReader(x.reader);
     ompp_table_fini(&x.followed);
-    if (plain) {
-        uselocale(saved);
-        freelocale(plain);
-    }
+    ompp_plain_locale_end(locale);
     return x.rc;
 }
 

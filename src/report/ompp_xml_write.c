@@ -2,6 +2,7 @@
  * \file
  * Profile to XML. Integers and names only, nothing rendered.
  */
+#include "report/ompp_plain_locale.h"
 #include "report/ompp_report.h"
 #include "report/ompp_xml_priv.h"
 
@@ -13,7 +14,6 @@
 
 #include <inttypes.h>
 #include <libxml/xmlwriter.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,112 +52,50 @@ static void put_number(xml_out_t *x, const char *name, uint64_t value)
     put_attribute(x, name, text);
 }
 
-static void put_text(xml_out_t *x, const char *name, const char *value)
+static void put_owned(xml_out_t *x, const char *name, char *value)
 {
-    char *escaped = ompp_xml_escape(value);
-
-    if (escaped) put_attribute(x, name, escaped);
+    if (value) put_attribute(x, name, value);
     else if (x->rc == 0) x->rc = -OMPP_E_NOMEM;
-    free(escaped);
+    free(value);
 }
 
-static void put_double(xml_out_t *x, const char *name, double value)
+/* Those that say nothing are left out; doubles also when they are -0. */
+static bool says_nothing(const ompp_field_t *field, uint64_t value)
 {
-    char text[64];
-
-    snprintf(text, sizeof text, "%.17g", value);
-    put_attribute(x, name, text);
+    if (field->type == OMPP_FIELD_INDEX) return value == OMPP_NONE;
+    if (field->required || field->type == OMPP_FIELD_BOOL || field->type == OMPP_FIELD_NAME) return false;
+    if (field->type == OMPP_FIELD_SET) return value << (64 - field->names->n) == 0; /* of bits that have names */
+    return (ompp_field_is_real(field) ? value << 1 : value) == 0;
 }
 
-static void put_hex(xml_out_t *x, const char *name, uint64_t value)
+static void put_fields(xml_out_t *x, const ompp_record_t *record, const void *data)
 {
-    char text[32];
-
-    snprintf(text, sizeof text, "0x%" PRIx64, value);
-    put_attribute(x, name, text);
-}
-
-/* Names of the bits that are set. */
-static void put_set(xml_out_t *x, const ompp_xml_field_t *field, uint32_t set)
-{
-    char text[512];
-    size_t n = 0;
-
-    for (unsigned i = 0; i < field->names->n && n < sizeof text; i++)
-        if (set & 1u << i)
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n ? " " : "", field->names->name(i));
-    if (n) put_attribute(x, field->name, text);
-}
-
-static void put_field(xml_out_t *x, const ompp_xml_field_t *field, const void *record)
-{
-    const void *at = (const char *)record + field->offset;
-    uint32_t u32 = 0;
-    uint64_t u64 = 0;
-    bool flag;
-    double real;
-    char number[32];
-
-    if (field->type == OMPP_XML_U64 || field->type == OMPP_XML_HEX || field->type == OMPP_XML_I64)
-        memcpy(&u64, at, sizeof u64);
-    else if (field->type != OMPP_XML_BOOL && field->type != OMPP_XML_DOUBLE && field->type != OMPP_XML_REAL)
-        memcpy(&u32, at, sizeof u32);
-    switch (field->type) {
-    case OMPP_XML_U32:
-        if (u32 || field->required) put_number(x, field->name, u32);
-        break;
-    case OMPP_XML_INDEX:
-        if (u32 != OMPP_NONE) put_number(x, field->name, u32);
-        break;
-    case OMPP_XML_U64:
-        if (u64 || field->required) put_number(x, field->name, u64);
-        break;
-    case OMPP_XML_HEX:
-        if (u64 || field->required) put_hex(x, field->name, u64);
-        break;
-    case OMPP_XML_BOOL:
-        memcpy(&flag, at, sizeof flag);
-        put_attribute(x, field->name, flag ? "true" : "false");
-        break;
-    case OMPP_XML_I64:
-        snprintf(number, sizeof number, "%" PRId64, (int64_t)u64);
-        if (u64 || field->required) put_attribute(x, field->name, number);
-        break;
-    case OMPP_XML_SET: put_set(x, field, u32); break;
-    case OMPP_XML_DOUBLE:
-    case OMPP_XML_REAL:
-        memcpy(&real, at, sizeof real);
-        if (real != 0 || field->required) put_double(x, field->name, real);
-        break;
-    case OMPP_XML_TEXT:
-        if (u32 || field->required) put_text(x, field->name, ompp_profile_text(x->profile, u32));
-        break;
-    case OMPP_XML_NAME: put_attribute(x, field->name, u32 < field->names->n ? field->names->name(u32) : "?"); break;
+    for (const ompp_field_t *f = record->fields; f->type; f++) {
+        const uint64_t value = ompp_field_get(f, data);
+        if (f->attribute && !says_nothing(f, value)) put_owned(x, f->attribute, ompp_xml_format(x->profile, f, value));
     }
 }
 
-static void open_record(xml_out_t *x, const ompp_xml_record_t *record, const void *data)
+static void open_record(xml_out_t *x, const ompp_record_t *record, const void *data)
 {
     open_element(x, record->element);
-    for (size_t i = 0; i < record->nfields; i++) put_field(x, &record->fields[i], data);
+    put_fields(x, record, data);
 }
 
-static void put_record(xml_out_t *x, const ompp_xml_record_t *record, const void *data)
+static void put_record(xml_out_t *x, const ompp_record_t *record, const void *data)
 {
     open_record(x, record, data);
     close_element(x);
 }
 
-/* A list of equal records. with_id: each says its index first, because others refer to it. */
-static void put_list(xml_out_t *x, const char *name, const ompp_xml_record_t *record, const void *data, size_t n,
-                     size_t size, bool with_id)
+/* A list of the profile. Those that others refer to say their number first. */
+static void put_list(xml_out_t *x, const char *name, const ompp_record_t *record)
 {
     open_element(x, name);
-    for (size_t i = 0; i < n; i++) {
-        const char *item = (const char *)data + i * size;
+    for (size_t i = 0; i < ompp_record_count(x->profile, record); i++) {
         open_element(x, record->element);
-        if (with_id) put_number(x, "id", i);
-        for (size_t f = 0; f < record->nfields; f++) put_field(x, &record->fields[f], item);
+        if (record->first != OMPP_RECORD_NO_ID) put_number(x, "id", i + (size_t)record->first);
+        put_fields(x, record, ompp_record_at(x->profile, record, i));
         close_element(x);
     }
     close_element(x);
@@ -170,22 +108,16 @@ static void put_builtin_metric(xml_out_t *x, unsigned index)
 {
     const ompp_metric_row_t *row = &ompp_mpi_metrics[index];
 
-    open_element(x, ompp_xml_metric.element);
+    open_element(x, ompp_record_metric.element);
     put_number(x, "set", OMPP_SET_MPI);
     put_number(x, "index", index);
-    put_text(x, "name", row->name);
-    put_attribute(x, "unit", ompp_unit_name[row->unit]);
-    for (size_t f = 0; f < ompp_xml_metric.nfields; f++) {
-        const ompp_xml_field_t *field = &ompp_xml_metric.fields[f];
-        if (field->offset == offsetof(ompp_metric_t, quality))
-            put_attribute(x, field->name, field->names->name(row->quality));
-        if (field->offset == offsetof(ompp_metric_t, reduce_threads))
-            put_attribute(x, field->name, field->names->name(row->threads));
-        if (field->offset == offsetof(ompp_metric_t, reduce_ranks))
-            put_attribute(x, field->name, field->names->name(row->ranks));
-    }
-    put_text(x, "source", row->source);
-    put_text(x, "meaning", row->meaning);
+    put_attribute(x, "name", row->name);
+    put_attribute(x, "unit", ompp_name(&ompp_names_unit, row->unit));
+    put_attribute(x, "quality", ompp_name(&ompp_names_quality, row->quality));
+    put_attribute(x, "over-threads", ompp_name(&ompp_names_reduction, row->threads));
+    put_attribute(x, "over-ranks", ompp_name(&ompp_names_reduction, row->ranks));
+    put_attribute(x, "source", row->source);
+    put_attribute(x, "meaning", row->meaning);
     close_element(x);
 }
 
@@ -193,21 +125,7 @@ static void put_metrics(xml_out_t *x)
 {
     open_element(x, "metrics");
     for (unsigned i = 0; i < OMPP_METRIC_MPI_NUM; i++) put_builtin_metric(x, i);
-    for (size_t i = 0; i < x->profile->nmetrics; i++) put_record(x, &ompp_xml_metric, &x->profile->metrics[i]);
-    close_element(x);
-}
-
-/* Objects are numbered from 1: values of object 0 are those of all data. */
-static void put_objects(xml_out_t *x)
-{
-    open_element(x, "objects");
-    for (size_t i = 0; i < x->profile->nobjects; i++) {
-        open_element(x, ompp_xml_object.element);
-        put_number(x, "id", i + 1);
-        for (size_t f = 0; f < ompp_xml_object.nfields; f++)
-            put_field(x, &ompp_xml_object.fields[f], &x->profile->objects[i]);
-        close_element(x);
-    }
+    for (size_t i = 0; i < x->profile->nmetrics; i++) put_record(x, &ompp_record_metric, &x->profile->metrics[i]);
     close_element(x);
 }
 
@@ -219,7 +137,7 @@ static void put_times(xml_out_t *x, uint32_t node, const ompp_block_t *block)
     const ompp_construct_row_t *row = &ompp_constructs[p->regions[p->nodes[node].region].construct];
     ompp_xml_times_t times = {block->location, block->values[0], (uint64_t)ompp_own_ns(p, node, block)};
 
-    open_record(x, &ompp_xml_times, &times);
+    open_record(x, &ompp_record_times, &times);
     for (unsigned s = 0; s < row->nphases; s++) {
         ompp_xml_phase_t phase = {.phase = row->phases[s]};
         bool any = false;
@@ -227,17 +145,16 @@ static void put_times(xml_out_t *x, uint32_t node, const ompp_block_t *block)
             phase.item[i] = block->values[ompp_value_index(s, i)];
             any |= phase.item[i] != 0;
         }
-        if (any) put_record(x, &ompp_xml_phase, &phase);
+        if (any) put_record(x, &ompp_record_phase, &phase);
     }
     close_element(x);
 }
 
 static void put_values(xml_out_t *x, const ompp_block_t *block)
 {
-    ompp_xml_values_t values = {block->location, block->set, block->object};
     char text[32];
 
-    open_record(x, &ompp_xml_values, &values);
+    open_record(x, &ompp_record_block, block);
     for (uint32_t i = 0; i < block->nvalues; i++) {
         snprintf(text, sizeof text, "%s%" PRIu64, i ? " " : "", block->values[i]);
         if (x->rc == 0) check(x, xmlTextWriterWriteString(x->writer, BAD_CAST text));
@@ -248,18 +165,20 @@ static void put_values(xml_out_t *x, const ompp_block_t *block)
 static void put_node(xml_out_t *x, uint32_t id)
 {
     const ompp_node_t *node = &x->profile->nodes[id];
-    ompp_xml_spread_t threads = {0, node->over_threads}, ranks = {1, node->over_ranks};
+    ompp_spread_t threads = node->over_threads, ranks = node->over_ranks;
 
-    open_element(x, ompp_xml_node.element);
+    threads.over = 0;
+    ranks.over = 1;
+    open_element(x, ompp_record_node.element);
     put_number(x, "id", id);
-    for (size_t f = 0; f < ompp_xml_node.nfields; f++) put_field(x, &ompp_xml_node.fields[f], node);
+    put_fields(x, &ompp_record_node, node);
     for (uint32_t b = 0; b < node->nblocks; b++) {
         const ompp_block_t *block = &node->blocks[b];
         if (block->set == OMPP_SET_PHASES && block->object == 0 && node->region != OMPP_NONE) put_times(x, id, block);
         else put_values(x, block);
     }
-    if (threads.spread.count) put_record(x, &ompp_xml_spread, &threads);
-    if (ranks.spread.count) put_record(x, &ompp_xml_spread, &ranks);
+    if (threads.count) put_record(x, &ompp_record_spread, &threads);
+    if (ranks.count) put_record(x, &ompp_record_spread, &ranks);
     close_element(x);
 }
 
@@ -276,7 +195,9 @@ static void put_properties(xml_out_t *x)
 
     ompp_paths_fini(&paths);
     if (rc && x->rc == 0) x->rc = rc;
-    if (rc == 0) put_list(x, "properties", &ompp_xml_property, findings, n, sizeof *findings, false);
+    if (rc == 0) open_element(x, "properties");
+    for (size_t i = 0; rc == 0 && i < n; i++) put_record(x, &ompp_record_property, &findings[i]);
+    if (rc == 0) close_element(x);
     free(findings);
 }
 
@@ -295,11 +216,11 @@ static void put_efficiencies(xml_out_t *x)
     if (rc && x->rc == 0) x->rc = rc;
     if (n) open_element(x, "efficiencies");
     for (size_t i = 0; i < n; i++) {
-        open_record(x, &ompp_xml_efficiency, &all[i]);
-        for (size_t k = 0; i == 0 && k < nlosses; k++) put_record(x, &ompp_xml_loss, &losses[k]);
+        open_record(x, &ompp_record_efficiency, &all[i]);
+        for (size_t k = 0; i == 0 && k < nlosses; k++) put_record(x, &ompp_record_loss, &losses[k]);
         for (unsigned lost = 0; i > 0 && lost < OMPP_LOST_NUM; lost++) {
             const ompp_loss_t loss = {lost, OMPP_NONE, OMPP_NONE, OMPP_NONE, all[i].lost_ns[lost], 0};
-            if (loss.lost_ns) put_record(x, &ompp_xml_loss, &loss);
+            if (loss.lost_ns) put_record(x, &ompp_record_loss, &loss);
         }
         close_element(x);
     }
@@ -313,12 +234,12 @@ static void put_efficiencies(xml_out_t *x)
 static void put_clock(xml_out_t *x, const ompp_whatif_clock_t *clock)
 {
     if (!clock->permille) return;
-    open_record(x, &ompp_xml_clock, clock);
-    for (uint32_t i = 0; i < clock->nblocks; i++) put_record(x, &ompp_xml_block, &clock->blocks[i]);
+    open_record(x, &ompp_record_whatif_clock, clock);
+    for (uint32_t i = 0; i < clock->nblocks; i++) put_record(x, &ompp_record_whatif_block, &clock->blocks[i]);
     close_element(x);
 }
 
-static void put_clocks(xml_out_t *x, const ompp_xml_record_t *record, const ompp_whatif_region_t *region)
+static void put_clocks(xml_out_t *x, const ompp_record_t *record, const ompp_whatif_region_t *region)
 {
     open_record(x, record, region);
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) put_clock(x, &region->clocks[k]);
@@ -329,15 +250,16 @@ static void put_whatif(xml_out_t *x)
 {
     const ompp_whatif_t *w = &x->profile->whatif;
 
-    open_record(x, &ompp_xml_whatif, w);
-    for (size_t i = 0; i < w->npoints; i++) put_record(x, &ompp_xml_point, &w->points[i]);
+    open_record(x, &ompp_record_whatif, w);
+    for (size_t i = 0; i < w->npoints; i++) put_record(x, &ompp_record_whatif_point, &w->points[i]);
     if (w->control.observations) {
-        open_record(x, &ompp_xml_control, &w->control);
-        for (uint32_t i = 0; i < w->control.nblocks; i++) put_record(x, &ompp_xml_block, &w->control.blocks[i]);
+        open_record(x, &ompp_record_control, &w->control);
+        for (uint32_t i = 0; i < w->control.nblocks; i++)
+            put_record(x, &ompp_record_whatif_block, &w->control.blocks[i]);
         close_element(x);
     }
-    if (w->ideal.followed_ns) put_clocks(x, &ompp_xml_ideal, &w->ideal);
-    for (size_t i = 0; i < w->nregions; i++) put_clocks(x, &ompp_xml_followed, &w->regions[i]);
+    if (w->ideal.followed_ns) put_clocks(x, &ompp_record_ideal, &w->ideal);
+    for (size_t i = 0; i < w->nregions; i++) put_clocks(x, &ompp_record_whatif_region, &w->regions[i]);
     close_element(x);
 }
 
@@ -355,7 +277,7 @@ static void put_result(xml_out_t *x, const ompp_whatif_result_t *r)
                                 .slope = r->slope,
                                 .flags = r->flags};
 
-    open_record(x, &ompp_xml_result, &result);
+    open_record(x, &ompp_record_result, &result);
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
         const ompp_gain_t *g = &r->gains[k];
         ompp_xml_gain_t gain = {g->permille,
@@ -366,7 +288,7 @@ static void put_result(xml_out_t *x, const ompp_whatif_result_t *r)
                                 g->low,
                                 g->high,
                                 g->correction};
-        if (g->permille) put_record(x, &ompp_xml_gain, &gain);
+        if (g->permille) put_record(x, &ompp_record_gain, &gain);
     }
     close_element(x);
 }
@@ -387,28 +309,25 @@ static void put_results(xml_out_t *x)
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-#define LIST(name, record, array, count, with_id) \
-    put_list(x, name, record, profile->array, profile->count, sizeof *profile->array, with_id)
-
 static void put_profile(xml_out_t *x)
 {
     const ompp_profile_t *profile = x->profile;
 
     open_element(x, "ompp-profile");
     put_number(x, "format", OMPP_REPORT_FORMAT);
-    put_record(x, &ompp_xml_run, profile);
-    LIST("settings", &ompp_xml_setting, settings, nsettings, false);
-    LIST("modules", &ompp_xml_module, modules, nmodules, true);
-    LIST("ranks", &ompp_xml_rank, ranks, nranks_kept, false);
-    LIST("locations", &ompp_xml_location, locations, nlocations, true);
-    LIST("regions", &ompp_xml_region, regions, nregions, true);
+    put_record(x, &ompp_record_profile, profile);
+    put_list(x, "settings", &ompp_record_setting);
+    put_list(x, "modules", &ompp_record_module);
+    put_list(x, "ranks", &ompp_record_rank);
+    put_list(x, "locations", &ompp_record_location);
+    put_list(x, "regions", &ompp_record_region);
     put_metrics(x);
-    if (profile->nobjects) put_objects(x);
+    if (profile->nobjects) put_list(x, "objects", &ompp_record_object);
     open_element(x, "nodes");
     for (size_t i = 0; i < profile->nnodes; i++) put_node(x, i);
     close_element(x);
-    LIST("coverage", &ompp_xml_coverage, coverage, ncoverage, false);
-    if (profile->nmessages) LIST("messages", &ompp_xml_message, messages, nmessages, false);
+    put_list(x, "coverage", &ompp_record_coverage);
+    if (profile->nmessages) put_list(x, "messages", &ompp_record_message);
     if (profile->whatif.mode != OMPP_WHATIF_OFF) put_whatif(x);
     put_properties(x);
     put_efficiencies(x);
@@ -427,8 +346,7 @@ int ompp_report_xml_write(const ompp_profile_t *profile, FILE *out)
 {
     xmlOutputBufferPtr buffer = xmlOutputBufferCreateIO(write_to_file, NULL, out, NULL);
     xml_out_t x = {.profile = profile};
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* no decimal comma */
-    locale_t saved = plain ? uselocale(plain) : (locale_t)0;
+    const ompp_plain_locale_t locale = ompp_plain_locale_begin();
 
     if (buffer) x.writer = xmlNewTextWriter(buffer);
     if (buffer && !x.writer) xmlOutputBufferClose(buffer);
@@ -442,9 +360,6 @@ int ompp_report_xml_write(const ompp_profile_t *profile, FILE *out)
     } else {
         x.rc = -OMPP_E_NOMEM;
     }
-    if (plain) {
-        uselocale(saved);
-        freelocale(plain);
-    }
+    ompp_plain_locale_end(locale);
     return x.rc ? x.rc : ferror(out) ? -OMPP_E_IO : 0;
 }

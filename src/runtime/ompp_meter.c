@@ -7,23 +7,16 @@
 #include "runtime/ompp_meters.h"
 #include "runtime/ompp_region_priv.h"
 
-static const ompp_meter_t *meters[OMPP_MAX_METERS];
+static const ompp_component_t *meters[OMPP_MAX_COMPONENTS];
 static _Atomic unsigned nmeters;
 _Atomic unsigned ompp_meters_suspended;
 
-bool ompp_meter_add(const ompp_meter_t *meter)
+void ompp_meter_add(const ompp_component_t *meter)
 {
-    bool added = false;
+    const unsigned n = atomic_load(&nmeters);
 
-    const ompp_locked_t locked = ompp_lock();
-    unsigned n = atomic_load(&nmeters);
-    if (n < OMPP_MAX_METERS) {
-        meters[n] = meter;
-        atomic_store(&nmeters, n + 1);
-        added = true;
-    }
-    ompp_unlock(locked);
-    return added;
+    meters[n] = meter;
+    atomic_store(&nmeters, n + 1);
 }
 
 /* Phases in which the thread runs the user's code. */
@@ -85,7 +78,7 @@ void ompp_meter_begin(ompp_thread_t *thread)
     thread->meter_node = 0;
     thread->meter_unreported = 0;
     thread->meter_waits = false;
-    for (unsigned i = 0; i < n; i++) thread->meter_states[i] = meters[i]->begin();
+    for (unsigned i = 0; i < n; i++) thread->meter_states[i] = meters[i]->thread_begin();
     thread->nmeters = n;
 }
 
@@ -119,7 +112,7 @@ void ompp_meter_end(ompp_thread_t *thread)
     tell(thread, (ompp_place_now_t){0, false});
     thread->nmeters = 0;
     for (unsigned i = 0; i < n; i++)
-        if (thread->meter_states[i] && meters[i]->end) meters[i]->end(thread->meter_states[i]);
+        if (thread->meter_states[i] && meters[i]->thread_end) meters[i]->thread_end(thread->meter_states[i]);
 }
 
 /* ---- Threads that live at the end -------------------------------------------------------------------------------- */

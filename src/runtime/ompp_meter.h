@@ -1,9 +1,9 @@
 /**
  * \file
- * Meters: parts that count something per thread (hardware counters, loads and stores of a data structure) and attribute
- * it to the region the thread is in. The runtime tells a meter when the thread's place in the call tree changes; what
- * is counted until then belongs to the place that is left. Values are exclusive: the inclusive ones follow by summing
- * below a node.
+ * Meters: components (ompp_component.h) that count something per thread (hardware counters, loads and stores of a data
+ * structure) and attribute it to the region the thread is in. The runtime tells a meter when the thread's place in the
+ * call tree changes; what is counted until then belongs to the place that is left. Values are exclusive: the inclusive
+ * ones follow by summing below a node.
  *
  * A place is a node and whether the thread waits there: phases of ompp_phase.def that are not the user's code. Meters
  * are told only of changes of one of the two. Programs without a meter pay one comparison per event.
@@ -13,6 +13,8 @@
 
 #include "runtime/ompp_event.h"
 
+#define OMPP_MAX_COMPONENTS 8
+
 /* Seen by the other libraries in the process. */
 #pragma GCC visibility push(default)
 
@@ -21,34 +23,6 @@ typedef struct {
     ompp_off_t node;
     bool waits;
 } ompp_place_now_t;
-
-typedef struct {
-    /**
-     * A thread comes; called on it.
-     * \return the state passed to the functions below; NULL = this thread is not metered by it.
-     */
-    void *(*begin)(void);
-    /**
-     * The thread's place changes; from and to are equal when only the counts so far are wanted.
-     * No lock, no allocation (ompp_meter_values takes what it needs from the arena).
-     */
-    void (*move)(void *state, ompp_place_now_t from, ompp_place_now_t to);
-    /** The thread is over; called on it, after a last move to the place {0}. NULL = nothing to do. */
-    void (*end)(void *state);
-    /**
-     * What it counts can be read on another thread: threads that live when measurement ends are moved, from and to
-     * equal, on the thread that ends it. ompp_meter_values() is about the moved thread meanwhile.
-     */
-    bool readable;
-} ompp_meter_t;
-
-#define OMPP_MAX_METERS 6
-
-/**
- * \brief Adds a meter for all threads that come from now on; borrowed for ever.
- * \return false when there are OMPP_MAX_METERS already.
- */
-bool ompp_meter_add(const ompp_meter_t *meter);
 
 /**
  * \brief Values of a place of the calling thread's tree, made when missing.

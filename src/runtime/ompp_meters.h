@@ -5,7 +5,11 @@
 #ifndef OMPP_METERS_H
 #define OMPP_METERS_H
 
+#include "runtime/ompp_component.h"
 #include "runtime/ompp_thread.h"
+
+/** \brief A component that follows threads; inside the process lock. There is room for all components. */
+void ompp_meter_add(const ompp_component_t *meter);
 
 /**
  * \brief The thread has come: makes its meters' states. Called on the thread, outside the process lock; tell them with

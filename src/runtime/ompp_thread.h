@@ -79,7 +79,7 @@ struct ompp_thread {
     uint32_t timed;                   /* executions of brief regions that were */
     bool follows;                     /* the call paths of outermost regions and of MPI calls are looked for */
     struct ompp_callpaths *callpaths; /* NULL = no walks are made */
-    void *meter_states[OMPP_MAX_METERS];
+    void *meter_states[OMPP_MAX_COMPONENTS];
     ompp_site_t sites[OMPP_SITES];
     ompp_path_t paths[OMPP_PATHS];
 };

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-ompp_plugin_start_t *const ompp_builtin_parts[] = {NULL};
+const ompp_component_t *const ompp_builtin_components[] = {NULL};
 
 static void nothing(void) {}
 

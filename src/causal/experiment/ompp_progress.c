@@ -67,7 +67,6 @@ static candidate_t *_Atomic leader; /* most regular candidate, NULL = none yet *
 static _Atomic uint64_t leader_visits, changes;
 static _Atomic bool named_leads;
 
-static void (*_Atomic on_visit)(ompp_time_t t);
 static _Atomic uint64_t reported;                /* largest number of visits told so far */
 static _Atomic uint64_t looked;                  /* those that have been acted on */
 static _Atomic uint64_t leader_base, named_base; /* what had been told before these took over: visits count on */
@@ -132,18 +131,10 @@ static point_t *find(const char *name, uint32_t kind)
 
 static void visit(ompp_a_whatif_point_t *record, ompp_time_t t)
 {
-    void (*call)(ompp_time_t) = atomic_load_explicit(&on_visit, memory_order_acquire);
-
     atomic_fetch_add_explicit(&record->visits, 1, memory_order_relaxed);
-    if (!call) return;
-    call(t);
+    ompp_component_visited(t);
     /* It is not to be found by who looks at counters, as if it were another one. */
     atomic_store_explicit(&looked, atomic_load_explicit(&reported, memory_order_relaxed), memory_order_relaxed);
-}
-
-void ompp_progress_on_visit(void (*visited)(ompp_time_t t))
-{
-    atomic_store_explicit(&on_visit, visited, memory_order_release);
 }
 
 /* ---- What programs call ------------------------------------------------------------------------------------------ */
@@ -264,10 +255,9 @@ uint64_t ompp_progress_visits(ompp_time_t t)
 
 void ompp_progress_look(ompp_time_t t)
 {
-    void (*call)(ompp_time_t) = atomic_load_explicit(&on_visit, memory_order_acquire);
     const uint64_t visits = ompp_progress_visits(t);
 
-    if (atomic_exchange_explicit(&looked, visits, memory_order_relaxed) != visits && call) call(t);
+    if (atomic_exchange_explicit(&looked, visits, memory_order_relaxed) != visits) ompp_component_visited(t);
 }
 
 void ompp_progress_finish(ompp_time_t t)
@@ -382,7 +372,6 @@ void ompp_progress_candidate(ompp_region_ref_t region, bool barrier, ompp_time_t
 {
     candidate_t *c;
     bool leads = false;
-    void (*call)(ompp_time_t) = atomic_load_explicit(&on_visit, memory_order_acquire);
 
     if (!region || atomic_flag_test_and_set_explicit(&candidates_busy, memory_order_acquire)) return;
     c = candidate_of(region, barrier);
@@ -396,7 +385,7 @@ void ompp_progress_candidate(ompp_region_ref_t region, bool barrier, ompp_time_t
         leads = count_visit(c);
     }
     atomic_flag_clear_explicit(&candidates_busy, memory_order_release);
-    if (leads && call && atomic_load_explicit(&npoints, memory_order_relaxed) == 0) call(t);
+    if (leads && atomic_load_explicit(&npoints, memory_order_relaxed) == 0) ompp_component_visited(t);
 }
 
 candidate_t *ompp_progress_find(ompp_region_ref_t region, bool barrier)

@@ -9,6 +9,7 @@
 #define OMPP_PROGRESS_PRIV_H
 
 #include "model/ompp_layout.h"
+#include "runtime/ompp_component.h"
 #include "runtime/ompp_event.h"
 
 /**
@@ -54,14 +55,7 @@ void ompp_progress_pass(ompp_progress_candidate_t *candidate, ompp_time_t t);
 void ompp_causal_unit(ompp_a_whatif_point_t *point, bool begins, ompp_time_t t);
 
 /**
- * \brief Has a function called on the visiting thread whenever a throughput point is visited that can tell us (not
- *        those of coz.h).
- * \note One function in the process; NULL = none.
- */
-void ompp_progress_on_visit(void (*visited)(ompp_time_t t));
-
-/**
- * \brief Calls the function of ompp_progress_on_visit() when the leading point has been visited since the last look:
+ * \brief Tells components (visited) when the leading point has been visited since the last look:
  *        for programs whose points only count (coz.h), where threads wait for one another.
  */
 void ompp_progress_look(ompp_time_t t);

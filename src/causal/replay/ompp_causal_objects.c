@@ -599,7 +599,7 @@ static __attribute__((noinline)) void wait(ompp_causal_thread_t *self, ompp_sync
     ompp_clocks_wait(&self->clocks, t);
     self->wait = (ompp_causal_wait_t){kind, object, kind == OMPP_SYNC_POSIX_BARRIER ? self->wait.generation : 0};
     if (kind == OMPP_SYNC_BARRIER) self->wait.generation = *generation_of(self, object) - 1;
-    if (ompp_causal.rule.delays) ompp_causal_race_tell(self);
+    ompp_causal_race_tell(self);
 }
 
 void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
@@ -708,7 +708,7 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
         ompp_causal_pass(self, t);
     } else {
         resume(self, kind, object, t);
-        if (ompp_causal.rule.delays) ompp_causal_race_tell(self);
+        ompp_causal_race_tell(self);
     }
     if ((kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_POSIX_BARRIER) && self->main)
         ompp_causal_left_barrier(self, self->clocks.since);

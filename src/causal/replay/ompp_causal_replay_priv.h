@@ -12,7 +12,7 @@
 #define OMPP_CAUSAL_TASKS 4096u     /* explicit tasks that are known at a time */
 #define OMPP_CAUSAL_THREAD_GROUP 1u /* as a team: that of no team, whose address this cannot be */
 
-/* ---- What it costs (ompp_causal_order.c) ------------------------------------------------------------------------- */
+/* ---- What it costs (ompp_causal_cost.c, ompp_causal_state.c) ---------------------------------------------------- */
 
 ompp_time_t ompp_causal_time_event_slow(ompp_causal_thread_t *self);
 

@@ -666,16 +666,17 @@ static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
 {
     result.much_lost = write_totals(ompp_causal_suspension(), t);
     result.oversubscribed = result.oversubscribed || is_oversubscribed();
+    if (ompp_causal.rule.delays) {
+        for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
+            write_work(i, t);
+            judge(i, t);
+        }
+        return;
+    }
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
-        if (ompp_causal_known(s) >= 0 && !ompp_causal.rule.delays) write_region(self, s, over, false, t);
-    if (!ompp_causal.rule.delays) {
-        put_others(t);
-        flag_regions(!over, t);
-    }
-    for (unsigned i = 0; ompp_causal.rule.delays && i < ompp_causal_nknown(); i++) {
-        write_work(i, t);
-        judge(i, t);
-    }
+        if (ompp_causal_known(s) >= 0) write_region(self, s, over, false, t);
+    put_others(t);
+    flag_regions(!over, t);
 }
 
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)

@@ -2,6 +2,7 @@
 #include "profile_tools.h"
 
 #include "model/ompp_merge.h"
+#include "model/ompp_record.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -210,21 +211,29 @@ __attribute__((format(printf, 2, 3))) static void line(lines_t *lines, const cha
 
 #define T(index) ompp_profile_text(p, index)
 
-static char *module_text(const ompp_profile_t *p, uint32_t i)
+static void append(char **text, char *more)
 {
-    if (i == OMPP_NONE) return text_of("-");
-    return text_of("%s", p->modules[i].id ? T(p->modules[i].id) : T(p->modules[i].path));
+    char *both = text_of("%s %s", *text, more);
+
+    free(*text);
+    free(more);
+    *text = both;
 }
 
-static char *region_text(const ompp_profile_t *p, uint32_t i)
+/* All fields; for strings and records of other lists what they are, not their indices. */
+static char *record_text(const ompp_profile_t *p, const ompp_record_t *record, const void *data)
 {
-    const ompp_region_t *r = &p->regions[i];
-    char *module = module_text(p, r->module);
-    char *text = text_of("%s %x %s:%u-%u '%s' %s %s+%" PRIx64 "-%" PRIx64 " k%" PRIu64,
-                         ompp_constructs[r->construct].full, r->flags, T(r->file), r->begin, r->end, T(r->name),
-                         T(r->function), module, r->addr, r->addr_end, r->key);
+    char *text = text_of("%s", record->element);
 
-    free(module);
+    for (const ompp_field_t *f = record->fields; f->type; f++) {
+        const uint64_t value = ompp_field_get(f, data);
+        double real;
+        memcpy(&real, &value, sizeof real);
+        if (f->type == OMPP_FIELD_TEXT) append(&text, text_of("'%s'", T(value)));
+        else if (f->of && value != OMPP_NONE) append(&text, record_text(p, f->of, ompp_record_at(p, f->of, value)));
+        else if (ompp_field_is_real(f)) append(&text, text_of("%.6g", real));
+        else append(&text, text_of("%" PRIx64, value));
+    }
     return text;
 }
 
@@ -235,34 +244,28 @@ static char *set_text(const ompp_profile_t *p, uint32_t set)
 
     for (uint32_t index = 0; index < p->nmetrics; index++)
         for (size_t i = 0; i < p->nmetrics; i++) {
-            const ompp_metric_t *m = &p->metrics[i];
-            if (m->set != set || m->index != index) continue;
-            char *more = text_of("%s, %s %s %s %u%u%u%u%u", text, T(m->name), T(m->source), T(m->meaning), m->unit,
-                                 m->quality, m->reduce_threads, m->reduce_ranks, m->use);
-            free(text);
-            text = more;
+            ompp_metric_t m = p->metrics[i];
+            if (m.set != set || m.index != index) continue;
+            m.set = 0;
+            append(&text, record_text(p, &ompp_record_metric, &m));
         }
     return text;
 }
 
-static void spread_lines(lines_t *lines, const char *path, const char *over, const ompp_spread_t *s)
+static void record_line(lines_t *lines, const ompp_profile_t *p, const ompp_record_t *record, const void *data,
+                        const char *of)
 {
-    if (!s->count) return;
-    line(
-        lines,
-        "spread over %s %s n %" PRIu64 " sum %" PRIu64 " min %" PRIu64 " %u %u max %" PRIu64 " %u %u mean %.6g m2 %.6g",
-        over, path, s->count, s->sum, s->min, s->min_rank, s->min_tid, s->max, s->max_rank, s->max_tid, s->mean, s->m2);
+    char *text = record_text(p, record, data);
+
+    line(lines, "%s %s", of, text);
+    free(text);
 }
 
 static void block_line(lines_t *lines, const ompp_profile_t *p, const char *path, const ompp_block_t *b)
 {
     char *set = set_text(p, b->set), *values = text_of("%s", "");
 
-    for (uint32_t i = 0; i < b->nvalues; i++) {
-        char *more = text_of("%s %" PRIu64, values, b->values[i]);
-        free(values);
-        values = more;
-    }
+    for (uint32_t i = 0; i < b->nvalues; i++) append(&values, text_of("%" PRIu64, b->values[i]));
     line(lines, "block %s | rank %u tid %u set %s object %s =%s", path, p->locations[b->location].rank,
          p->locations[b->location].tid, set, b->object ? T(p->objects[b->object - 1].name) : "all", values);
     free(set);
@@ -275,60 +278,22 @@ static void node_lines(lines_t *lines, const ompp_profile_t *p)
 
     for (size_t i = 0; i < p->nnodes; i++) {
         const ompp_node_t *node = &p->nodes[i];
-        char *region = i ? region_text(p, node->region) : text_of("root");
+        char *region = i ? record_text(p, &ompp_record_region, &p->regions[node->region]) : text_of("root");
         paths[i] = text_of("%s/%s", i ? paths[node->parent] : "", region);
         free(region);
         line(lines, "node %s first %" PRIu64 " on %u", paths[i], node->first_ns, node->first_rank);
-        spread_lines(lines, paths[i], "threads", &node->over_threads);
-        spread_lines(lines, paths[i], "ranks", &node->over_ranks);
+        if (node->over_threads.count) record_line(lines, p, &ompp_record_spread, &node->over_threads, paths[i]);
+        if (node->over_ranks.count) record_line(lines, p, &ompp_record_spread, &node->over_ranks, paths[i]);
         for (uint32_t k = 0; k < node->nblocks; k++) block_line(lines, p, paths[i], &node->blocks[k]);
     }
     for (size_t i = 0; i < p->nnodes; i++) free(paths[i]);
     free(paths);
 }
 
-static void run_lines(lines_t *lines, const ompp_profile_t *p)
+static void list_lines(lines_t *lines, const ompp_profile_t *p, const ompp_record_t *record)
 {
-    line(lines, "run %s %s %s %s mpi %d ranks %u slots %u", T(p->app), T(p->version), T(p->build_date), T(p->source),
-         p->mpi, p->nranks, p->nslots);
-    line(lines, "rest %u max %" PRIu64 " wall %" PRIu64 " user %" PRIu64 " system %" PRIu64 " first %u", p->nrest,
-         p->rest_duration_max_ns, p->rest_wall_threads_ns, p->rest_user_ns, p->rest_system_ns, p->rest_first_rank);
-    for (size_t i = 0; i < p->nranks_kept; i++) {
-        const ompp_rank_t *r = &p->ranks[i];
-        line(lines, "rank %u pid %u threads %u end %u %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, r->rank,
-             r->pid, r->nthreads, r->end, T(r->host), T(r->clock), r->begin_epoch_ns, r->duration_ns, r->user_ns,
-             r->system_ns);
-    }
-    for (size_t i = 0; i < p->nlocations; i++)
-        line(lines, "location %u %u kind %u %" PRIu64 "-%" PRIu64, p->locations[i].rank, p->locations[i].tid,
-             p->locations[i].kind, p->locations[i].begin_ns, p->locations[i].end_ns);
-    for (size_t i = 0; i < p->ncoverage; i++)
-        line(lines, "coverage %u %s %s %" PRIu64 " ranks %u", p->coverage[i].kind, T(p->coverage[i].subject),
-             T(p->coverage[i].reason), p->coverage[i].count, p->coverage[i].nranks);
-    for (size_t i = 0; i < p->nsettings; i++)
-        line(lines, "setting %zu %s=%s", i, T(p->settings[i].name), T(p->settings[i].value));
-}
-
-static void definition_lines(lines_t *lines, const ompp_profile_t *p)
-{
-    for (size_t i = 0; i < p->nmodules; i++)
-        line(lines, "module %s %s %" PRIx64, T(p->modules[i].path), T(p->modules[i].id), p->modules[i].base);
-    for (size_t i = 0; i < p->nregions; i++) {
-        char *text = region_text(p, i);
-        line(lines, "region %s number %u", text, p->regions[i].number);
-        free(text);
-    }
-    for (size_t i = 0; i < p->nobjects; i++) {
-        const ompp_object_t *o = &p->objects[i];
-        line(lines, "object %s %" PRIx64 " %" PRIu64 " offsets %" PRIu64 " %" PRIu64 " ranges %u rank %u", T(o->name),
-             o->address, o->size, o->start_offset, o->end_offset, o->nranges, o->rank);
-    }
-    for (size_t i = 0; i < p->nmetrics; i++) {
-        if (p->metrics[i].index != 0) continue;
-        char *text = set_text(p, p->metrics[i].set);
-        line(lines, "set %s", text);
-        free(text);
-    }
+    for (size_t i = 0; i < ompp_record_count(p, record); i++)
+        record_line(lines, p, record, ompp_record_at(p, record, i), "");
 }
 
 static int compare_lines(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
@@ -338,8 +303,15 @@ char *tools_canonical(const ompp_profile_t *p)
     lines_t lines = {0};
     size_t length = 0;
 
-    run_lines(&lines, p);
-    definition_lines(&lines, p);
+    record_line(&lines, p, &ompp_record_profile, p, "");
+    for (size_t i = 0; i < OMPP_RECORD_LISTS; i++)
+        if (ompp_record_lists[i] != &ompp_record_metric) list_lines(&lines, p, ompp_record_lists[i]);
+    for (size_t i = 0; i < p->nmetrics; i++) {
+        if (p->metrics[i].index != 0) continue;
+        char *text = set_text(p, p->metrics[i].set);
+        line(&lines, "set %s", text);
+        free(text);
+    }
     node_lines(&lines, p);
     qsort(lines.lines, lines.n, sizeof *lines.lines, compare_lines);
     for (size_t i = 0; i < lines.n; i++) length += strlen(lines.lines[i]) + 1;

@@ -5,6 +5,7 @@
 #include "base/ompp_error.h"
 #include "model/ompp_merge.h"
 #include "model/ompp_pack.h"
+#include "model/ompp_record.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -222,6 +223,28 @@ static void hostile_count(void **state)
     free(data);
 }
 
+/* Each member of a record has a row in ompp_record.def: between the rows there is only padding. */
+static void assert_complete(const ompp_record_t *record)
+{
+    char *covered = calloc(1, record->bytes);
+
+    for (const ompp_field_t *f = record->fields; f->type; f++) memset(covered + f->offset, 1, f->bytes);
+    for (size_t i = 0, gap; i < record->bytes; i += gap + 1) {
+        for (gap = 0; i + gap < record->bytes && !covered[i + gap];) gap++;
+        if (gap >= 8 || (gap && (i + gap) % 8))
+            fail_msg("<%s>: bytes %zu to %zu are no field", record->element, i, i + gap);
+    }
+    free(covered);
+}
+
+static void no_member_forgotten(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OMPP_RECORD_LISTS; i++) assert_complete(ompp_record_lists[i]);
+    assert_complete(&ompp_record_spread);
+    assert_complete(&ompp_record_whatif_block);
+}
+
 static void files(void **state)
 {
     char dir[] = "test_pack.XXXXXX", path[64];
@@ -262,7 +285,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trip),         cmocka_unit_test(truncated), cmocka_unit_test(flipped_bits),
         cmocka_unit_test(flipped_and_sealed), cmocka_unit_test(rubbish),   cmocka_unit_test(other_version),
-        cmocka_unit_test(hostile_count),      cmocka_unit_test(files),
+        cmocka_unit_test(hostile_count),      cmocka_unit_test(files),     cmocka_unit_test(no_member_forgotten),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
