@@ -214,20 +214,21 @@ void ompp_heap_again(const void *block, size_t size, uint32_t object)
     ompp_data_done();
 }
 
-static uint32_t path_object(ompp_whose_thread_t *t, uintptr_t code, uintptr_t sp)
+__attribute__((noinline)) static uint32_t path_object(ompp_whose_thread_t *t, uintptr_t code, uintptr_t sp)
 {
     const unsigned slot = (unsigned)(ompp_hash_mix(code ^ sp << 20) % OMPP_WHOSE_MEMOS);
     uint32_t object = 0;
 
     if (t->walking) return 0;
     t->walking = true;
-    if (t->memos[slot].code != code || t->memos[slot].sp != sp || !t->memos[slot].object) t->memos[slot].walk.n = 0;
-    const size_t n = ompp_unwind_here(&t->unwind, &t->memos[slot].walk, t->frames, OMPP_WHOSE_FRAMES);
-    if (n == OMPP_UNWIND_SAME) {
+    if (ompp_unwind_same(&t->memos[slot].walk) && t->memos[slot].code == code && t->memos[slot].sp == sp)
         object = t->memos[slot].object;
-    } else if (ompp_data_try()) {
-        if (is_ready()) object = object_of(t->frames, n);
-        ompp_data_done();
+    if (!object) {
+        const size_t n = ompp_unwind_here(&t->unwind, &t->memos[slot].walk, t->frames, OMPP_WHOSE_FRAMES);
+        if (ompp_data_try()) {
+            if (is_ready()) object = object_of(t->frames, n);
+            ompp_data_done();
+        }
         t->memos[slot].object = object;
         t->memos[slot].code = code;
         t->memos[slot].sp = sp;

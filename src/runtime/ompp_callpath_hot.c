@@ -92,60 +92,52 @@ static ompp_off_t insert(ompp_thread_t *thread, ompp_off_t node, part_t part, om
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
 
-static __attribute__((noinline)) void walked(ompp_thread_t *thread, ompp_callpath_memo_t *memo, size_t n)
+static ompp_off_t answer(ompp_callpaths_t *paths, const ompp_callpath_memo_t *memo)
 {
-    ompp_callpaths_t *paths = thread->callpaths;
-    const ompp_time_t t = ompp_clock_now();
-    size_t first = 0;
-
-    while (first < n && ompp_unwind_owner(paths->frames[first].address) == OMPP_OWNER_OPENMP) first++;
-    memo->node = insert(thread, thread->top->node, cut(thread, first, n), t);
-    memo->caller = first < n ? paths->frames[first].cfa : 0;
-    /* the walk before it took about as long */
-    ompp_callpath_spent_slow(thread, 2 * (ompp_clock_now() - t));
-}
-
-#define CALLS 4096u /* of which one is timed */
-
-static inline size_t find(ompp_callpaths_t *paths, ompp_callpath_memo_t *memo)
-{
-    return ompp_unwind_here(&paths->unwind, &memo->walk, paths->frames, OMPP_CALLPATH_FRAMES);
-}
-
-ompp_off_t ompp_callpath_here(ompp_thread_t *thread, const void *key)
-{
-    ompp_callpaths_t *paths = thread->callpaths;
-    ompp_callpath_memo_t *memo = &paths->memos[(uint32_t)((uintptr_t)key * OMPP_HASH_STEP >> 32) % OMPP_CALLPATH_MEMOS];
-    const uint64_t place = ompp_top(thread)->place;
-
-    if (memo->key != key || memo->place != place) {
-        memo->key = key;
-        memo->place = place;
-        memo->walk.n = 0;
-    }
-    const size_t n = find(paths, memo);
-
-    if (__builtin_expect(n != OMPP_UNWIND_SAME, 0)) walked(thread, memo, n);
-    else if (__builtin_expect(++paths->calls % CALLS == 0, 0)) {
-        const ompp_time_t t = ompp_clock_now();
-        find(paths, memo);
-        ompp_callpath_spent_slow(thread, CALLS * (ompp_clock_now() - t));
-    }
     paths->caller = memo->caller;
     return memo->node;
 }
 
-ompp_a_frame_t *ompp_callpath_push(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)
+static __attribute__((noinline)) ompp_off_t walk_slow(ompp_thread_t *thread, ompp_callpath_memo_t *memo,
+                                                      const void *key, ompp_time_t *t)
+{
+    ompp_callpaths_t *paths = thread->callpaths;
+    const ompp_time_t before = ompp_clock_now();
+    const size_t n = ompp_unwind_here(&paths->unwind, &memo->walk, paths->frames, OMPP_CALLPATH_FRAMES);
+    size_t first = 0;
+
+    while (first < n && ompp_unwind_owner(paths->frames[first].address) == OMPP_OWNER_OPENMP) first++;
+    memo->key = key;
+    memo->place = ompp_top(thread)->place;
+    memo->node = insert(thread, ompp_top(thread)->node, cut(thread, first, n), before);
+    memo->caller = first < n ? paths->frames[first].cfa : 0;
+    const uint64_t took = ompp_clock_now() - before;
+    ompp_callpath_spent_slow(thread, took);
+    /* As in ompp_push_slow(): the stamp may be older than the thread's time in this row. */
+    if (t) *t = (*t < thread->since ? thread->since : *t) + took;
+    return answer(paths, memo);
+}
+
+#define CALLS 4096u /* of which one is timed */
+
+static __attribute__((noinline)) ompp_off_t timed_slow(ompp_thread_t *thread, ompp_callpath_memo_t *memo)
 {
     const ompp_time_t before = ompp_clock_now();
-    const ompp_off_t parent = ompp_callpath_here(thread, (const void *)(uintptr_t)region);
 
-    /* As in ompp_push_slow(): the stamp may be older than the thread's time in this row. */
-    if (t < thread->since) t = thread->since;
-    /* What the walk takes is not the region's time. */
-    ompp_a_frame_t *frame = ompp_push_below(thread, parent, region, t + (ompp_clock_now() - before));
-    if (frame && !frame->caller) frame->caller = thread->callpaths->caller;
-    return frame;
+    if (ompp_unwind_same_words(&memo->walk)) ompp_callpath_spent_slow(thread, CALLS * (ompp_clock_now() - before));
+    return answer(thread->callpaths, memo);
+}
+
+ompp_off_t ompp_callpath_here(ompp_thread_t *thread, const void *key, ompp_time_t *t)
+{
+    ompp_callpaths_t *paths = thread->callpaths;
+    ompp_callpath_memo_t *memo = &paths->memos[(uint32_t)(uintptr_t)key * 0x9e3779b1u >> 29];
+
+    if (__builtin_expect(!ompp_unwind_same(&memo->walk) || memo->key != key || memo->place != ompp_top(thread)->place,
+                         0))
+        return walk_slow(thread, memo, key, t);
+    if (__builtin_expect(++paths->calls % CALLS == 0, 0)) return timed_slow(thread, memo);
+    return answer(paths, memo);
 }
 
 /* ---- Samples ----------------------------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@
 typedef struct {
     const void *key; /* address of the call, or the region */
     uint64_t place;  /* ompp_a_frame_t of the frame that it lay below */
-    ompp_off_t node;
+    ompp_off_t node; /* the innermost function of the path */
     uint64_t caller; /* stack pointer of the caller at its call */
     ompp_unwind_memo_t walk;
 } ompp_callpath_memo_t;
@@ -43,10 +43,11 @@ void ompp_callpath_thread_begins(ompp_thread_t *thread);
 /**
  * \brief The node that an event of the program hangs below: the innermost function that led to it, below the top frame,
  *        which is settled.
- * \param[in] key  what tells the place of the event from others.
+ * \param[in] key    what tells the place of the event from others.
+ * \param[in,out] t  the event's time: what a walk takes is added, which is not the region's. NULL = it is read later.
  * \return the top frame's node when there is no room. callpaths->caller: the caller's stack pointer, 0 = not known.
  */
-ompp_off_t ompp_callpath_here(ompp_thread_t *thread, const void *key);
+ompp_off_t ompp_callpath_here(ompp_thread_t *thread, const void *key, ompp_time_t *t);
 
 static inline uint32_t ompp_callpath_hash(ompp_off_t parent, uint64_t code)
 {
@@ -65,18 +66,17 @@ ompp_off_t ompp_callpath_child_slow(ompp_thread_t *thread, ompp_off_t parent, ui
 /** \brief Node of (parent, code), made when missing. \return parent when there is no room. */
 ompp_off_t ompp_callpath_child(ompp_thread_t *thread, ompp_off_t parent, uint64_t code, ompp_time_t t);
 
-/** \brief Enters an outermost region, whose path is looked for. \return the frame, or NULL when it was skipped. */
-ompp_a_frame_t *ompp_callpath_push(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t);
-
 /** \brief As ompp_push(); of an outermost region with its call path. */
 static inline ompp_a_frame_t *ompp_push_region(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)
 {
-    if (__builtin_expect(thread->follows, 0)) {
-        const ompp_a_frame_t *top = ompp_settled_top(thread, t);
-        if (top->flags & OMPP_FRAME_F_BASE && !thread->stack->explicit_task)
-            return ompp_callpath_push(thread, region, t);
-    }
-    return ompp_push(thread, region, t);
+    const ompp_a_frame_t *top = ompp_settled_top(thread, t);
+
+    if (!thread->follows || !(top->flags & OMPP_FRAME_F_BASE) || thread->stack->explicit_task)
+        return ompp_push_below(thread, top->node, region, t);
+    const ompp_off_t parent = ompp_callpath_here(thread, (const void *)(uintptr_t)region, &t);
+    ompp_a_frame_t *frame = ompp_push_below(thread, parent, region, t);
+    if (frame && !frame->caller) frame->caller = thread->callpaths->caller;
+    return frame;
 }
 
 #endif

@@ -176,7 +176,7 @@ static __attribute__((noinline)) ompp_region_ref_t call_slow(const void *code, c
 
     if (!region || !ompp_guard_enter(thread)) return 0;
     ompp_off_t parent = ompp_settled_top(thread, ompp_clock_now())->node;
-    if (thread->follows && !thread->skipped) parent = ompp_callpath_here(thread, code);
+    if (thread->follows && !thread->skipped) parent = ompp_callpath_here(thread, code, NULL);
     ompp_a_frame_t *frame = ompp_push_below(thread, parent, region, ompp_clock_now());
     if (frame && !(frame->flags & OMPP_FRAME_F_RECURSIVE)) {
         if (thread->follows) frame->caller = thread->callpaths->caller;
@@ -218,7 +218,7 @@ static __attribute__((noinline)) ompp_region_ref_t call_noted(const void *code, 
     ompp_region_ref_t region = 0;
 
     if (is_noted(thread) && is_on() && ompp_guard_enter(thread)) {
-        const ompp_off_t parent = thread->follows ? ompp_callpath_here(thread, code) : ompp_top(thread)->node;
+        const ompp_off_t parent = thread->follows ? ompp_callpath_here(thread, code, NULL) : ompp_top(thread)->node;
         region = call_plain(thread, code, name, parent, true);
         if (region && thread->follows) ompp_top(thread)->caller = thread->callpaths->caller;
     }

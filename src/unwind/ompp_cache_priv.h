@@ -26,7 +26,7 @@ extern _Atomic(ompp_cache_entry_t *) ompp_cache_entries;
 
 static inline uint64_t ompp_cache_key(uint64_t rip, bool is_exact)
 {
-    return (rip << 1 | is_exact) ^ (uint64_t)ompp_image_generation() << 49;
+    return (rip << 1 | is_exact) ^ (uint64_t)atomic_load_explicit(&ompp_unwind_generation, memory_order_relaxed) << 49;
 }
 
 static inline uint64_t ompp_cache_mixed(uint64_t key, uint64_t recipe, uint64_t start, uint64_t target)

@@ -270,7 +270,8 @@ static ompp_unwind_verdict_t reaches_slow(uintptr_t caller, uintptr_t target, ui
 
 ompp_unwind_verdict_t ompp_code_reaches(uintptr_t caller, uintptr_t target, uintptr_t start)
 {
-    const uint64_t hash = ompp_hash_join(ompp_hash_join(ompp_image_generation(), caller), start);
+    const uint64_t hash = ompp_hash_join(
+        ompp_hash_join(atomic_load_explicit(&ompp_unwind_generation, memory_order_relaxed), caller), start);
     _Atomic uint64_t *pair = &pairs[ompp_hash_place(hash, PAIRS_BITS)];
     const uint64_t known = atomic_load_explicit(pair, memory_order_relaxed);
 

@@ -77,11 +77,9 @@ bool ompp_walk_read_slow(ompp_walk_t *walk, uintptr_t at, uint64_t *value)
 /* ---- The table of our own ---------------------------------------------------------------------------------------- */
 
 ompp_image_table_t ompp_image_tables[2];
-_Atomic unsigned ompp_image_version, ompp_image_generations;
+_Atomic unsigned ompp_image_version, ompp_unwind_generation;
 ompp_image_owned_t ompp_image_owned[OMPP_IMAGE_OWNED];
 _Atomic unsigned ompp_image_nowned;
-
-unsigned ompp_image_generation(void) { return atomic_load_explicit(&ompp_image_generations, memory_order_relaxed); }
 
 ompp_owner_t ompp_unwind_owner(uintptr_t address)
 {

@@ -26,7 +26,6 @@ typedef struct {
 /** The one in use is [ompp_image_version & 1]. */
 extern ompp_image_table_t ompp_image_tables[2];
 extern _Atomic unsigned ompp_image_version;
-extern _Atomic unsigned ompp_image_generations;
 
 /** Files whose owner is not the program; [ompp_image_nowned], in the order in which they were found. */
 typedef struct {

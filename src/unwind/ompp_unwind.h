@@ -16,6 +16,7 @@
 
 #include "image/ompp_known.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,22 +61,23 @@ typedef struct {
 } ompp_unwind_thread_t;
 
 #define OMPP_UNWIND_WORDS 120u
-/** What ompp_unwind_here() returns instead of a number of frames. */
-#define OMPP_UNWIND_SAME SIZE_MAX
+
+typedef struct {
+    uintptr_t at;
+    uint64_t value;
+} ompp_unwind_word_t;
 
 /**
- * What a walk of a thread has depended on: registers at its start, and words of the stack. Where all are as they were,
- * so is the path. Owned by the caller, all 0 at first.
+ * What a walk of a thread has depended on: registers where ompp_unwind_same() was asked, and words of the stack above.
+ * Where all are as they were, so is the path. Owned by the caller, all 0 at first.
  */
 typedef struct {
-    uintptr_t rsp, rbp;
+    uintptr_t rsp, rbp;  /* rsp 0 = nothing is kept */
     unsigned generation; /* of loaded files */
-    bool needs_rbp;      /* rbp, as it was at the start, was used */
-    uint8_t n;           /* words; 0 = nothing is kept */
-    struct {
-        uintptr_t at;
-        uint64_t value;
-    } words[OMPP_UNWIND_WORDS]; /* in the order in which they were read: each says where the next ones are */
+    bool needs_rbp;      /* rbp, as it was there, was used */
+    uint8_t n;
+    ompp_unwind_word_t words[OMPP_UNWIND_WORDS]; /* in the order in which they were read: each says where the next ones
+                                                    are */
 } ompp_unwind_memo_t;
 
 /**
@@ -118,11 +120,10 @@ size_t ompp_unwind_context(ompp_unwind_thread_t *thread, const void *context, om
 
 /**
  * \brief Who called ompp: the path of the calling thread, without the innermost frames that are in libraries of ompp.
- * \param[in,out] memo  of an earlier call from the same place of ompp, or all 0; becomes that of this call. NULL =
- *                      none.
+ * \param[in,out] memo  ompp_unwind_same() was just asked, by the caller or by who called it; becomes that of this walk.
+ *                      NULL = none.
  * \param[out] frames   shape [room], innermost first: frames[0] is the return address into the program.
  * \return frames written; 0 when there are none but ours.
- * \return OMPP_UNWIND_SAME  the path is that of the memo, root included; frames are not written. 2 ns per frame.
  * \note Async-signal-safe.
  */
 OMPP_UNWIND_SEEN size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_memo_t *memo,
@@ -152,6 +153,40 @@ bool ompp_unwind_procedure(uintptr_t address, uintptr_t *low, uintptr_t *high);
  * \return 0: not known. Async-signal-safe.
  */
 OMPP_UNWIND_SEEN uintptr_t ompp_unwind_entry(uintptr_t address);
+
+/** Counts up when files are unloaded. */
+extern OMPP_UNWIND_SEEN _Atomic unsigned ompp_unwind_generation;
+
+/** \return whether the words of the stack are as they were: the last part of ompp_unwind_same(). */
+static inline bool ompp_unwind_same_words(const ompp_unwind_memo_t *memo)
+{
+    for (const ompp_unwind_word_t *w = memo->words, *end = w + memo->n; w < end; w++)
+        if (*(const uint64_t *)w->at != w->value) return false;
+    return true;
+}
+
+/**
+ * \return whether the path of the calling thread is still that of the memo, root included. 2 ns per frame. Where the
+ *         stack pointer is the same at the same instruction, the frame is the one it was, and so is each that the kept
+ *         return addresses lead to. Hence all calls with one memo are made from one place of ompp.
+ * \note Async-signal-safe.
+ */
+static inline __attribute__((always_inline)) bool ompp_unwind_same(ompp_unwind_memo_t *memo)
+{
+    uintptr_t rsp = 0;
+    bool same_rbp = true;
+
+#if defined(__x86_64__)
+    __asm__ volatile("movq %%rsp, %0" : "=r"(rsp));
+    __asm__ volatile("cmpq %%rbp, %1" : "=@cce"(same_rbp) : "m"(memo->rbp));
+#endif
+    if (__builtin_expect(memo->rsp == rsp && (same_rbp || !memo->needs_rbp), 1) &&
+        memo->generation == atomic_load_explicit(&ompp_unwind_generation, memory_order_relaxed) &&
+        ompp_unwind_same_words(memo))
+        return true;
+    memo->rsp = rsp;
+    return false;
+}
 
 /** \return name of a reason in one word, and its meaning; static. */
 const char *ompp_unwind_end_name(ompp_unwind_end_t end);

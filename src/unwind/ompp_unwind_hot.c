@@ -195,10 +195,12 @@ first:
 
 /* ---- What a walk depends on -------------------------------------------------------------------------------------- */
 
+/* What lies below has come after ompp_unwind_same(), whose caller's frame is where it was if the stack pointer is. */
 static void keep(path_t *path, uintptr_t at, uint64_t value)
 {
     ompp_unwind_memo_t *memo = path->memo;
 
+    if (at < memo->rsp) return;
     if (memo->n == OMPP_UNWIND_WORDS) {
         memo->n = 0;
         path->memo = NULL;
@@ -222,8 +224,8 @@ static void keep_step(path_t *path, ompp_recipe_t recipe, uint64_t rsp, uint64_t
         return;
     }
     if (uses_rbp(recipe) && !path->rbp_kept) {
-        if (path->rbp_at) keep(path, path->rbp_at, rbp);
-        else path->memo->needs_rbp = true;
+        if (path->rbp_at >= path->memo->rsp) keep(path, path->rbp_at, rbp);
+        else path->memo->needs_rbp = true, path->memo->rbp = rbp;
         path->rbp_kept = true;
     }
     if (path->memo && recipe.kind == OMPP_RECIPE_AT_RSP)
@@ -237,16 +239,6 @@ static void keep_step(path_t *path, ompp_recipe_t recipe, uint64_t rsp, uint64_t
                     : recipe.rbp_rule == OMPP_RBP_AT_RBP ? rbp
                                                          : rsp) +
                    8 * (uint64_t)(int64_t)recipe.rbp;
-}
-
-static inline bool is_same(const ompp_unwind_memo_t *memo, uint64_t rsp, uint64_t rbp)
-{
-    if (!memo->n || memo->rsp != rsp || (memo->needs_rbp && memo->rbp != rbp) ||
-        memo->generation != ompp_image_generation())
-        return false;
-    for (unsigned i = 0; i < memo->n; i++)
-        if (*(const uint64_t *)memo->words[i].at != memo->words[i].value) return false;
-    return true;
 }
 
 /* None was found with the registers that are followed always; all others may lead to one. */
@@ -366,34 +358,10 @@ size_t ompp_unwind_from(ompp_unwind_thread_t *thread, uintptr_t code, uintptr_t 
     return walk_stack(thread, &path, false, frames, room);
 }
 
-/* reg: as ompp_unwind_here() was called with. */
-static __attribute__((noinline)) size_t walk_from(ompp_unwind_thread_t *thread, const uint64_t *reg,
-                                                  ompp_unwind_memo_t *memo, ompp_unwind_frame_t *frames, size_t room)
-{
-    path_t path;
-
-    memcpy(path.walk.reg, reg, sizeof path.walk.reg);
-    path.walk.known = OMPP_CALLEE_SAVED | 1u << OMPP_RIP;
-    path.walk.is_exact = true;
-    path.walk.recipes = path.walk.inferred = 0;
-    path.has_stack = false;
-    path.memo = memo;
-    if (memo) {
-        memo->n = 0;
-        memo->needs_rbp = false;
-        memo->rsp = reg[OMPP_RSP];
-        memo->rbp = reg[OMPP_RBP];
-        memo->generation = ompp_image_generation();
-    }
-    const size_t n = walk_stack(thread, &path, true, frames, room);
-    if (memo && thread->end != OMPP_UNWIND_ROOT) memo->n = 0;
-    return n;
-}
-
 size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_memo_t *memo, ompp_unwind_frame_t *frames,
                         size_t room)
 {
-    uint64_t reg[OMPP_REGISTERS];
+    path_t path;
 
     /* What this function itself was called with: the walk begins in it. */
     __asm__ volatile("leaq 0f(%%rip), %%rax\n\t"
@@ -407,10 +375,21 @@ size_t ompp_unwind_here(ompp_unwind_thread_t *thread, ompp_unwind_memo_t *memo, 
                      "movq %%r15, 120(%0)\n"
                      "0:"
                      :
-                     : "r"(reg)
+                     : "r"(path.walk.reg)
                      : "rax", "memory");
-    if (memo && is_same(memo, reg[OMPP_RSP], reg[OMPP_RBP])) return OMPP_UNWIND_SAME;
-    return walk_from(thread, reg, memo, frames, room);
+    path.walk.known = OMPP_CALLEE_SAVED | 1u << OMPP_RIP;
+    path.walk.is_exact = true;
+    path.walk.recipes = path.walk.inferred = 0;
+    path.has_stack = false;
+    path.memo = memo;
+    if (memo) {
+        memo->n = 0;
+        memo->needs_rbp = false;
+        memo->generation = atomic_load_explicit(&ompp_unwind_generation, memory_order_relaxed);
+    }
+    const size_t n = walk_stack(thread, &path, true, frames, room);
+    if (memo && (!memo->n || thread->end != OMPP_UNWIND_ROOT)) memo->rsp = 0;
+    return n;
 }
 #else /* no other processor yet */
 

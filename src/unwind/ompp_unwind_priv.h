@@ -128,9 +128,6 @@ static inline uintptr_t ompp_image_map_end(const ompp_image_map_t *image, uintpt
 /** Registers as ucontext_t numbers them. */
 extern const uint8_t ompp_greg[OMPP_REGISTERS];
 
-/** Counts up when files are unloaded. */
-unsigned ompp_image_generation(void);
-
 /* ---- .eh_frame --------------------------------------------------------------------------------------------------- */
 
 typedef enum {

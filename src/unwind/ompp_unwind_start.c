@@ -144,7 +144,7 @@ static void refresh(void *unused)
     dl_iterate_phdr(visit, &v);
     if (v.is_checked) {
         atomic_store_explicit(&ompp_image_version, version + 1, memory_order_release);
-        if (v.subs != seen_subs) atomic_fetch_add_explicit(&ompp_image_generations, 1, memory_order_release);
+        if (v.subs != seen_subs) atomic_fetch_add_explicit(&ompp_unwind_generation, 1, memory_order_release);
         seen_adds = v.adds;
         seen_subs = v.subs;
         prepare(v.table);

@@ -231,13 +231,10 @@ static unsigned draw(unsigned n)
 
 static __attribute__((noinline)) void leaf(void)
 {
-    const size_t n = ompp_unwind_here(&thread, &memo, frames, 256);
+    const bool same = ompp_unwind_same(&memo);
 
-    if (n != OMPP_UNWIND_SAME) {
-        nkept = n;
-        memcpy(kept, frames, n * sizeof kept[0]);
-    }
-    nsame += n == OMPP_UNWIND_SAME;
+    nsame += same;
+    if (!same) nkept = ompp_unwind_here(&thread, &memo, kept, 256);
     assert_int_equal(ompp_unwind_here(&thread, NULL, frames, 256), nkept);
     for (size_t i = 2; i < nkept; i++) { /* but those in ompp_unwind_here() and the leaf */
         assert_int_equal(frames[i].address, kept[i].address);
