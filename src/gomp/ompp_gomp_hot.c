@@ -66,7 +66,6 @@ static void leave_last_team(ompp_time_t t)
     if (!self.left) return;
     self.left = false;
     ompp_event_member_barrier(false, t);
-    ompp_event_member_end(t);
 }
 
 /* \return the thread's number in the team. */

@@ -177,18 +177,26 @@ static __attribute__((noinline)) bool is_nested_slow(void)
  */
 static inline bool is_told_by_next_begin(void) { return self.nforks == 0 && !ompp_sync_follower(); }
 
-static __attribute__((noinline)) void implicit_task_begins(ompp_team_t *team, unsigned index, bool initial)
+static __attribute__((noinline)) void begins_slow(ompp_team_t *team, unsigned index)
 {
     const ompp_time_t t = ompp_event_now();
-    /* The initial task of a thread needs no frame, it is the root; that of a team of a league has the league's data. */
-    const bool own = is_own_team(team) || (initial && !team);
-
-    self.left = false;
-    self.league_begins = initial && team;
-    self.own_teams = self.own_teams << 1 | own;
-    if (own) return;
     const bool nested = index > 0 && self.role != ROLE_OUTERMOST && is_nested_slow();
+
     ompp_event_member_begin(team, index, nested, t);
+}
+
+/* Without a call but the last one. */
+static inline void implicit_task_begins(ompp_team_t *team, unsigned index, bool initial)
+{
+    /* The initial task of a thread needs no frame, it is the root; that of a team of a league has the league's data. */
+    const bool own = is_own_team(team) || (__builtin_expect(initial, 0) && !team);
+
+    self.left = self.league_begins = false;
+    self.own_teams <<= 1;
+    if (__builtin_expect(initial, 0)) self.league_begins = team != NULL;
+    if (own) self.own_teams |= 1;
+    else if ((index > 0 && self.role != ROLE_OUTERMOST) || !ompp_clock.use_tsc) begins_slow(team, index);
+    else ompp_event_member_begin(team, index, false, ompp_clock_tsc());
 }
 
 static __attribute__((noinline)) void member_ends(void)

@@ -11,6 +11,7 @@
 static __thread struct {
     ompp_pomp2_tasks_t *tasks; /* block of the innermost running task */
     unsigned ntasks;           /* used in that block */
+    bool left;                 /* the barrier at a team's end, and with it the team */
 } self __attribute__((tls_model("initial-exec")));
 
 static ompp_pomp2_region_t nothing = {.construct = OMPP_CONSTRUCT_NUM};
@@ -305,7 +306,8 @@ OMPP_EXPORT void POMP2_Implicit_barrier_enter(POMP2_Region_handle *handle, POMP2
 OMPP_EXPORT void POMP2_Implicit_barrier_exit(POMP2_Region_handle *handle, POMP2_Task_handle old_task)
 {
     (void)old_task;
-    if (known(handle)->forks) ompp_event_member_barrier(false, ompp_event_now());
+    self.left = known(handle)->forks;
+    if (self.left) ompp_event_member_barrier(false, ompp_event_now());
     else go_on();
 }
 
@@ -340,7 +342,8 @@ OMPP_EXPORT void ompp_pomp2_member_begin(POMP2_Region_handle *handle, POMP2_Task
 OMPP_EXPORT void POMP2_Parallel_end(POMP2_Region_handle *handle)
 {
     (void)handle;
-    ompp_event_member_end(ompp_event_now());
+    if (!self.left) ompp_event_member_end(ompp_event_now());
+    self.left = false;
 }
 
 OMPP_EXPORT void ompp_pomp2_join(POMP2_Task_handle team) { ompp_event_join(team_of(team), ompp_event_now()); }

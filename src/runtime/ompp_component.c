@@ -28,7 +28,8 @@ bool ompp_component_start(const ompp_component_t *component, char *why, size_t n
     }
     ompp_unlock(locked);
     if (i == OMPP_MAX_COMPONENTS) snprintf(why, n, "there are %u components already", i);
-    else if (component->waits) __atomic_store_n(&ompp_sync_subscriber, component->waits(), __ATOMIC_RELEASE);
+    else if (component->waits && component->thread_begin)
+        __atomic_store_n(&ompp_sync_subscriber, component->waits(), __ATOMIC_RELEASE);
     return i < OMPP_MAX_COMPONENTS;
 }
 

@@ -56,7 +56,8 @@ typedef struct {
     void (*put)(uint32_t object, uintptr_t begin, uintptr_t end);
     /** A progress point has been visited on this thread. */
     void (*visited)(ompp_time_t t);
-    /** \return who follows waits; NULL = it does not in this run. At most one component does. */
+    /** \return who follows waits; NULL = it does not in this run. At most one component does. It has thread_begin, too:
+     *          events look there whether somebody wants to be told. */
     const ompp_sync_subscriber_t *(*waits)(void);
 
     /** Measurement is about to end, threads still run: what is left to say for Coverage; perhaps called again. */

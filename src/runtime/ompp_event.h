@@ -257,8 +257,8 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t);
 void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t);
 
 /**
- * \brief The member reaches (begin) or leaves the implicit barrier at the region's end. A worker's leaving is clamped
- *        to the moment the forking thread left it.
+ * \brief The member reaches (begin) or leaves the implicit barrier at the region's end. Leaving it ends its part, as
+ *        ompp_event_member_end() does. A worker's is clamped to the moment the forking thread left it.
  */
 void ompp_event_member_barrier(bool begin, ompp_time_t t);
 

@@ -1,8 +1,8 @@
 /*
- * Members of teams from fork to join, event by event. Usual is a thread that is measured, without meters and with
- * nobody who follows waiting, whose top frame is the one of its team, and a worker that comes from another team and
- * knows the place where this one was forked. Then an event calls no other function. In all other cases ompp_team.c
- * finds the member, or says that there is none. What the event does with it is the same.
+ * Members of teams from fork to join, event by event. Usual is a thread that is measured, without meters (who follows
+ * waiting is one), whose top frame is the one of its team, and a worker that comes from another team and knows the
+ * place where this one was forked. Then an event calls no other function. In all other cases ompp_team.c finds the
+ * member, or says that there is none. What the event does with it is the same.
  *
  * Each event books the phase that is over. The rest is booked when the region is: by the forking thread at the join, by
  * a worker when it begins in its next team, in the frame that it has. LLVM's and GNU's libraries keep workers in the
@@ -45,15 +45,18 @@ INLINE void begin(const ompp_member_t *m, ompp_time_t t)
     m->thread->team = (ompp_team_t *)m->team;
 }
 
-INLINE void barrier(const ompp_member_t *m, bool begins, ompp_time_t t)
+/* \return whether it leaves the team with it: leave_team(). */
+INLINE bool barrier(const ompp_member_t *m, bool begins, ompp_time_t t)
 {
     if (begins) {
         go_to(m, ompp_member_exitbar(m->node), t);
-        return;
+        return false;
     }
-    if (has_forked(m)) atomic_store_explicit(&m->team->release, t, memory_order_release);
+    const bool forked = has_forked(m);
+    if (forked) atomic_store_explicit(&m->team->release, t, memory_order_release);
     else t = ompp_worker_release(m->team, t);
     go_to(m, ompp_member_shutdown(m->node), t);
+    return !forked;
 }
 
 INLINE void end(const ompp_member_t *m, ompp_time_t t)
@@ -62,11 +65,8 @@ INLINE void end(const ompp_member_t *m, ompp_time_t t)
         go_to(m, ompp_member_shutdown(m->node), has_forked(m) ? t : ompp_worker_end(m->team, t));
 }
 
-/* After the end, and after meters were told of it: they take a worker that has left for one outside of the team. */
-INLINE void leave_team(const ompp_member_t *m)
-{
-    if (!has_forked(m)) m->frame->flags |= OMPP_FRAME_F_LEFT;
-}
+/* A worker's end, after meters were told of it: they take one that has left for one outside of the team. */
+INLINE void leave_team(const ompp_member_t *m) { m->frame->flags |= OMPP_FRAME_F_LEFT; }
 
 /* The region is over: books what the member has not told. */
 INLINE void book_rest(const ompp_member_t *m, ompp_time_t join)
@@ -99,7 +99,7 @@ INLINE ompp_thread_t *enter_usual(void)
 {
     ompp_thread_t *thread = ompp_thread_self;
 
-    return thread && !thread->unusual && !ompp_sync_follower() && ompp_guard_enter(thread) ? thread : NULL;
+    return thread && !thread->unusual && ompp_guard_enter(thread) ? thread : NULL;
 }
 
 /* What has ended above the team's frame is closed. */
@@ -114,51 +114,60 @@ INLINE ompp_member_t enter_member(void)
     return ompp_member_of(thread, ompp_top(thread));
 }
 
-/* The frame of a worker's last part, which is over, goes on as that of its part of the next team. */
-INLINE ompp_member_t pass_on(const ompp_member_t *last, ompp_team_t *team, ompp_off_t node, ompp_time_t t)
+/* The frame of a worker's last part, which is over, goes on as that of its part of the next team, whose code begins. */
+INLINE void pass_on(const ompp_member_t *last, ompp_team_t *team, ompp_off_t node, ompp_time_t t)
 {
     ompp_thread_t *thread = last->thread;
     ompp_a_frame_t *frame = last->frame;
-    const ompp_member_t m = {thread, frame, ompp_node(thread, node), &team->a};
-    const uint64_t lasted = frame->stamp - frame->enter - frame->credited;
+    ompp_a_slot_t *slot = ompp_node(thread, node)->slot;
+    const ompp_time_t enter = ompp_worker_enters(&team->a, frame->stamp, t);
 
-    frame->node = node;
-    frame->slot = 0;
+    ompp_frame_credit(thread, frame);
+    frame->node = thread->base_node = node;
+    frame->slot = 1;
     frame->flags = OMPP_FRAME_F_TEAM;
-    frame->enter = frame->stamp = ompp_worker_enters(&team->a, frame->stamp, t);
+    frame->enter = enter;
+    frame->stamp = t > enter ? t : enter;
     frame->credited = 0;
     frame->team = ompp_off(thread, team);
-    ompp_node(thread, frame[-1].node)->slot[frame[-1].slot].child += lasted;
-    m.node->slot[0].count++;
+    thread->team = team;
+    slot[0].time += frame->stamp - enter;
+    slot[0].count++;
+    slot[1].count++;
     ompp_worker_joins(&team->a);
     atomic_fetch_sub_explicit(&last->team->refs, 1, memory_order_release);
     ompp_worker_beside(thread);
-    return m;
 }
 
 /* What it knows a place for it has never forked itself, and of what it has forked the join has closed its part. */
-INLINE ompp_member_t enter_worker(ompp_team_t *team, ompp_time_t t)
+INLINE bool begin_worker(ompp_team_t *team, ompp_time_t t)
 {
     ompp_thread_t *thread = enter_usual();
 
-    if (!thread) return NOBODY;
+    if (!thread) return false;
     const ompp_path_t *path = ompp_path_of(thread, team->a.fork_node);
-    if (thread->record->kind != OMPP_THREAD_TEAM || path->fork_node != team->a.fork_node ||
-        (ompp_top(thread)->flags & ~OMPP_FRAME_F_LEFT) != OMPP_FRAME_F_TEAM)
-        return ompp_member_none(thread);
     const ompp_member_t last = ompp_member_of(thread, ompp_top(thread));
-    const ompp_time_t join = atomic_load_explicit(&last.team->join, memory_order_acquire);
-    if (last.team->level > 1 || !join) return ompp_member_none(thread);
-    book_rest(&last, join);
-    return pass_on(&last, team, path->node, t);
+    const bool usual = path->fork_node == team->a.fork_node && thread->record->kind == OMPP_THREAD_TEAM &&
+                       (last.frame->flags & ~OMPP_FRAME_F_LEFT) == OMPP_FRAME_F_TEAM && last.team->level <= 1;
+    const ompp_time_t join = usual ? atomic_load_explicit(&last.team->join, memory_order_acquire) : 0;
+    if (join) {
+        book_rest(&last, join);
+        pass_on(&last, team, path->node, t);
+    }
+    ompp_guard_leave(thread);
+    return join;
 }
 
 /* Its frame waits for it, in its first phase. */
-INLINE ompp_member_t enter_forker(void)
+INLINE bool begin_forker(ompp_time_t t)
 {
     const ompp_member_t m = enter_member();
 
-    return m.thread && m.frame->slot != 0 ? ompp_member_none(m.thread) : m;
+    if (!m.thread) return false;
+    const bool usual = m.frame->slot == 0;
+    if (usual) begin(&m, t);
+    ompp_guard_leave(m.thread);
+    return usual;
 }
 
 /* ---- The events -------------------------------------------------------------------------------------------------- */
@@ -182,16 +191,7 @@ static __attribute__((noinline)) void begin_slow(ompp_team_t *team, unsigned ind
 
 void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t)
 {
-    ompp_member_t m = NOBODY;
-
-    if (team && index == 0) m = enter_forker();
-    else if (team && !nested) m = enter_worker(team, t);
-    if (__builtin_expect(!m.thread, 0)) {
-        begin_slow(team, index, nested, t);
-        return;
-    }
-    begin(&m, t);
-    ompp_guard_leave(m.thread);
+    if (!team || (index == 0 ? !begin_forker(t) : nested || !begin_worker(team, t))) begin_slow(team, index, nested, t);
 }
 
 static __attribute__((noinline)) void barrier_slow(bool begins, ompp_time_t t)
@@ -200,9 +200,11 @@ static __attribute__((noinline)) void barrier_slow(bool begins, ompp_time_t t)
 
     if (!m.thread) return;
     if (!begins) ompp_sync_resume(OMPP_SYNC_BARRIER, ompp_team_number(m.team), t);
-    barrier(&m, begins, t);
+    const bool leaves = barrier(&m, begins, t);
     if (begins) ompp_sync_arrive(ompp_team_number(m.team), t);
-    leave_slow(&m);
+    ompp_moved(m.thread);
+    if (leaves) leave_team(&m);
+    ompp_guard_leave(m.thread);
 }
 
 void ompp_event_member_barrier(bool begins, ompp_time_t t)
@@ -213,7 +215,7 @@ void ompp_event_member_barrier(bool begins, ompp_time_t t)
         barrier_slow(begins, t);
         return;
     }
-    barrier(&m, begins, t);
+    if (barrier(&m, begins, t)) leave_team(&m);
     ompp_guard_leave(m.thread);
 }
 
@@ -224,7 +226,7 @@ static __attribute__((noinline)) void end_slow(ompp_time_t t)
     if (!m.thread) return;
     end(&m, t);
     ompp_moved(m.thread);
-    leave_team(&m);
+    if (!has_forked(&m)) leave_team(&m);
     ompp_guard_leave(m.thread);
 }
 
@@ -237,7 +239,7 @@ void ompp_event_member_end(ompp_time_t t)
         return;
     }
     end(&m, t);
-    leave_team(&m);
+    if (!has_forked(&m)) leave_team(&m);
     ompp_guard_leave(m.thread);
 }
 
