@@ -62,8 +62,9 @@ typedef struct {
         };
         uint64_t untold; /* both: 0 = it is in nothing whose end may not be told */
     };
-    ompp_time_t lock_since; /* 0 = it will only be counted */
-    bool left;              /* the barrier of the region that it has forked, and is in: the join ends its part */
+    ompp_time_t lock_since;  /* 0 = it will only be counted */
+    ompp_region_ref_t mutex; /* critical, ordered: what it waits for; found before it has it, for others wait then */
+    bool left;               /* the barrier of the region that it has forked, and is in: the join ends its part */
     role_t role;
 } ompp_ompt_self_t;
 
@@ -534,7 +535,8 @@ static void on_mutex_acquire(ompt_mutex_t kind, unsigned hint, unsigned impl, om
          * others wait for it. */
         if (waits_for_lock(kind)) ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
     } else {
-        ompp_event_enter_brief(region_at(construct, code));
+        self.mutex = region_at(construct, code);
+        ompp_event_enter_brief(self.mutex);
         if (__builtin_expect(ompp_sync_follower() != NULL, 0)) ompp_sync_wait(mutex_kind(kind), wait, ompp_event_now());
     }
 }
@@ -551,7 +553,8 @@ static void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void
     if (__builtin_expect(ompp_sync_follower() != NULL, 0)) /* may delay it */
         ompp_sync_resume(mutex_kind(kind), wait, ompp_event_now());
     if (construct != OMPP_CONSTRUCT_LOCK) {
-        ompp_event_phase_brief(ompp_event_innermost(construct), OMPP_PHASE_BODY);
+        ompp_event_phase_brief(self.mutex, OMPP_PHASE_BODY);
+        self.mutex = 0;
     } else if (self.lock) {
         if (self.lock_since) ompp_event_enter(self.lock, self.lock_since);
         else ompp_event_enter_brief(self.lock);
@@ -580,8 +583,7 @@ static void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void
         region = ompp_event_innermost(construct);
         ends_at(region, code);
     }
-    ompp_event_phase_brief(region, OMPP_PHASE_EXIT);
-    ompp_event_release_brief(region);
+    ompp_event_released_brief(region);
 }
 
 /* ---- Tasks ------------------------------------------------------------------------------------------------------- */

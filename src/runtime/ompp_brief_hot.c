@@ -155,6 +155,16 @@ static inline void book(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_
     if (others) stand_for(thread, frame, others, t);
 }
 
+/* From inside, at t if it is timed. */
+static inline void to_phase(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_phase_t phase, ompp_time_t t)
+{
+    const unsigned slot = ompp_phase_slot(ompp_node(thread, frame->node)->construct, phase);
+
+    if (slot == OMPP_NO_SLOT) return;
+    if (!frame->flags) book(thread, frame, t), ompp_frame_book(thread, frame, t);
+    ompp_frame_to(thread, frame, slot);
+}
+
 void ompp_event_phase_brief(ompp_region_ref_t region, ompp_phase_t phase)
 {
     ompp_thread_t *thread = ompp_thread_self;
@@ -164,28 +174,23 @@ void ompp_event_phase_brief(ompp_region_ref_t region, ompp_phase_t phase)
         ompp_event_phase(region, phase, ompp_event_now());
         return;
     }
-    const bool timed = !frame->flags;
-    const ompp_time_t t = timed ? ompp_event_now() : 0;
-    const unsigned slot = ompp_phase_slot(ompp_node(thread, frame->node)->construct, phase);
-    if (slot != OMPP_NO_SLOT) {
-        if (timed) book(thread, frame, t), ompp_frame_book(thread, frame, t);
-        ompp_frame_to(thread, frame, slot);
-    }
+    to_phase(thread, frame, phase, frame->flags ? 0 : ompp_event_now());
     ompp_guard_leave(thread);
 }
 
-/* \return false = something else is to be done. */
-static inline bool leave(ompp_region_ref_t region)
+/* last: the phase that it is in only now; OMPP_PHASE_NUM = none. \return false = something else is to be done. */
+static inline __attribute__((always_inline)) bool leave(ompp_region_ref_t region, ompp_phase_t last)
 {
     ompp_thread_t *thread = ompp_thread_self;
     ompp_a_frame_t *frame = enter_top(thread, region);
 
     if (__builtin_expect(!frame, 0)) return false;
+    const ompp_time_t t = frame->flags ? 0 : ompp_event_now();
+    if (last != OMPP_PHASE_NUM) to_phase(thread, frame, last, t);
     if (frame->flags) {
         ompp_node(thread, frame->node)->visits++;
         ompp_step_top(thread, -1);
     } else {
-        const ompp_time_t t = ompp_event_now();
         book(thread, frame, t);
         over(thread, frame, t);
         ompp_pop(thread, frame, t);
@@ -196,10 +201,17 @@ static inline bool leave(ompp_region_ref_t region)
 
 void ompp_event_exit_brief(ompp_region_ref_t region)
 {
-    if (!leave(region)) ompp_event_exit(region, ompp_event_now());
+    if (!leave(region, OMPP_PHASE_NUM)) ompp_event_exit(region, ompp_event_now());
 }
 
 void ompp_event_release_brief(ompp_region_ref_t region)
 {
-    if (!leave(region)) ompp_event_release(region, ompp_event_now());
+    if (!leave(region, OMPP_PHASE_NUM)) ompp_event_release(region, ompp_event_now());
+}
+
+void ompp_event_released_brief(ompp_region_ref_t region)
+{
+    if (leave(region, OMPP_PHASE_EXIT)) return;
+    ompp_event_phase_brief(region, OMPP_PHASE_EXIT);
+    ompp_event_release_brief(region);
 }

@@ -138,6 +138,8 @@ void ompp_event_enter_brief(ompp_region_ref_t region);
 void ompp_event_phase_brief(ompp_region_ref_t region, ompp_phase_t phase);
 void ompp_event_exit_brief(ompp_region_ref_t region);
 void ompp_event_release_brief(ompp_region_ref_t region);
+/** \brief The phase EXIT and the release, when both are told at once. */
+void ompp_event_released_brief(ompp_region_ref_t region);
 
 /** \brief Whether ompp_event_enter_brief() would not read the clock now. */
 bool ompp_event_is_counted(ompp_region_ref_t region);
