@@ -89,7 +89,6 @@ static void team(const calibration_t *c)
     ompp_event_member_begin(t, 0, false, ompp_event_now());
     ompp_event_member_barrier(true, ompp_event_now());
     ompp_event_member_barrier(false, ompp_event_now());
-    ompp_event_member_end(ompp_event_now());
     ompp_event_join(t, ompp_event_now());
 }
 

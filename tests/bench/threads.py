@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
 Instructions of our libraries per OpenMP construct and thread (tasks: per task), for each source of events, with 1, 2 and 4 threads
-(make bench), without call paths. Two timer reads of 10 instructions are included where the construct has a begin and an end. Asserts
+(make bench), without call paths, and of outermost regions with them. Two timer reads of 10 instructions are included where the construct has a begin and an end. Asserts
 nothing.
 
 usage: threads.py [CONSTRUCT...]
@@ -40,11 +40,11 @@ def ours(path):
     return total
 
 
-def instructions(folder, program, preload, construct, times, threads):
+def instructions(folder, program, preload, construct, times, threads, callpath):
     output = os.path.join(folder, "callgrind.out")
     words = ["valgrind", "--tool=callgrind", "--callgrind-out-file=" + output, program, construct, str(times)]
     outcome = harness.execute(words, folder, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive", OMPP_OVERWRITE="1", OMPP_SAMPLE_HZ="0",
-                              OMPP_CALLPATH="site", LD_PRELOAD=":".join(preload))
+                              OMPP_CALLPATH=callpath, LD_PRELOAD=":".join(preload))
     if outcome.status != 0:
         raise harness.Failure("callgrind: " + outcome.err[-500:])
     return ours(output)
@@ -62,11 +62,12 @@ def main():
                       flags=("-O2", "-g"), instrument=how != "gomp")
         preload = [os.path.join(LIBRARIES, name) for name in ("libompp.so", "libompp-gomp.so")] if how == "gomp" else []
         for threads in THREADS:
-            cells = []
-            for construct in constructs:
-                long, short = [instructions(os.path.dirname(program), program, preload, construct, n, threads) for n in (LONG, SHORT)]
-                cells.append("%.0f" % ((long - short) / (LONG - SHORT) / (1 if construct == "task" else threads)))
-            print("%s, %d threads | %s" % (how, threads, " | ".join(cells)), flush=True)
+            for callpath, what in (("site", constructs), ("full", [c for c in constructs if c.startswith("parallel")])):
+                cells = []
+                for construct in what:
+                    long, short = [instructions(os.path.dirname(program), program, preload, construct, n, threads, callpath) for n in (LONG, SHORT)]
+                    cells.append("%.0f" % ((long - short) / (LONG - SHORT) / (1 if construct == "task" else threads)))
+                print("%s, %d threads%s | %s" % (how, threads, ", call paths" if callpath == "full" else "", " | ".join(cells)), flush=True)
     scratch.done(True)
 
 

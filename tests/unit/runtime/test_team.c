@@ -100,6 +100,11 @@ static const core_case_t cases[] = {
                "20 W1 enter loop, 25 W2 gone, 30 end, 40 join T1, 50 W3 gone, 100 collect",
      .expected = "0 par 1 (1 0 0 1) (19 0 0 1) () (10 0 0 1)  1 par 1 (2 0 0 1) (28 20 0 1) () ()  "
                  "1 par/loop 1 (20 0 0 1) ()  2 par 1 (2 0 0 1) (13 0 0 1) () ()  3 par 1 (2 0 0 1) (28 0 0 1) () ()"},
+    {.name = "a worker that has left the barrier at its end has left the team",
+     .events = "10 fork par T1, 11 begin T1 0, 12 W1 begin T1 1, 20 arrive, 20 W1 arrive, 25 leave, 26 W1 leave, "
+               "27 W1 enter a, 28 W1 exit a, 30 join T1, 100 collect",
+     .expected = "0 par 1 (1 0 0 1) (9 0 0 1) (5 0 0 1) (5 0 0 1)  1 par 1 (2 0 0 1) (8 0 0 1) (5 0 0 1) (2 0 0 1)  "
+                 "1 a 1 (1 0 0 1)"},
     {.name = "a member that never ends, and begins again",
      .events = "10 fork par T1, 11 begin T1 0, 12 W1 begin T1 1, 30 end, 40 join T1, 50 fork par T2, 51 begin T2 0, "
                "53 W1 begin T2 1, 60 W1 end, 60 end, 70 join T2, 100 collect",
