@@ -10,7 +10,7 @@
 #include "base/ompp_reserve.h"
 #include "base/ompp_table.h"
 #include "model/ompp_profile.h"
-#include "runtime/ompp_meter.h"
+#include "runtime/ompp_component.h"
 #include "runtime/ompp_metric.h"
 #include "runtime/ompp_pending.h"
 
