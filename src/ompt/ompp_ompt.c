@@ -394,8 +394,8 @@ static void implicit_barrier(bool begin, const void *code, ompp_time_t t)
 }
 
 /*
- * The wait inside such a region. That for the tasks of a taskgroup counts from here. Others are not needed, and take two
- * calls each. So this is asked for at the first taskgroup.
+ * The wait inside such a region. That for the tasks of a taskgroup counts from here. Others are not needed, and take
+ * two calls each. So this is asked for at the first taskgroup.
  */
 static void on_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
                                 ompt_data_t *task, const void *code)
