@@ -7,6 +7,7 @@ usage: browser.py [--keep-pictures DIRECTORY PAGE...]: pictures of every view of
 
 import base64
 import os
+import re
 import sys
 
 import chromium
