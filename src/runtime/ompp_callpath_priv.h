@@ -66,13 +66,18 @@ ompp_off_t ompp_callpath_child_slow(ompp_thread_t *thread, ompp_off_t parent, ui
 /** \brief Node of (parent, code), made when missing. \return parent when there is no room. */
 ompp_off_t ompp_callpath_child(ompp_thread_t *thread, ompp_off_t parent, uint64_t code, ompp_time_t t);
 
+/** \return whether the call path of what is entered below the top frame is looked for. */
+static inline bool ompp_follows_to(const ompp_thread_t *thread, const ompp_a_frame_t *top)
+{
+    return thread->follows && top->flags & OMPP_FRAME_F_BASE && !thread->stack->explicit_task;
+}
+
 /** \brief As ompp_push(); of an outermost region with its call path. */
 static inline ompp_a_frame_t *ompp_push_region(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)
 {
     const ompp_a_frame_t *top = ompp_settled_top(thread, t);
 
-    if (!thread->follows || !(top->flags & OMPP_FRAME_F_BASE) || thread->stack->explicit_task)
-        return ompp_push_below(thread, top->node, region, t);
+    if (!ompp_follows_to(thread, top)) return ompp_push_below(thread, top->node, region, t);
     const ompp_off_t parent = ompp_callpath_here(thread, (const void *)(uintptr_t)region, &t);
     ompp_a_frame_t *frame = ompp_push_below(thread, parent, region, t);
     if (frame && !frame->caller) frame->caller = thread->callpaths->caller;

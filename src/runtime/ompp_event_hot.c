@@ -40,12 +40,20 @@ static inline void add_mpi(ompp_thread_t *thread, const uint64_t values[OMPP_MET
     if (sums) add_values(sums, values);
 }
 
+/* Apart from the usual case, which has no call. */
+static __attribute__((noinline)) void enter_outermost(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t)
+{
+    ompp_push_region(thread, region, t);
+}
+
 void ompp_event_enter(ompp_region_ref_t region, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || !region || !ompp_guard_enter(thread)) return;
-    ompp_push_region(thread, region, t);
+    const ompp_a_frame_t *top = ompp_settled_top(thread, t);
+    if (__builtin_expect(ompp_follows_to(thread, top), 0)) enter_outermost(thread, region, t);
+    else ompp_push_below(thread, top->node, region, t);
     ompp_guard_leave(thread);
 }
 
