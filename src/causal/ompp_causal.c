@@ -141,15 +141,18 @@ static ompp_time_t chase_first(ompp_causal_thread_t *self)
     return ompp_event_now();
 }
 
+static void write_down(ompp_causal_thread_t *self, ompp_time_t t)
+{
+    ompp_progress_finish(t);
+    ompp_causal_experiment_finish(self);
+    ompp_causal_node_take(true);
+    ompp_causal_result(self, t);
+}
+
 /* The thread has come from one place to another: what that means besides to its clocks. */
 static void look_at(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_place_now_t to)
 {
-    if (from.node == to.node && from.waits == to.waits) {
-        const ompp_time_t t = ompp_meter_until();
-        ompp_progress_finish(t);
-        ompp_causal_experiment_finish(self);
-        ompp_causal_result(self, t);
-    }
+    if (from.node == to.node && from.waits == to.waits) write_down(self, ompp_meter_until());
     if (!ompp_causal_is_suspended(self) && self->main && from.waits && ompp_meter_parent(from.node) == to.node &&
         ompp_causal_forks(from.node))
         ompp_causal_at_join(self, ompp_meter_region(from.node), self->clocks.since);
@@ -214,9 +217,7 @@ static void end(void *state)
     self->busy = true;
     ompp_float_begin(&program);
     if (self->main && !inside) {
-        ompp_progress_finish(t);
-        ompp_causal_experiment_finish(self);
-        ompp_causal_result(self, t);
+        write_down(self, t);
         ompp_causal_result_close();
     }
     if (self->main) follow_no_more();

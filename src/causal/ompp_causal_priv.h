@@ -202,6 +202,10 @@ typedef struct {
     _Atomic bool flagged;                           /* one was overtaken, here or elsewhere, sometime */
     _Atomic uint32_t flags;                         /* OMPP_WHATIF_F_* of all regions */
     ompp_sync_clock_t clock;
+    _Atomic(struct ompp_causal_node *) node; /* memory that all ranks of the run share; NULL = none */
+    /* some ranks did not come to experiments that took a quarter of the time of all or more, as far as results were
+     * taken */
+    _Atomic bool lacks_ranks;
 } ompp_causal_t;
 
 extern ompp_causal_t ompp_causal;

@@ -561,10 +561,7 @@ static void learn(ompp_causal_thread_t *self, const remote_t *remote, ompp_sync_
     self->proposed.key = unsynchronised ? remote->key : remote->delays.next.key;
     self->proposed.settles = unsynchronised && remote->settles;
     self->proposed.percent = unsynchronised ? remote->percent : remote->delays.next.percent;
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        const int slot = remote->keys[s] && remote->delays.work[s] ? ompp_causal_slot_of(remote->keys[s]) : -1;
-        if (slot >= 0) ompp_causal_heard_of((unsigned)slot, remote->delays.work[s]);
-    }
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) ompp_causal_heard_of(remote->keys[s], remote->delays.work[s]);
 }
 
 void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t)

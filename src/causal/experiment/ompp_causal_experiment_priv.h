@@ -139,11 +139,8 @@ int ompp_causal_slot_for(uint64_t key, uint64_t n, ompp_time_t t);
  */
 uint64_t ompp_causal_work(unsigned slot);
 
-/** \brief Another rank has, or knows of one that has, so much work in the region of a slot. */
-void ompp_causal_heard_of(unsigned slot, uint64_t work);
-
-/** \brief The slot is about to belong to another region: what is known of its work as that of a slot is forgotten. */
-void ompp_causal_forget(unsigned slot);
+/** \brief Another rank has, or knows of one that has, so much work in the region with the key. */
+void ompp_causal_heard_of(uint64_t key, uint64_t work);
 
 /* ---- Progress ---------------------------------------------------------------------------------------------------- */
 
@@ -207,12 +204,15 @@ void ompp_causal_all_met(uint64_t visits);
 size_t ompp_causal_node_size(void);
 /** \brief All ranks of the run share this memory, zero at first; NULL = no longer. */
 void ompp_causal_node_open(void *memory);
-bool ompp_causal_node_is_there(void);
+static inline bool ompp_causal_node_is_there(void)
+{
+    return atomic_load_explicit(&ompp_causal.node, memory_order_relaxed) != NULL;
+}
 
 /** \brief This rank has so much work in the region with the key. */
 void ompp_causal_node_tell(uint64_t key, uint64_t work);
-/** \brief Hears of the work that others have told. */
-void ompp_causal_node_listen(void);
+/** \brief Calls that for the work that others have told. */
+void ompp_causal_node_listen(void (*heard)(uint64_t key, uint64_t work));
 
 /** \brief On rank 0, before anybody can know of it: this experiment is to begin. */
 void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool unsynchronised);
@@ -232,11 +232,5 @@ void ompp_causal_node_did(uint64_t number, const ompp_causal_seen_t *seen);
 void ompp_causal_node_spoil(uint64_t number);
 /** \brief Takes over the results of experiments that are over on all ranks; finally, of all that are. */
 void ompp_causal_node_take(bool final);
-
-/**
- * \brief Whether some ranks did not come to experiments that took a quarter of the time of all or more, as far as
- *        results were taken.
- */
-bool ompp_causal_node_lacks_ranks(void);
 
 #endif

@@ -24,19 +24,10 @@ ompp_time_t ompp_causal_set_begin(void);
 /** \return work of all threads until t, ns; where clocks rested, as between the rests. */
 uint64_t ompp_causal_result_work(ompp_clocks_where_t where, ompp_time_t t);
 
-/** \brief Makes the record of a known region. */
-void ompp_causal_result_new(unsigned known, ompp_region_ref_t region);
-
-/** \return the place of a speed-up in a record with delays; NULL = there is none. */
-ompp_whatif_clock_t *ompp_causal_clock_of(ompp_a_whatif_region_t *record, unsigned percent);
-
 /**
  * \brief With delays: the slot is about to belong to another region: what was seen of the order of this one is kept.
  */
 void ompp_causal_result_leave(unsigned slot);
-
-/** \brief The slot is that of a known region; -1 = of none here. */
-void ompp_causal_result_slot(unsigned slot, int known);
 
 /**
  * \brief A turn ends at t: what the clocks of this thread say is kept.
@@ -143,8 +134,8 @@ static inline void ompp_causal_asked(unsigned flag_bit, bool happened)
 
 /* ---- Latency points (ompp_causal_latency.c) ---------------------------------------------------------------------- */
 
-/** \brief Makes records of a known region for the latency points that there are. Takes the process's lock. */
-void ompp_causal_latency_region(unsigned known, ompp_region_ref_t region);
+/** \return the place of a speed-up in a record with delays; NULL = there is none. */
+ompp_whatif_clock_t *ompp_causal_clock_of(ompp_a_whatif_region_t *record, unsigned percent);
 
 /**
  * \brief A set of regions, or an experiment, ends: units that are under way belong to none.
