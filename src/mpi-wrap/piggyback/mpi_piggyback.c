@@ -53,7 +53,7 @@ static uint64_t waits_for_receiver(const ompp_mpi_piggyback_t *s, uint64_t bytes
 
 static bool can_send(const ompp_mpi_piggyback_t *s)
 {
-    return s->shadow && s->count >= 0 && s->type != MPI_DATATYPE_NULL && ompp_mpi_sends_to(s->shadow, s->peer, s->tag);
+    return s->shadow && s->count >= 0 && s->type != MPI_DATATYPE_NULL && ompp_mpi_travels(s->shadow, s->peer, s->tag);
 }
 
 /* The own clock vector first: it may be what the other side waits for. */
@@ -103,7 +103,10 @@ void ompp_mpi_send_after(ompp_mpi_piggyback_t *s, bool ok)
 static bool is_any(const ompp_mpi_piggyback_t *s) { return s->source == MPI_ANY_SOURCE || s->recvtag == MPI_ANY_TAG; }
 
 /* Senders may wait for this rank. */
-static bool acks_are_due(const ompp_mpi_shadow_t *shadow) { return ompp_mpi_asks(shadow) && !ompp_sync_is_suspended(); }
+static bool acks_are_due(const ompp_mpi_shadow_t *shadow)
+{
+    return __atomic_load_n(&shadow->asks, __ATOMIC_RELAXED) && !ompp_sync_is_suspended();
+}
 
 void ompp_mpi_probe_before(ompp_mpi_piggyback_t *s)
 {
@@ -116,7 +119,7 @@ void ompp_mpi_receive_before(ompp_mpi_piggyback_t *s)
     ompp_mpi_probe_before(s);
     if (!s->shadow || is_any(s) || !acks_are_due(s->shadow)) return;
     ompp_mpi_piggyback_bring_on();
-    ompp_mpi_piggyback_acknowledge(s->shadow, s->source, s->recvtag, s->begin, NULL);
+    ompp_mpi_piggyback_acknowledge(s->shadow, s->source, s->recvtag, s->begin);
 }
 
 void ompp_mpi_sendrecv_before(ompp_mpi_piggyback_t *s)
@@ -232,7 +235,7 @@ void ompp_mpi_irecv_after(ompp_mpi_piggyback_t *s, bool ok)
 {
     ompp_mpi_request_t *r = ok ? new_receive(s) : NULL;
 
-    if (r && acks_are_due(s->shadow) && !ompp_mpi_piggyback_acknowledge(s->shadow, r->peer, r->tag, s->begin, NULL))
+    if (r && acks_are_due(s->shadow) && !ompp_mpi_piggyback_acknowledge(s->shadow, r->peer, r->tag, s->begin))
         ompp_mpi_request_posted(r);
     keep(s, r);
 }

@@ -120,7 +120,7 @@ static unsigned char *sum_of(done_t *done)
     return ompp_mpi_piggyback_of(done->message);
 }
 
-static void receive_done(ompp_mpi_request_t *r, const ompp_mpi_moment_t *moment, const MPI_Status *status, bool ok,
+static void receive_done(ompp_mpi_request_t *r, const unsigned char *moment, const MPI_Status *status, bool ok,
                          done_t *done)
 {
     int source = r->peer, tag = r->tag, cancelled = 0;
@@ -135,7 +135,7 @@ static void receive_done(ompp_mpi_request_t *r, const ompp_mpi_moment_t *moment,
     const bool suppressed = ok && ompp_mpi_piggyback_pass_suppressed(r->shadow, source, tag, done->end);
     unsigned char *sum = suppressed ? NULL : sum_of(done);
     if (sum && ompp_mpi_piggyback_claim(r->shadow, source, tag, done->begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0,
-                                        moment ? moment->message : NULL, sum, &done->flags)) {
+                                        moment, sum, &done->flags)) {
         done->any = true;
         if (done->kind == OMPP_SYNC_ACKNOWLEDGEMENT) done->kind = OMPP_SYNC_MESSAGE;
     } else {
@@ -158,9 +158,9 @@ static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool o
     if (overlaps_work(r, done)) done->flags |= OMPP_WHATIF_F_OVERLAP;
     if (r->open) done->flags |= OMPP_WHATIF_F_WILDCARD;
     if (r->kind == OMPP_MPI_PENDING_RECEIVE) {
-        ompp_mpi_moment_t *moment = ompp_mpi_request_over(r);
+        unsigned char *moment = ompp_mpi_request_over(r);
         receive_done(r, moment, status, ok, done);
-        ompp_mpi_moment_release(moment);
+        ompp_mpi_piggyback_free(moment);
     }
     if (r->kind == OMPP_MPI_PENDING_SEND && r->ack) {
         unsigned char *sum = sum_of(done);
