@@ -177,10 +177,31 @@ typedef struct ompp_causal_thread {
     struct ompp_causal_thread *next;
 } ompp_causal_thread_t;
 
+/** What a task does: see ompp_sync_task_t. */
+typedef void ompp_causal_action_t(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t);
+
+/** What virtual clocks and delays do in their own way (ompp_causal.c); all else is the same for both. NULL = nothing. */
+typedef struct {
+    ompp_clocks_rule_t rule; /* at first, as counted */
+    unsigned counted;
+    ompp_sync_subscriber_t waits;
+    ompp_causal_action_t *const *tasks;
+    /* a unit of work may end at t, after so many visits of progress points; the thread is in so many teams at most */
+    void (*moment)(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t);
+    void (*seen)(ompp_causal_thread_t *self, ompp_time_t t);  /* it has worked until t where it is */
+    void (*timed)(ompp_causal_thread_t *self, ompp_time_t t); /* now and then, at any event */
+    /* it comes to a loop, for iterations, or has found that there are none: an ompp_replay_op_t */
+    void (*loop)(ompp_causal_thread_t *self, unsigned op, ompp_time_t t);
+    /* it comes where others have been before: does that decide something? OMPP_WHATIF_BIT_* */
+    void (*watch)(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before, unsigned flag_bit);
+    void (*write)(ompp_causal_thread_t *self, bool over, ompp_time_t t); /* what is known by t; over: it goes on */
+} ompp_causal_mode_t;
+
 /** The process. */
 typedef struct {
-    ompp_whatif_mode_t mode;
+    const ompp_causal_mode_t *mode;
     ompp_clocks_rule_t rule;
+    unsigned first_counted, counted; /* slots that count: with delays that of the experiment, or none; else all */
     /* number of the present set of regions, from 1; with delays: of that within which offsets go on */
     _Atomic uint64_t set;
     _Atomic uint64_t experiment;   /* with delays: number of the present one */

@@ -63,16 +63,15 @@ extern ompp_causal_experiment_t ompp_causal_experiment; /* of the present set; c
 /** \brief The slots that count for a thread in the regions of mask. */
 static inline uint32_t ompp_causal_counted(uint32_t mask)
 {
-    if (!ompp_causal.rule.delays) return mask;
-    return ompp_causal_experiment.slot >= 0 ? mask >> ompp_causal_experiment.slot & 1 : 0;
+    return mask >> ompp_causal.first_counted & ompp_causal.counted;
 }
 
 /**
  * \brief A moment at which an experiment may end, on a thread that leads.
  * \param[in] visits  of progress points until now; 0 = the program has none so far. \param[in] t  now.
- * \param[in] together  all others have the same offset: they have just met, or wait for this one to go on.
+ * \param[in] teams  not OMPP_CAUSAL_ANYWHERE: all others have the same offset; they have just met, or wait for this one.
  */
-void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool together, ompp_time_t t);
+void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t);
 
 /** \return where the thread is, at t, until when its work is counted. */
 static inline ompp_causal_at_t ompp_causal_here(const ompp_causal_thread_t *self, ompp_time_t t)
@@ -151,7 +150,7 @@ void ompp_causal_heard_of(uint64_t key, uint64_t work);
  */
 void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t);
 
-/** \brief The same with progress points visited. \param[in] teams  as ompp_causal_may_turn() has it. */
+/** \brief Without delays, the same with progress points visited. \param[in] teams  as ompp_causal_may_turn() has it. */
 void ompp_causal_moment(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t);
 
 /** \brief The initial thread has left a barrier of its team, or of other threads: at t. */
@@ -198,8 +197,9 @@ void ompp_causal_spoil(void);
 /**
  * \brief All ranks have met (ompp_causal_experiment.c). \param[in] visits of the progress point when rank 0 came to it;
  *        what is visited while others are waited for is not in that.
+ * \return whether it was visited since all met last, or there is none: of the places of a unit where they do, this one.
  */
-void ompp_causal_all_met(uint64_t visits);
+bool ompp_causal_all_met(uint64_t visits);
 
 size_t ompp_causal_node_size(void);
 /** \brief All ranks of the run share this memory, zero at first; NULL = no longer. */

@@ -199,7 +199,6 @@ static void put(ompp_whatif_clock_t *clock, uint32_t permille, const sums_t *sum
 
     clock->time_ns += ompp_clocks_ns(sums->time);
     clock->saved_ns = ompp_clocks_ns(saved) < clock->time_ns ? ompp_clocks_ns(saved) : clock->time_ns;
-    if (ompp_causal.rule.delays) clock->paid_ns += ompp_clocks_ns(sums->o[OMPP_CLOCKS_BASELINE]);
     clock->observations += (uint64_t)sums->ended;
     clock->permille = permille;
 }
@@ -214,6 +213,7 @@ static void put_experiment(latency_t *l, const sums_t *sums)
     if (!clock) return;
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
     put(clock, e->percent * 10, sums, OMPP_CLOCKS_EXPERIMENT);
+    clock->paid_ns += ompp_clocks_ns(sums->o[OMPP_CLOCKS_BASELINE]);
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
 }
 
@@ -258,7 +258,7 @@ void ompp_causal_latency_turn(bool keeps, uint64_t set, uint64_t experiment)
 
 void ompp_causal_latency_write(void)
 {
-    for (unsigned i = 0; i < POINTS && !ompp_causal.rule.delays; i++) {
+    for (unsigned i = 0; i < POINTS; i++) {
         latency_t *l = &latencies[i];
         if (!atomic_load_explicit(&l->point, memory_order_acquire)) continue;
         ompp_causal_lock(&l->lock);

@@ -66,9 +66,9 @@ static struct {
     ompp_time_t quickest; /* that what there is was written in */
 } result;
 
-bool ompp_causal_result_open(void)
+bool ompp_causal_result_open(ompp_whatif_mode_t mode)
 {
-    result.whatif = ompp_whatif_record(ompp_causal.mode);
+    result.whatif = ompp_whatif_record(mode);
     ompp_causal.begin = ompp_event_now();
     result.nprocessors = (int)sysconf(_SC_NPROCESSORS_ONLN);
     return result.whatif != NULL;
@@ -78,7 +78,7 @@ void ompp_causal_result_begin(void)
 {
     ompp_causal.begin = ompp_meter_since();
     atomic_store(&result.next, ompp_causal.begin + WRITE_NS);
-    if (!ompp_causal.rule.delays) atomic_store(&ompp_causal.set_begin, ompp_causal.begin);
+    atomic_store(&ompp_causal.set_begin, ompp_causal.begin);
 }
 
 void ompp_causal_result_leave(unsigned slot)
@@ -190,7 +190,7 @@ static bool is_oversubscribed(void)
 static uint32_t order_flags(unsigned slot, uint64_t least, bool open)
 {
     const uint32_t thread_group = ompp_causal_thread_group_overtaken();
-    const int known = ompp_causal.rule.delays ? ompp_causal_known(slot) : -1;
+    const int known = ompp_causal_known(slot);
     uint32_t flags =
         atomic_load_explicit(&result.heard[slot], memory_order_relaxed) | (known >= 0 ? result.heard_before[known] : 0);
 
@@ -211,9 +211,7 @@ static uint32_t order_flags(unsigned slot, uint64_t least, bool open)
     return flags;
 }
 
-uint32_t ompp_causal_result_flags(unsigned slot) { return order_flags(slot, OFTEN, false); }
-
-uint32_t ompp_causal_result_open_flags(unsigned slot) { return order_flags(slot, OFTEN, true); }
+uint32_t ompp_causal_result_flags(unsigned slot, bool open) { return order_flags(slot, OFTEN, open); }
 
 void ompp_causal_result_heard(unsigned slot, uint32_t flags)
 {
@@ -634,28 +632,35 @@ void ompp_causal_result_until(ompp_time_t t)
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
-/* What clocks say by t; over: the threads go on. Under the lock. */
-static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
+/* Both under the lock. */
+void ompp_causal_result_experiments(ompp_causal_thread_t *self, bool over, ompp_time_t t)
 {
-    result.much_lost = write_totals(ompp_causal_suspension(), t);
-    result.oversubscribed = result.oversubscribed || is_oversubscribed();
-    if (ompp_causal.rule.delays) {
-        for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
-            write_work(i, t);
-            judge(i, t);
-        }
-        return;
+    (void)self, (void)over;
+    for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
+        write_work(i, t);
+        judge(i, t);
     }
+}
+
+void ompp_causal_result_clocks(ompp_causal_thread_t *self, bool over, ompp_time_t t)
+{
+    ompp_causal_latency_write();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
         if (ompp_causal_known(s) >= 0) write_region(self, s, over, false, t);
     put_others(t);
     flag_regions(!over, t);
 }
 
+static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
+{
+    result.much_lost = write_totals(ompp_causal_suspension(), t);
+    result.oversubscribed = result.oversubscribed || is_oversubscribed();
+    ompp_causal.mode->write(self, over, t);
+}
+
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
 {
     ompp_clocks_count(&self->clocks, t);
-    ompp_causal_latency_write();
     ompp_causal_lock(&result.lock);
     write_all(self, false, t);
     ompp_causal_unlock(&result.lock);
@@ -668,10 +673,7 @@ void ompp_causal_result_close(void)
     ompp_causal_unlock(&result.lock);
 }
 
-bool ompp_causal_result_due(ompp_time_t t)
-{
-    return !ompp_causal.rule.delays && t >= atomic_load_explicit(&result.next, memory_order_relaxed);
-}
+bool ompp_causal_result_due(ompp_time_t t) { return t >= atomic_load_explicit(&result.next, memory_order_relaxed); }
 
 /* Not by how long it took when the thread lost its processor meanwhile. */
 static ompp_time_t usual(ompp_time_t taken)
@@ -699,7 +701,6 @@ static void write_so_far(ompp_causal_thread_t *self, ompp_time_t t)
 void ompp_causal_result_so_far(ompp_causal_thread_t *self, ompp_time_t t)
 {
     ompp_clocks_count(&self->clocks, t);
-    ompp_causal_latency_write();
     ompp_causal_lock(&result.lock);
     if (!result.closed && ompp_causal_result_due(t)) write_so_far(self, t);
     ompp_causal_unlock(&result.lock);
