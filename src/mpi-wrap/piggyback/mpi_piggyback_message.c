@@ -167,15 +167,35 @@ void ompp_mpi_piggyback_post(MPI_Comm own, int dest, int tag, ompp_time_t t)
     if (message) send_message(own, dest, tag, message, false);
 }
 
+/* NULL = no memory. */
+static unsigned char *copy_of(const unsigned char *message)
+{
+    unsigned char *copy = ompp_mpi_piggyback_new();
+
+    if (copy)
+        memcpy(copy, message, sizeof(ompp_mpi_header_t) + ((const ompp_mpi_header_t *)(const void *)message)->bytes);
+    if (copy) ompp_mpi_piggyback_widen(copy);
+    return copy;
+}
+
+void ompp_mpi_piggyback_sum(unsigned char **sum, unsigned char *message)
+{
+    if (!*sum) {
+        *sum = message;
+        return;
+    }
+    if (message) ompp_sync_combine(ompp_mpi_piggyback_of(*sum), ompp_mpi_piggyback_of(message));
+    ompp_mpi_piggyback_free(message);
+}
+
 /* ---- Collective calls -------------------------------------------------------------------------------------------- */
 
 void ompp_mpi_piggyback_pass(ompp_mpi_shadow_t *shadow, int dest, int tag, uint32_t call, const unsigned char *message,
                              bool quiet)
 {
-    unsigned char *copy = ompp_mpi_piggyback_new();
+    unsigned char *copy = copy_of(message);
 
     if (!copy) return;
-    memcpy(copy, message, sizeof(ompp_mpi_header_t) + ((const ompp_mpi_header_t *)(const void *)message)->bytes);
     ompp_mpi_header_of(copy)->ack = call;
     send_message(shadow->duplicate, dest, tag, copy, quiet);
 }
@@ -262,7 +282,6 @@ static ompp_mpi_ack_t *free_ack(bool quiet)
     r = calloc(1, sizeof *r);
     if (!r) return NULL;
     __atomic_add_fetch(&acks.count, 1, __ATOMIC_RELAXED);
-    r->message = ompp_mpi_piggyback_new();
     return r;
 }
 
@@ -273,10 +292,10 @@ static ompp_mpi_ack_t *new_ack(const ompp_mpi_shadow_t *shadow, int dest, uint64
     if (!r) return NULL;
     r->bytes = bytes;
     r->end = 0;
+    if (!r->message) r->message = ompp_mpi_piggyback_new();
     r->number = __atomic_fetch_add(&acks.number, 1, __ATOMIC_RELAXED) % ACK_TAGS;
-    if (r->message &&
-        PMPI_Irecv(r->message, (int)ompp_mpi_piggyback_message_bytes(), MPI_BYTE, world_rank(shadow, dest),
-                   (int)r->number, ompp_mpi_piggyback_state.acks, &r->request) == MPI_SUCCESS)
+    if (r->message && PMPI_Irecv(r->message, (int)ompp_mpi_piggyback_state.message, MPI_BYTE, world_rank(shadow, dest),
+                                 (int)r->number, ompp_mpi_piggyback_state.acks, &r->request) == MPI_SUCCESS)
         return r;
     __atomic_sub_fetch(&acks.count, 1, __ATOMIC_RELAXED);
     ompp_mpi_piggyback_free(r->message);
@@ -320,7 +339,7 @@ static bool wait_for_ack(ompp_mpi_ack_t *ack, uint64_t ns)
     return there;
 }
 
-bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, bool always, unsigned char *sum)
+bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, bool always, unsigned char **sum)
 {
     const bool is_short = end - begin < SHORT_SEND_NS;
     uint64_t limit = ACK_SHORT_NS + (end > begin ? (end - begin) / ACK_PART : 0);
@@ -334,10 +353,11 @@ bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, 
         const int64_t t = ompp_mpi_header_of(ack->message)->time_ns, since = ompp_mpi_clock_common(begin);
         const bool before = t <= ack->end + CLOSE_NS;
         waited = (always || t > since) && before;
-        ompp_mpi_piggyback_widen(ack->message);
-        if (waited) ompp_sync_combine(sum, ompp_mpi_piggyback_of(ack->message));
         if (before && t > since + SHORT_SEND_NS) atomic_fetch_add_explicit(votes_of(ack), 1, memory_order_relaxed);
         vote(ack);
+        ompp_mpi_piggyback_widen(ack->message);
+        if (waited) ompp_mpi_piggyback_sum(sum, ack->message);
+        if (waited) ack->message = NULL;
     }
     ompp_mpi_ack_drop(ack);
     return waited;
@@ -345,7 +365,7 @@ bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, 
 
 /* The last clock vector of a message from there that waits for this rank and is not received yet. \return whether there
  * is one. */
-static bool add_probed(ompp_mpi_shadow_t *shadow, int source, unsigned char *sum)
+static bool add_probed(ompp_mpi_shadow_t *shadow, int source, unsigned char **sum)
 {
     const ompp_mpi_probed_t *last = NULL;
 
@@ -353,13 +373,13 @@ static bool add_probed(ompp_mpi_shadow_t *shadow, int source, unsigned char *sum
     pthread_mutex_lock(&shadow->lock);
     for (const ompp_mpi_probed_t *h = shadow->probed; h; h = h->next)
         if (h->message && h->source == source && ompp_mpi_header_of(h->message)->ack) last = h;
-    if (last && sum) ompp_sync_combine(sum, ompp_mpi_piggyback_of(last->message));
+    if (last && sum) ompp_mpi_piggyback_sum(sum, copy_of(last->message));
     pthread_mutex_unlock(&shadow->lock);
     return last != NULL;
 }
 
 bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ack_t *ack, ompp_time_t begin,
-                                ompp_time_t end, unsigned char *sum)
+                                ompp_time_t end, unsigned char **sum)
 {
     const bool always = ack && always_waits(ack);
 
@@ -375,10 +395,9 @@ static void give_ack(ompp_mpi_shadow_t *shadow, int source, unsigned char *messa
 {
     ompp_mpi_header_t *header = ompp_mpi_header_of(message);
     const bool due = header->ack && !(header->flags & OMPP_MPI_ACKNOWLEDGED);
-    unsigned char *reply = !due ? NULL : moment ? ompp_mpi_piggyback_new() : ompp_mpi_piggyback_moment(begin);
+    unsigned char *reply = !due ? NULL : moment ? copy_of(moment) : ompp_mpi_piggyback_moment(begin);
 
     header->flags |= OMPP_MPI_ACKNOWLEDGED;
-    if (reply && moment) memcpy(reply, moment, ompp_mpi_piggyback_message_bytes());
     if (reply)
         send_message(ompp_mpi_piggyback_state.acks, world_rank(shadow, source), (int)header->ack - 1, reply, false);
 }
@@ -531,11 +550,11 @@ static unsigned char *take_message(ompp_mpi_shadow_t *shadow, int source, int ta
     return message ? message : next_message(shadow, source, tag, limit_ns, gone);
 }
 
-/* Adds to sum what message says. */
-static void read_message(unsigned char *message, unsigned char *sum, unsigned *flags)
+/* Adds what message says. Owns it. */
+static void read_message(unsigned char *message, unsigned char **sum, unsigned *flags)
 {
-    *flags |= ompp_mpi_header_of(message)->flags & ~(OMPP_MPI_SUPPRESSED | OMPP_MPI_ACKNOWLEDGED);
-    ompp_sync_combine(sum, ompp_mpi_piggyback_of(message));
+    if (message) *flags |= ompp_mpi_header_of(message)->flags & ~(OMPP_MPI_SUPPRESSED | OMPP_MPI_ACKNOWLEDGED);
+    ompp_mpi_piggyback_sum(sum, message);
 }
 
 /* The receive has got the message; NULL: it did not come. Its acknowledgement has been given. */
@@ -558,39 +577,33 @@ bool ompp_mpi_piggyback_pass_suppressed(ompp_mpi_shadow_t *shadow, int source, i
 }
 
 bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns,
-                              const unsigned char *moment, unsigned char *sum, unsigned *flags)
+                              const unsigned char *moment, unsigned char **sum, unsigned *flags)
 {
     unsigned char *message = claim(shadow, source, tag, begin, limit_ns, moment);
 
-    if (!message) return false;
     read_message(message, sum, flags);
-    ompp_mpi_piggyback_free(message);
-    return true;
+    return message != NULL;
 }
 
-bool ompp_mpi_piggyback_match(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, unsigned char *sum,
+void ompp_mpi_piggyback_match(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, unsigned char **sum,
                               unsigned *flags)
 {
     unsigned char *message = claim(shadow, source, tag, begin, OMPP_MPI_PIGGYBACK_LIMIT_NS, NULL);
 
-    if (!message) return false;
-    if (ompp_mpi_header_of(message)->ack) ompp_sync_flag(OMPP_WHATIF_F_OVERLAP, true);
+    if (message && ompp_mpi_header_of(message)->ack) ompp_sync_flag(OMPP_WHATIF_F_OVERLAP, true);
     read_message(message, sum, flags);
-    ompp_mpi_piggyback_free(message);
-    return true;
 }
 
-bool ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, bool received, ompp_time_t begin,
-                             unsigned char *sum, unsigned *flags)
+void ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, bool received, ompp_time_t begin,
+                             unsigned char **sum, unsigned *flags)
 {
-    if (!ompp_mpi_travels(shadow, source, tag)) return false;
+    if (!ompp_mpi_travels(shadow, source, tag)) return;
     /* A probed message may not have all of its companions here yet. */
     unsigned char *message = take_message(shadow, source, tag, OMPP_MPI_PIGGYBACK_LIMIT_NS, false);
-    if (!message) return false;
+    if (!message) return;
     if (received) give_ack(shadow, source, message, begin, NULL);
-    read_message(message, sum, flags);
+    read_message(copy_of(message), sum, flags);
     hold(shadow, source, tag, message);
-    return true;
 }
 
 bool ompp_mpi_piggyback_is_probed(ompp_mpi_shadow_t *shadow, int source, int tag)

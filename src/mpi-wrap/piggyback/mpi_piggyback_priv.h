@@ -82,7 +82,7 @@ typedef struct {
 /* ---- Settled at the start (mpi_piggyback_start.c) ---------------------------------------------------------------- */
 
 extern struct ompp_mpi_piggyback_on {
-    size_t bytes;          /* of a clock vector, with what is behind it */
+    size_t bytes, message; /* of a clock vector, with what is behind it; of a message of ours, at most */
     MPI_Datatype type;     /* one clock vector */
     MPI_Op op;             /* ompp_sync_combine */
     MPI_Op op_nonblocking; /* the same, for operations that go on by themselves */
@@ -237,9 +237,6 @@ void ompp_mpi_share_start(MPI_Comm own, MPI_Comm node);
 
 /* ---- What they travel by (mpi_piggyback_transport.c) ------------------------------------------------------------- */
 
-/** \return bytes of a message of ours at most. */
-size_t ompp_mpi_piggyback_message_bytes(void);
-
 /** \brief What was not sent of a clock vector is 0. */
 void ompp_mpi_piggyback_widen(unsigned char *message);
 
@@ -324,12 +321,15 @@ void ompp_mpi_piggyback_pass(ompp_mpi_shadow_t *shadow, int dest, int tag, uint3
  */
 unsigned char *ompp_mpi_piggyback_expect(ompp_mpi_shadow_t *shadow, int source, uint32_t call, uint64_t limit_ns);
 
+/** \brief Adds message to a sum of some; the first one is the sum. Owns message. \param[in] message  NULL = nothing. */
+void ompp_mpi_piggyback_sum(unsigned char **sum, unsigned char *message);
+
 /** \brief Adds the clock vector in other to that in message. */
 void ompp_mpi_piggyback_add(unsigned char *message, unsigned char *other);
 
 /**
- * \brief The clock vector of a message that has been received: adds it to sum (a clock vector), and gives the
- *        acknowledgement.
+ * \brief The clock vector of a message that has been received: adds it to a sum (ompp_mpi_piggyback_sum()), and gives
+ *        the acknowledgement.
  * \param[in] begin  when this thread began to wait for it.
  * \param[in] limit_ns  0 = only when it is there.
  * \param[in] moment  what the acknowledgement tells: ompp_mpi_piggyback_moment(); NULL = the state at begin.
@@ -337,7 +337,7 @@ void ompp_mpi_piggyback_add(unsigned char *message, unsigned char *other);
  * \return false when it did not come.
  */
 bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns,
-                              const unsigned char *moment, unsigned char *sum, unsigned *flags);
+                              const unsigned char *moment, unsigned char **sum, unsigned *flags);
 
 /**
  * \brief While clocks are suspended: a message that was received at t has none, and nothing is to be told to its
@@ -347,15 +347,15 @@ bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, om
 bool ompp_mpi_piggyback_pass_suppressed(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t t);
 
 /** \brief The same of a message that was matched: how long its sender waits until it is received will not be seen. */
-bool ompp_mpi_piggyback_match(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, unsigned char *sum,
+void ompp_mpi_piggyback_match(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, unsigned char **sum,
                               unsigned *flags);
 
 /**
  * \brief The clock vector of a message that is there and stays: the receive will claim the same.
  * \param[in] received  it has been received; otherwise its sender may wait for that, and gets its acknowledgement then.
  */
-bool ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, bool received, ompp_time_t begin,
-                             unsigned char *sum, unsigned *flags);
+void ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, bool received, ompp_time_t begin,
+                             unsigned char **sum, unsigned *flags);
 
 /** \return the calling thread's state at t, to be freed with ompp_mpi_piggyback_free(). */
 unsigned char *ompp_mpi_piggyback_moment(ompp_time_t t);
@@ -389,14 +389,14 @@ void ompp_mpi_piggyback_skip(ompp_mpi_shadow_t *shadow, int source, int tag);
  *            So are synchronous ones, and those of a size that has been seen to wait.
  * \return true = added.
  */
-bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, bool always, unsigned char *sum);
+bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, bool always, unsigned char **sum);
 
 /**
  * \brief The same of a blocking send to dest. When both send to each other, and the other came first, the clock vector
  *        of its message, which is here and not received yet, tells when it was ready; its acknowledgement comes late.
  */
 bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ack_t *ack, ompp_time_t begin,
-                                ompp_time_t end, unsigned char *sum);
+                                ompp_time_t end, unsigned char **sum);
 
 /** \brief Nobody waits for it. */
 void ompp_mpi_ack_drop(ompp_mpi_ack_t *ack);

@@ -35,8 +35,6 @@ static struct {
     block_t *free;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-size_t ompp_mpi_piggyback_message_bytes(void) { return sizeof(ompp_mpi_header_t) + ompp_mpi_piggyback_state.bytes; }
-
 void ompp_mpi_piggyback_free(unsigned char *vector)
 {
     block_t *b = (block_t *)(void *)vector;
@@ -51,7 +49,7 @@ void ompp_mpi_piggyback_free(unsigned char *vector)
 /* \return one of many new ones, whose pages come at once; the others are in the pool. */
 static unsigned char *make_blocks(void)
 {
-    const size_t bytes = (ompp_mpi_piggyback_message_bytes() + sizeof(block_t) - 1) / sizeof(block_t) * sizeof(block_t);
+    const size_t bytes = (ompp_mpi_piggyback_state.message + sizeof(block_t) - 1) / sizeof(block_t) * sizeof(block_t);
     unsigned char *blocks =
         mmap(NULL, BLOCKS * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
@@ -124,7 +122,7 @@ void ompp_mpi_piggyback_widen(unsigned char *message)
 
 unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns)
 {
-    const int bytes = (int)ompp_mpi_piggyback_message_bytes();
+    const int bytes = (int)ompp_mpi_piggyback_state.message;
     unsigned char *message = ompp_mpi_piggyback_new();
     MPI_Message matched;
     MPI_Request request;

@@ -115,9 +115,7 @@ static void hear(const window_t *w, group_t *from, int tag, ompp_time_t begin, u
         unsigned char *message =
             from->ranks[i] < 0 ? NULL
                                : ompp_mpi_piggyback_fetch(w->own, from->ranks[i], tag, OMPP_MPI_PIGGYBACK_LIMIT_NS);
-        if (sum && message) ompp_sync_combine(ompp_mpi_piggyback_of(sum), ompp_mpi_piggyback_of(message));
-        if (sum) ompp_mpi_piggyback_free(message);
-        else sum = message;
+        ompp_mpi_piggyback_sum(&sum, message);
     }
     if (sum) ompp_mpi_join_clock(ompp_mpi_piggyback_of(sum), begin, OMPP_SYNC_ONE_SIDED, flags);
     from->number = 0;
