@@ -133,13 +133,6 @@ void ompp_causal_was_made(ompp_causal_thread_t *self)
     ompp_clocks_move(&self->clocks, ompp_causal_counted(self->regions), self->clocks.idle, ompp_event_now());
 }
 
-/* It keeps up with the others before it goes into a region, which nobody is to take for work there. */
-static ompp_time_t chase_first(ompp_causal_thread_t *self)
-{
-    ompp_causal_chase(self);
-    return ompp_event_now();
-}
-
 static void write_down(ompp_causal_thread_t *self, ompp_time_t t)
 {
     ompp_progress_finish(t);
@@ -161,7 +154,11 @@ static void move_clocks(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_
 {
     ompp_time_t t = ompp_event_now();
 
-    if (self->chases && ompp_meter_parent(to.node) == from.node) t = chase_first(self);
+    /* before it goes into a region, which nobody is to take for work there */
+    if (self->chases && ompp_meter_parent(to.node) == from.node) {
+        ompp_causal_chase(self);
+        t = ompp_event_now();
+    }
     if (ompp_causal.mode->seen) ompp_causal.mode->seen(self, t);
     self->node = to.node;
     self->waits = to.waits;
@@ -244,7 +241,7 @@ static void at_progress(ompp_time_t t)
 
 static void watch_clocks(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before, unsigned flag_bit)
 {
-    ompp_causal_watch(flag_bit, ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, before, OMPP_CAUSAL_TOLERANCE));
+    ompp_causal_watch(flag_bit, ompp_causal_overtakes_clocks(self, before));
 }
 
 static void posts_left(unsigned posts)
@@ -285,6 +282,7 @@ static ompp_causal_mode_t modes[OMPP_WHATIF_MODE_NUM] = {
                              .timed = ompp_causal_may_turn_anywhere,
                              .tasks = ompp_causal_tasks,
                              .loop = ompp_causal_loop,
+                             .overtakes = ompp_causal_overtakes_clocks,
                              .watch = watch_clocks,
                              .write = ompp_causal_result_clocks},
     [OMPP_WHATIF_DELAY] = {.rule = {.delays = true},
@@ -295,6 +293,7 @@ static ompp_causal_mode_t modes[OMPP_WHATIF_MODE_NUM] = {
                            .seen = count_seen,
                            .tasks = ompp_causal_delay_tasks,
                            .loop = ompp_causal_delay_loop,
+                           .overtakes = ompp_causal_overtakes,
                            .watch = ompp_causal_watch_order,
                            .write = ompp_causal_result_experiments},
 };

@@ -180,7 +180,7 @@ typedef struct ompp_causal_thread {
 /** What a task does: see ompp_sync_task_t. */
 typedef void ompp_causal_action_t(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t);
 
-/** What virtual clocks and delays do in their own way (ompp_causal.c); all else is the same for both. NULL = nothing. */
+/** What virtual clocks and delays do in their own way (ompp_causal.c); all else is the same. NULL = nothing. */
 typedef struct {
     ompp_clocks_rule_t rule; /* at first, as counted */
     unsigned counted;
@@ -192,6 +192,8 @@ typedef struct {
     void (*timed)(ompp_causal_thread_t *self, ompp_time_t t); /* now and then, at any event */
     /* it comes to a loop, for iterations, or has found that there are none: an ompp_replay_op_t */
     void (*loop)(ompp_causal_thread_t *self, unsigned op, ompp_time_t t);
+    /* slots for which it would come before one that was here already */
+    uint32_t (*overtakes)(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before);
     /* it comes where others have been before: does that decide something? OMPP_WHATIF_BIT_* */
     void (*watch)(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before, unsigned flag_bit);
     void (*write)(ompp_causal_thread_t *self, bool over, ompp_time_t t); /* what is known by t; over: it goes on */
@@ -256,6 +258,11 @@ static inline void ompp_causal_leave(ompp_causal_thread_t *self)
 
 /** \brief A short lock; others are never held for long, but their thread may be preempted. */
 void ompp_causal_lock(_Atomic uint32_t *lock);
+
+static inline uint32_t ompp_causal_overtakes_clocks(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before)
+{
+    return ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, before, OMPP_CAUSAL_TOLERANCE);
+}
 
 /** \brief The calling thread is one that the program has created. */
 void ompp_causal_was_made(ompp_causal_thread_t *self);

@@ -69,7 +69,7 @@ static inline uint32_t ompp_causal_counted(uint32_t mask)
 /**
  * \brief A moment at which an experiment may end, on a thread that leads.
  * \param[in] visits  of progress points until now; 0 = the program has none so far. \param[in] t  now.
- * \param[in] teams  not OMPP_CAUSAL_ANYWHERE: all others have the same offset; they have just met, or wait for this one.
+ * \param[in] teams  not OMPP_CAUSAL_ANYWHERE: all others have the same offset, or wait for this one to go on.
  */
 void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t);
 

@@ -379,7 +379,7 @@ static uint32_t come_to_lock(ompp_causal_thread_t *self, ompp_causal_object_t *o
 
     for (unsigned i = 0; i < n; i++)
         if (ompp_causal.rule.delays) ompp_causal_watch_order(self, before[i], OMPP_WHATIF_BIT_LOCK);
-        else slots |= ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, before[i], OMPP_CAUSAL_TOLERANCE);
+        else slots |= ompp_causal_overtakes_clocks(self, before[i]);
     ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, begin);
     ompp_clocks_combine(reads ? &o->suspension[1] : &o->vector[1], &self->own);
     return slots;
@@ -397,7 +397,7 @@ static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
     uint32_t slots = 0;
 
     if (!o) return false;
-    const bool is_known = ompp_causal.rule.delays || o->stalled + 1 >= self->clocks.set;
+    const bool is_known = !atomic_load(&ompp_causal.suspension) || o->stalled + 1 >= self->clocks.set;
     if (o->holder && o->holder != self && is_known) stamp_of_holder(o->holder, &o->vector[0], t);
     if (kind != OMPP_SYNC_ORDERED) slots = come_to_lock(self, o, reads, t);
     ompp_clock_vector_copy(&self->other, &o->vector[0]);
@@ -445,7 +445,7 @@ void ompp_causal_loop(ompp_causal_thread_t *self, unsigned op, ompp_time_t t)
     ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
     ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_CHUNK, team, true);
     if (o) {
-        slots = ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->vector[0], OMPP_CAUSAL_TOLERANCE);
+        slots = ompp_causal_overtakes_clocks(self, &o->vector[0]);
         ompp_clocks_combine(&o->vector[0], &self->own);
         o->used = t;
         ompp_causal_unlock(&o->lock);
@@ -454,7 +454,7 @@ void ompp_causal_loop(ompp_causal_thread_t *self, unsigned op, ompp_time_t t)
     self->unit = (ompp_causal_unit_t){team, *generation_of(self, team), self->unit.kept, t};
 }
 
-/* It keeps up before it is handed out more. That there are no more, it may have found before the one that had the last. */
+/* It keeps up before it is handed out more. It may find that there are no more before the one that had the last. */
 void ompp_causal_delay_loop(ompp_causal_thread_t *self, unsigned op, ompp_time_t t)
 {
     const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
@@ -636,9 +636,9 @@ static bool found_vector(ompp_causal_thread_t *self, ompp_sync_object_t kind, ui
 }
 
 /*
- * From when the lock was free until the thread has it, no work is done. That passes in a program with faster work under
- * the lock, too, but not where there is no lock: it is saved on clocks of regions that take no time, of those that the
- * thread asks for the lock in. vector: of the one that had it before.
+ * Without delays: from when the lock was free until the thread has it, no work is done. That passes in a program with
+ * faster work under the lock, too, but not where there is no lock: it is saved on clocks of regions that take no time,
+ * of those that the thread asks for the lock in. vector: of the one that had it before.
  */
 static void take_over(ompp_causal_thread_t *self, const ompp_clock_vector_t *vector, ompp_time_t begin, ompp_time_t t)
 {
@@ -660,7 +660,7 @@ static void resume_locked(ompp_causal_thread_t *self, uint64_t mutex, ompp_time_
     const ompp_clock_vector_t *vector = locked(self, OMPP_SYNC_MUTEX, mutex, t) ? &self->other : NULL;
 
     ompp_causal_go_on(self, vector, 0, t);
-    if (!ompp_causal.rule.delays) take_over(self, vector, begin, t);
+    take_over(self, vector, begin, t);
 }
 
 static __attribute__((noinline)) void resume(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object,

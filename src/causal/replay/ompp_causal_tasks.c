@@ -305,7 +305,7 @@ static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, 
     const uint32_t index = find(task);
     const ompp_causal_flow_t flow = index ? pool.tasks[index].flow : (ompp_causal_flow_t){0, 0, 0};
     /* of regions for which the thread would come for a task before one that has come already */
-    const uint32_t slots = ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &pool.begun, OMPP_CAUSAL_TOLERANCE);
+    const uint32_t slots = ompp_causal_overtakes_clocks(self, &pool.begun);
     unlock_pool();
     if (at_barrier && flow.team) {
         ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.waiting);

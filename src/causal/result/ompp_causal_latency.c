@@ -236,7 +236,7 @@ static void keep(latency_t *l)
     static const sums_t none;
     const sums_t *sums = l->now.unknown || l->now.time < 0 || atomic_load(&l->lost) ? &none : &l->now;
 
-    if (ompp_causal.rule.delays) put_experiment(l, sums);
+    if (ompp_causal_experiment.number) put_experiment(l, sums);
     else put_clocks(l, sums);
 }
 

@@ -91,9 +91,9 @@ static parcel_t *take_oldest(list_t *list)
 static unsigned length_of(const list_t *list) { return __atomic_load_n(&list->length, __ATOMIC_RELAXED); }
 
 /*
- * The oldest one, if it is done; else it is the youngest from now on. To ask for a request that is not done may cost the
- * processor: where there are more ranks than processors, MPI gives it away then. So a call ends its look at a list with
- * the first one that is not, and the next call goes on behind it.
+ * The oldest one, if it is done; else it is the youngest from now on. To ask for a request that is not done may cost
+ * the processor: where there are more ranks than processors, MPI gives it away then. So a call ends its look at a list
+ * with the first one that is not, and the next call goes on behind it.
  */
 static parcel_t *take_done(list_t *list)
 {
@@ -500,7 +500,7 @@ static void lose(void)
     ompp_mpi_unfollowed("messages after one that came without them");
 }
 
-/* The next one, whatever it is of. It may be that of a message that nobody asks for: then the next one is there, too. */
+/* The next one, whatever it is of. It may be of a message that nobody asks for: then the next one is there, too. */
 static unsigned char *next_of_all(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns)
 {
     unsigned char *message = ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, limit_ns);
