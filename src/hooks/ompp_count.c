@@ -198,7 +198,7 @@ static const ompp_component_t refused = {.name = "hooks", .start = refuse, .put 
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
-/* Object files have said who made them before main. What each compiler keeps from its hooks: docs/data.md,
+/* Object files have said who made them before main. What each compiler keeps from its hooks: docs/data-hooks.md,
  * tests/memory/kernels.py. */
 static void register_metrics(void)
 {
