@@ -114,7 +114,6 @@ static void count_seen(ompp_causal_thread_t *self, ompp_time_t t)
 {
     ompp_off_t node = self->node;
 
-    if (!ompp_causal.rule.delays) return;
     ompp_clocks_count(&self->clocks, t);
     const ompp_time_t until = ompp_causal_worked(self),
                       passed = until > self->seen_until ? until - self->seen_until : 0;
@@ -134,22 +133,18 @@ void ompp_causal_was_made(ompp_causal_thread_t *self)
     ompp_clocks_move(&self->clocks, ompp_causal_counted(self->regions), self->clocks.idle, ompp_event_now());
 }
 
-/* It keeps up with the others before it goes into a region, which nobody is to take for work there. */
-static ompp_time_t chase_first(ompp_causal_thread_t *self)
+static void write_down(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    ompp_causal_chase(self);
-    return ompp_event_now();
+    ompp_progress_finish(t);
+    ompp_causal_experiment_finish(self);
+    ompp_causal_node_take(true);
+    ompp_causal_result(self, t);
 }
 
 /* The thread has come from one place to another: what that means besides to its clocks. */
 static void look_at(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_place_now_t to)
 {
-    if (from.node == to.node && from.waits == to.waits) {
-        const ompp_time_t t = ompp_meter_until();
-        ompp_progress_finish(t);
-        ompp_causal_experiment_finish(self);
-        ompp_causal_result(self, t);
-    }
+    if (from.node == to.node && from.waits == to.waits) write_down(self, ompp_meter_until());
     if (!ompp_causal_is_suspended(self) && self->main && from.waits && ompp_meter_parent(from.node) == to.node &&
         ompp_causal_forks(from.node))
         ompp_causal_at_join(self, ompp_meter_region(from.node), self->clocks.since);
@@ -159,8 +154,12 @@ static void move_clocks(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_
 {
     ompp_time_t t = ompp_event_now();
 
-    if (self->chases && ompp_meter_parent(to.node) == from.node) t = chase_first(self);
-    count_seen(self, t);
+    /* before it goes into a region, which nobody is to take for work there */
+    if (self->chases && ompp_meter_parent(to.node) == from.node) {
+        ompp_causal_chase(self);
+        t = ompp_event_now();
+    }
+    if (ompp_causal.mode->seen) ompp_causal.mode->seen(self, t);
     self->node = to.node;
     self->waits = to.waits;
     self->regions = ompp_causal_mask(self, to.node);
@@ -214,9 +213,7 @@ static void end(void *state)
     self->busy = true;
     ompp_float_begin(&program);
     if (self->main && !inside) {
-        ompp_progress_finish(t);
-        ompp_causal_experiment_finish(self);
-        ompp_causal_result(self, t);
+        write_down(self, t);
         ompp_causal_result_close();
     }
     if (self->main) follow_no_more();
@@ -235,12 +232,17 @@ static void at_progress(ompp_time_t t)
     if (!self) return;
     ompp_causal_settle(self);
     ompp_clocks_count(&self->clocks, t);
-    count_seen(self, t);
-    ompp_causal_moment(self, ompp_progress_visits(t), OMPP_CAUSAL_ANYWHERE, t);
+    if (ompp_causal.mode->seen) ompp_causal.mode->seen(self, t);
+    ompp_causal.mode->moment(self, ompp_progress_visits(t), OMPP_CAUSAL_ANYWHERE, t);
     ompp_causal_leave(self);
 }
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
+
+static void watch_clocks(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before, unsigned flag_bit)
+{
+    ompp_causal_watch(flag_bit, ompp_causal_overtakes_clocks(self, before));
+}
 
 static void posts_left(unsigned posts)
 {
@@ -262,35 +264,38 @@ static void made_in_experiment(ompp_sync_thread_t what)
     ompp_causal_leave(self);
 }
 
-static bool throttle_nothing(void) { return false; }
-
-static bool contribute_nothing(void *vector)
-{
-    (void)vector;
-    return false;
-}
-
-static void note_nothing(unsigned rank) { (void)rank; }
-static void charge_nothing(ompp_time_t ns) { (void)ns; } /* delays are most of it */
-
 /* What the modes have in common. */
 #define BOTH                                                                                                        \
     .suspended_until = ompp_causal_suspended_until, .hold = ompp_causal_hold, .revise = ompp_causal_revise,         \
     .pay = ompp_causal_pay, .flag = ompp_causal_flag, .alone = ompp_whatif_say_why, .share = ompp_causal_node_open, \
     .publish = ompp_causal_publish, .wait = ompp_causal_wait, .resume = ompp_causal_resume,                         \
-    .look = ompp_progress_look, .posts_left = posts_left
+    .look = ompp_progress_look, .posts_left = posts_left, .task = ompp_causal_task
 
-static ompp_sync_subscriber_t subscribers[OMPP_WHATIF_MODE_NUM] = {
-    [OMPP_WHATIF_VIRTUAL] = {BOTH, .combine = ompp_causal_combine, .vector = ompp_causal_clock_vector,
-                             .contribute = ompp_causal_contribute, .note_sent = ompp_causal_note_sent,
-                             .throttle = throttle_nothing, .join_clock = ompp_causal_join_clock,
-                             .clock = clock_of_ranks, .charge = ompp_causal_charge, .task = ompp_causal_task,
-                             .thread = ompp_causal_thread},
-    [OMPP_WHATIF_DELAY] = {BOTH, .combine = ompp_causal_delay_combine, .vector = ompp_causal_delay_vector,
-                           .contribute = contribute_nothing, .note_sent = note_nothing,
-                           .throttle = ompp_causal_throttle, .join_clock = ompp_causal_delay_join,
-                           .clock = ompp_causal_clock, .charge = charge_nothing, .task = ompp_causal_delay_task,
-                           .thread = made_in_experiment},
+static ompp_causal_mode_t modes[OMPP_WHATIF_MODE_NUM] = {
+    [OMPP_WHATIF_VIRTUAL] = {.rule = {.percent = {25, 50, 75, 100}},
+                             .counted = OMPP_CAUSAL_ALL_SLOTS,
+                             .waits = {BOTH, .combine = ompp_causal_combine, .vector = ompp_causal_clock_vector,
+                                       .contribute = ompp_causal_contribute, .note_sent = ompp_causal_note_sent,
+                                       .join_clock = ompp_causal_join_clock, .clock = clock_of_ranks,
+                                       .charge = ompp_causal_charge, .thread = ompp_causal_thread},
+                             .moment = ompp_causal_moment,
+                             .timed = ompp_causal_may_turn_anywhere,
+                             .tasks = ompp_causal_tasks,
+                             .loop = ompp_causal_loop,
+                             .overtakes = ompp_causal_overtakes_clocks,
+                             .watch = watch_clocks,
+                             .write = ompp_causal_result_clocks},
+    [OMPP_WHATIF_DELAY] = {.rule = {.delays = true},
+                           .waits = {BOTH, .combine = ompp_causal_delay_combine, .vector = ompp_causal_delay_vector,
+                                     .throttle = ompp_causal_throttle, .join_clock = ompp_causal_delay_join,
+                                     .clock = ompp_causal_clock, .thread = made_in_experiment},
+                           .moment = ompp_causal_may_end,
+                           .seen = count_seen,
+                           .tasks = ompp_causal_delay_tasks,
+                           .loop = ompp_causal_delay_loop,
+                           .overtakes = ompp_causal_overtakes,
+                           .watch = ompp_causal_watch_order,
+                           .write = ompp_causal_result_experiments},
 };
 
 static void in_child(void)
@@ -307,23 +312,24 @@ static bool start(char *why, size_t n)
     const bool full = strcmp(ompp_env.efficiency, "full") == 0;
 
     (void)why, (void)n; /* the report says what is missing */
-    ompp_causal.mode = asked == OMPP_WHATIF_OFF && full ? OMPP_WHATIF_VIRTUAL : asked;
-    if (ompp_causal.mode == OMPP_WHATIF_OFF) return false;
+    const ompp_whatif_mode_t mode = asked == OMPP_WHATIF_OFF && full ? OMPP_WHATIF_VIRTUAL : asked;
+    if (mode == OMPP_WHATIF_OFF) return false;
     ompp_prefault_library((const void *)start);
     atomic_store(&ompp_causal.set, 1);
-    ompp_causal.rule = (ompp_clocks_rule_t){.percent = {25, 50, 75, 100}};
-    subscribers[OMPP_WHATIF_VIRTUAL].vector_size = ompp_causal_clock_vector_size();
-    subscribers[OMPP_WHATIF_DELAY].vector_size = ompp_causal_delay_vector_size();
-    subscribers[OMPP_WHATIF_DELAY].shared_size = ompp_causal_node_size();
-    if (ompp_causal.mode == OMPP_WHATIF_DELAY) ompp_causal.rule = (ompp_clocks_rule_t){.delays = true};
+    modes[OMPP_WHATIF_VIRTUAL].waits.vector_size = ompp_causal_clock_vector_size();
+    modes[OMPP_WHATIF_DELAY].waits.vector_size = ompp_causal_delay_vector_size();
+    modes[OMPP_WHATIF_DELAY].waits.shared_size = ompp_causal_node_size();
+    ompp_causal.mode = &modes[mode];
+    ompp_causal.rule = modes[mode].rule;
+    ompp_causal.counted = modes[mode].counted;
     ompp_causal_calibrate();
-    if (!ompp_causal_result_open()) return false;
-    if (ompp_causal.mode == OMPP_WHATIF_VIRTUAL) ompp_causal_follow_ideal();
+    if (!ompp_causal_result_open(mode)) return false;
+    if (mode == OMPP_WHATIF_VIRTUAL) ompp_causal_follow_ideal();
     ompp_causal_limit_slots(asked == OMPP_WHATIF_OFF ? 0 : (unsigned)ompp_env.causal_clocks / OMPP_WHATIF_SPEEDUPS);
     return pthread_atfork(NULL, NULL, in_child) == 0;
 }
 
-static const ompp_sync_subscriber_t *waits(void) { return &subscribers[ompp_causal.mode]; }
+static const ompp_sync_subscriber_t *waits(void) { return &ompp_causal.mode->waits; }
 
 const ompp_component_t ompp_causal_component = {
     .name = "causal profiling",

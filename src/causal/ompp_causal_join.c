@@ -9,22 +9,16 @@
 
 void ompp_causal_moment(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t)
 {
-    const bool together = teams != OMPP_CAUSAL_ANYWHERE;
-
-    if (ompp_causal.rule.delays) {
-        ompp_causal_may_end(self, visits, together, t);
-    } else {
-        if (visits && !ompp_causal_is_suspended(self)) ompp_causal_result_block(self, visits, t);
-        ompp_causal_may_turn(self, teams, t);
-    }
+    if (visits && !ompp_causal_is_suspended(self)) ompp_causal_result_block(self, visits, t);
+    ompp_causal_may_turn(self, teams, t);
     ompp_causal_may_write(self, t);
 }
 
 void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t)
 {
     if (region) ompp_progress_candidate(region, false, t);
-    ompp_causal_moment(self, ompp_progress_visits(t), region ? 0 : 1,
-                       t); /* the region is left, the barrier is the team's */
+    ompp_causal.mode->moment(self, ompp_progress_visits(t), region ? 0 : 1,
+                             t); /* the region is left, the barrier is the team's */
 }
 
 /* The same place again is found without looking at its region. */

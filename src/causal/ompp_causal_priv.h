@@ -177,10 +177,33 @@ typedef struct ompp_causal_thread {
     struct ompp_causal_thread *next;
 } ompp_causal_thread_t;
 
+/** What a task does: see ompp_sync_task_t. */
+typedef void ompp_causal_action_t(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t);
+
+/** What virtual clocks and delays do in their own way (ompp_causal.c); all else is the same. NULL = nothing. */
+typedef struct {
+    ompp_clocks_rule_t rule; /* at first, as counted */
+    unsigned counted;
+    ompp_sync_subscriber_t waits;
+    ompp_causal_action_t *const *tasks;
+    /* a unit of work may end at t, after so many visits of progress points; the thread is in so many teams at most */
+    void (*moment)(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t);
+    void (*seen)(ompp_causal_thread_t *self, ompp_time_t t);  /* it has worked until t where it is */
+    void (*timed)(ompp_causal_thread_t *self, ompp_time_t t); /* now and then, at any event */
+    /* it comes to a loop, for iterations, or has found that there are none: an ompp_replay_op_t */
+    void (*loop)(ompp_causal_thread_t *self, unsigned op, ompp_time_t t);
+    /* slots for which it would come before one that was here already */
+    uint32_t (*overtakes)(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before);
+    /* it comes where others have been before: does that decide something? OMPP_WHATIF_BIT_* */
+    void (*watch)(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before, unsigned flag_bit);
+    void (*write)(ompp_causal_thread_t *self, bool over, ompp_time_t t); /* what is known by t; over: it goes on */
+} ompp_causal_mode_t;
+
 /** The process. */
 typedef struct {
-    ompp_whatif_mode_t mode;
+    const ompp_causal_mode_t *mode;
     ompp_clocks_rule_t rule;
+    unsigned first_counted, counted; /* slots that count: with delays that of the experiment, or none; else all */
     /* number of the present set of regions, from 1; with delays: of that within which offsets go on */
     _Atomic uint64_t set;
     _Atomic uint64_t experiment;   /* with delays: number of the present one */
@@ -202,6 +225,10 @@ typedef struct {
     _Atomic bool flagged;                           /* one was overtaken, here or elsewhere, sometime */
     _Atomic uint32_t flags;                         /* OMPP_WHATIF_F_* of all regions */
     ompp_sync_clock_t clock;
+    _Atomic(struct ompp_causal_node *) node; /* memory that all ranks of the run share; NULL = none */
+    /* some ranks did not come to experiments that took a quarter of the time of all or more, as far as results were
+     * taken */
+    _Atomic bool lacks_ranks;
 } ompp_causal_t;
 
 extern ompp_causal_t ompp_causal;
@@ -231,6 +258,11 @@ static inline void ompp_causal_leave(ompp_causal_thread_t *self)
 
 /** \brief A short lock; others are never held for long, but their thread may be preempted. */
 void ompp_causal_lock(_Atomic uint32_t *lock);
+
+static inline uint32_t ompp_causal_overtakes_clocks(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before)
+{
+    return ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, before, OMPP_CAUSAL_TOLERANCE);
+}
 
 /** \brief The calling thread is one that the program has created. */
 void ompp_causal_was_made(ompp_causal_thread_t *self);

@@ -111,7 +111,7 @@ typedef struct {
 
 /* ---- Subscriber -------------------------------------------------------------------------------------------------- */
 
-/** Who follows. All functions are there; times are ns of ompp_event_now(). */
+/** Who follows. Times are ns of ompp_event_now(). All functions are there but where NULL is said to do. */
 typedef struct {
     size_t vector_size;
     size_t shared_size;
@@ -119,9 +119,9 @@ typedef struct {
     ompp_time_t (*suspended_until)(void);
     void (*hold)(bool on);
     void (*combine)(void *into, const void *other);
-    bool (*throttle)(void);
-    void (*note_sent)(unsigned rank);
-    bool (*contribute)(void *vector);
+    bool (*throttle)(void);           /* or NULL */
+    void (*note_sent)(unsigned rank); /* or NULL */
+    bool (*contribute)(void *vector); /* or NULL */
     bool (*revise)(void *mine, const void *all);
     ompp_time_t (*join_clock)(const void *vector, const ompp_sync_wait_t *wait);
     void (*pay)(ompp_time_t until);
@@ -135,7 +135,7 @@ typedef struct {
     void (*thread)(ompp_sync_thread_t what);
     void (*look)(ompp_time_t t);
     void (*posts_left)(unsigned posts);
-    void (*charge)(ompp_time_t ns);
+    void (*charge)(ompp_time_t ns); /* or NULL */
     void (*flag)(unsigned flags, bool happened);
 } ompp_sync_subscriber_t;
 
@@ -294,7 +294,7 @@ static inline bool ompp_sync_throttle(void)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    return __builtin_expect(s != 0, 0) && s->throttle();
+    return __builtin_expect(s != 0, 0) && s->throttle && s->throttle();
 }
 
 /** \brief The clock vector that the calling thread has just made goes with a message to this rank of the run. */
@@ -302,7 +302,7 @@ static inline void ompp_sync_note_sent(unsigned rank)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    if (__builtin_expect(s != 0, 0)) s->note_sent(rank);
+    if (__builtin_expect(s && s->note_sent, 0)) s->note_sent(rank);
 }
 
 /**
@@ -315,7 +315,7 @@ static inline bool ompp_sync_contribute(void *vector)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    return __builtin_expect(s != 0, 0) && s->contribute(vector);
+    return __builtin_expect(s != 0, 0) && s->contribute && s->contribute(vector);
 }
 
 /**
@@ -368,7 +368,7 @@ static inline void ompp_sync_charge(ompp_time_t ns)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    if (__builtin_expect(s != 0, 0)) s->charge(ns);
+    if (__builtin_expect(s && s->charge, 0)) s->charge(ns);
 }
 
 /**

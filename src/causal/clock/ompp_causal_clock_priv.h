@@ -30,12 +30,13 @@ uint64_t ompp_causal_key(unsigned slot);
 
 /**
  * \brief Slots that are used; regions that are known; the first one of a slot, -1 = none here; key of one, 0 = never
- *        followed.
+ *        followed; its record, NULL = none, or not yet.
  */
 unsigned ompp_causal_nslots(void);
 unsigned ompp_causal_nknown(void);
 int ompp_causal_known(unsigned slot);
 uint64_t ompp_causal_known_key(unsigned index);
+ompp_a_whatif_region_t *ompp_causal_known_record(unsigned index);
 
 ompp_region_ref_t ompp_causal_known_region(unsigned index);
 

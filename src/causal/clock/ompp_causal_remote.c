@@ -114,7 +114,7 @@ static size_t put_rest(remote_t *remote, ompp_time_t t)
 static void put_flags(remote_t *remote)
 {
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS && ompp_causal_any_flags(); s++)
-        remote->flags[s] = remote->keys[s] ? ompp_causal_result_flags(s) : 0;
+        remote->flags[s] = remote->keys[s] ? ompp_causal_result_flags(s, false) : 0;
 }
 
 /* What the calling thread says. \return NULL = nothing. */
@@ -219,7 +219,7 @@ static void revise_first(ompp_causal_thread_t *self, remote_t *mine, const remot
     if (!reported) ompp_causal_farm_watch();
     put_flags(mine);
     for (unsigned s = 0; reported && s < OMPP_CLOCKS_SLOTS; s++)
-        mine->flags[s] |= (ompp_causal_result_open_flags(s) & OMPP_WHATIF_F_WILDCARD) << OPEN;
+        mine->flags[s] |= (ompp_causal_result_flags(s, true) & OMPP_WHATIF_F_WILDCARD) << OPEN;
     if (reported) put_reported(mine, reported);
     else if (same && has_farm(all, self->serves.peer)) mine->serves = ompp_causal_farm_serves(self, &late);
     if (late && all->farms[1]) mine->serves = late = false; /* what came is of several */
@@ -561,10 +561,7 @@ static void learn(ompp_causal_thread_t *self, const remote_t *remote, ompp_sync_
     self->proposed.key = unsynchronised ? remote->key : remote->delays.next.key;
     self->proposed.settles = unsynchronised && remote->settles;
     self->proposed.percent = unsynchronised ? remote->percent : remote->delays.next.percent;
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        const int slot = remote->keys[s] && remote->delays.work[s] ? ompp_causal_slot_of(remote->keys[s]) : -1;
-        if (slot >= 0) ompp_causal_heard_of((unsigned)slot, remote->delays.work[s]);
-    }
+    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) ompp_causal_heard_of(remote->keys[s], remote->delays.work[s]);
 }
 
 void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t)

@@ -9,7 +9,6 @@
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/replay/ompp_causal_replay_priv.h"
-#include "causal/result/ompp_causal_result_priv.h"
 
 #include "base/ompp_hash.h"
 #include "runtime/ompp_whatif_record.h"
@@ -32,7 +31,8 @@ static struct {
     struct {
         ompp_region_ref_t region;
         uint64_t key;
-        _Atomic int slot; /* NONE = not followed now */
+        _Atomic(ompp_a_whatif_region_t *) record; /* NULL = none yet: another thread is making it */
+        _Atomic int slot;                         /* NONE = not followed now */
     } regions[OMPP_CAUSAL_KNOWN];
     _Atomic uint16_t row[ROWS]; /* index of a region + 1; 0 = free */
     _Atomic uint64_t replaced;  /* times that a slot went from one region to another within a set */
@@ -56,6 +56,8 @@ unsigned ompp_causal_nknown(void) { return atomic_load_explicit(&slots.nknown, m
 ompp_region_ref_t ompp_causal_known_region(unsigned index) { return slots.regions[index].region; }
 
 uint64_t ompp_causal_known_key(unsigned index) { return slots.regions[index].key; }
+
+ompp_a_whatif_region_t *ompp_causal_known_record(unsigned index) { return atomic_load(&slots.regions[index].record); }
 
 /* What is outside of all regions is one, too: the reference 0, with a key that is the same everywhere. */
 #define OUTSIDE_KEY 0x6f75747369646521u
@@ -100,7 +102,6 @@ static void give(unsigned slot, uint64_t key)
     }
     atomic_store_explicit(&slots.known[slot], first + 1, memory_order_release);
     atomic_store_explicit(&slots.key[slot], key, memory_order_release);
-    ompp_causal_result_slot(slot, first);
 }
 
 static int take(uint64_t key)
@@ -134,8 +135,6 @@ void ompp_causal_replace(unsigned slot, uint64_t key)
         for (unsigned i = 0; before && i < ompp_causal_nknown(); i++)
             if (slots.regions[i].key == before)
                 atomic_store_explicit(&slots.regions[i].slot, NONE, memory_order_relaxed);
-        ompp_causal_result_leave(slot);
-        ompp_causal_forget(slot);
         give(slot, key);
         atomic_fetch_add_explicit(&slots.replaced, 1, memory_order_release);
     }
@@ -193,16 +192,12 @@ static int add(ompp_region_ref_t region)
         is_new = key != 0;
     }
     ompp_causal_unlock(&slots.lock);
-    if (is_new) ompp_causal_result_new((unsigned)index, region);
     if (is_new) {
+        atomic_store(&slots.regions[index].record, ompp_whatif_region_new(region));
         ompp_causal_lock(&slots.lock);
         const int slot = take(key);
         atomic_store_explicit(&slots.regions[index].slot, slot, memory_order_release);
-        if (slot >= 0) {
-            if (ompp_causal_known((unsigned)slot) < 0) give((unsigned)slot, key);
-            /* whose record may not have been there */
-            else ompp_causal_result_slot((unsigned)slot, ompp_causal_known((unsigned)slot));
-        }
+        if (slot >= 0 && ompp_causal_known((unsigned)slot) < 0) give((unsigned)slot, key);
         ompp_causal_unlock(&slots.lock);
     }
     return index;

@@ -342,6 +342,7 @@ void ompp_causal_may_turn_anywhere(ompp_causal_thread_t *self, ompp_time_t t)
     uint32_t free_lock = 0;
     turn_t turn;
 
+    if (self->main) ompp_causal_may_write(self, t);
     if (!may_be_due(t) || !is_far(t) || ompp_whatif_ranks() > 1) return;
     if (!atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
     const ompp_time_t begin = ompp_event_now();

@@ -85,15 +85,17 @@ static unsigned candidate_of(unsigned slot)
 
 uint64_t ompp_causal_work(unsigned slot) { return ompp_causal_key(slot) ? work_of(candidate_of(slot)) : 0; }
 
-void ompp_causal_heard_of(unsigned slot, uint64_t work)
+void ompp_causal_heard_of(uint64_t key, uint64_t work)
 {
-    _Atomic uint64_t *heard = &candidates.heard[candidate_of(slot)];
+    const int slot = key && work ? ompp_causal_slot_of(key) : -1;
+    _Atomic uint64_t *heard = slot < 0 ? NULL : &candidates.heard[candidate_of((unsigned)slot)];
 
-    if (work > atomic_load_explicit(heard, memory_order_relaxed))
+    if (heard && work > atomic_load_explicit(heard, memory_order_relaxed))
         atomic_store_explicit(heard, work, memory_order_relaxed);
 }
 
-void ompp_causal_forget(unsigned slot)
+/* The slot is to belong to another region: what is known of its work as that of a slot is forgotten. */
+static void replace(unsigned slot, uint64_t key)
 {
     const unsigned candidate = OMPP_CAUSAL_KNOWN + slot;
 
@@ -101,6 +103,8 @@ void ompp_causal_forget(unsigned slot)
     candidates.work[candidate] = 0;
     candidates.lately[candidate] = 0;
     candidates.longest[candidate] = 0;
+    ompp_causal_result_leave(slot);
+    ompp_causal_replace(slot, key);
 }
 
 /* ---- Which region ------------------------------------------------------------------------------------------------ */
@@ -160,7 +164,7 @@ static void give_slots(void)
         }
         const unsigned slot = least_slot(&least);
         if (most <= 0 || slot == OMPP_CLOCKS_SLOTS || most < 2 * least) return;
-        ompp_causal_replace(slot, ompp_causal_known_key(best));
+        replace(slot, ompp_causal_known_key(best));
     }
 }
 
@@ -173,7 +177,7 @@ int ompp_causal_slot_for(uint64_t key, uint64_t n, ompp_time_t t)
     give_slots();
     if (ompp_causal_slot_of(key) < 0) {
         const unsigned least = least_slot(&lately);
-        if (least < OMPP_CLOCKS_SLOTS) ompp_causal_replace(least, key);
+        if (least < OMPP_CLOCKS_SLOTS) replace(least, key);
     }
     ompp_causal_unlock(&candidates.lock);
     return ompp_causal_slot_with(key);
@@ -198,7 +202,7 @@ int ompp_causal_choice(uint64_t n, ompp_time_t t, unsigned *nregions)
     int chosen = -1;
 
     *nregions = 0;
-    ompp_causal_node_listen();
+    ompp_causal_node_listen(ompp_causal_heard_of);
     ompp_causal_lock(&candidates.lock);
     look_at_all(n, t);
     give_slots();

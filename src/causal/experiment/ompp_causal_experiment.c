@@ -157,6 +157,8 @@ static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t nex
     if (!on && ompp_whatif_ranks() > 1) atomic_store(&run.origin, next.number);
     ompp_causal_experiment = next;
     ompp_causal.rule.percent[0] = next.slot >= 0 ? next.percent : 0;
+    ompp_causal.first_counted = next.slot >= 0 ? (unsigned)next.slot : 0;
+    ompp_causal.counted = next.slot >= 0;
     atomic_store(&ompp_causal.set_begin, t);
     atomic_store(&ompp_causal.experiment, next.number);
     if (!on) atomic_store(&ompp_causal.set, next.number + 1);
@@ -333,7 +335,7 @@ void ompp_causal_experiment_finish(const ompp_causal_thread_t *self)
 {
     uint32_t free_lock = 0;
 
-    if (!ompp_causal.rule.delays || !self->main) return;
+    if (!run.first || !self->main) return;
     /* perhaps for ever: the program ends in a signal handler */
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return;
     count_paid(self);
@@ -397,17 +399,13 @@ static bool is_due(uint64_t visits, ompp_time_t t)
     return (visits > run.visits || !run.visits) && has_seen_region(t);
 }
 
-/* \return whether the progress point was visited since all met last, or there is none: of the places of a unit where
- * they do, this one. */
-static bool meet_for_visits(uint64_t visits)
+bool ompp_causal_all_met(uint64_t visits)
 {
     uint64_t met = atomic_load(&run.met);
 
     while (visits > met && !atomic_compare_exchange_weak(&run.met, &met, visits)) continue;
     return visits > met || !visits;
 }
-
-void ompp_causal_all_met(uint64_t visits) { meet_for_visits(visits); }
 
 bool ompp_causal_propose(uint64_t visits, ompp_time_t t, ompp_causal_experiment_t *next)
 {
@@ -418,7 +416,7 @@ bool ompp_causal_propose(uint64_t visits, ompp_time_t t, ompp_causal_experiment_
     return true;
 }
 
-void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool together, ompp_time_t t)
+void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t)
 {
     uint32_t free_lock = 0;
 
@@ -426,10 +424,10 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool toget
 
     /* rank 0 leads */
     if (ompp_whatif_rank() > 0 || (unsynchronised && (!ompp_causal_is_overdue(t) || !all_are_in_it(t)))) return;
-    const bool at_point = !together && !unsynchronised, passing = at_point && !is_alone(self),
+    const bool at_point = teams == OMPP_CAUSAL_ANYWHERE && !unsynchronised, passing = at_point && !is_alone(self),
                warm = passing && is_in_it(self);
     if (warm && !passes_enough(self, visits, t) && t < run.begin + FOREVER_NS) return;
-    if (!passing && !unsynchronised && !meet_for_visits(visits)) return;
+    if (!passing && !unsynchronised && !ompp_causal_all_met(visits)) return;
     if (!is_due(visits, t)) return;
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* another thread is ending it */
     if (!is_due(visits, t)) {                                              /* another thread has ended it */

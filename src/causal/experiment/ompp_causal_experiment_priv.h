@@ -63,16 +63,15 @@ extern ompp_causal_experiment_t ompp_causal_experiment; /* of the present set; c
 /** \brief The slots that count for a thread in the regions of mask. */
 static inline uint32_t ompp_causal_counted(uint32_t mask)
 {
-    if (!ompp_causal.rule.delays) return mask;
-    return ompp_causal_experiment.slot >= 0 ? mask >> ompp_causal_experiment.slot & 1 : 0;
+    return mask >> ompp_causal.first_counted & ompp_causal.counted;
 }
 
 /**
  * \brief A moment at which an experiment may end, on a thread that leads.
  * \param[in] visits  of progress points until now; 0 = the program has none so far. \param[in] t  now.
- * \param[in] together  all others have the same offset: they have just met, or wait for this one to go on.
+ * \param[in] teams  not OMPP_CAUSAL_ANYWHERE: all others have the same offset, or wait for this one to go on.
  */
-void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, bool together, ompp_time_t t);
+void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t);
 
 /** \return where the thread is, at t, until when its work is counted. */
 static inline ompp_causal_at_t ompp_causal_here(const ompp_causal_thread_t *self, ompp_time_t t)
@@ -139,11 +138,8 @@ int ompp_causal_slot_for(uint64_t key, uint64_t n, ompp_time_t t);
  */
 uint64_t ompp_causal_work(unsigned slot);
 
-/** \brief Another rank has, or knows of one that has, so much work in the region of a slot. */
-void ompp_causal_heard_of(unsigned slot, uint64_t work);
-
-/** \brief The slot is about to belong to another region: what is known of its work as that of a slot is forgotten. */
-void ompp_causal_forget(unsigned slot);
+/** \brief Another rank has, or knows of one that has, so much work in the region with the key. */
+void ompp_causal_heard_of(uint64_t key, uint64_t work);
 
 /* ---- Progress ---------------------------------------------------------------------------------------------------- */
 
@@ -154,7 +150,7 @@ void ompp_causal_forget(unsigned slot);
  */
 void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t);
 
-/** \brief The same with progress points visited. \param[in] teams  as ompp_causal_may_turn() has it. */
+/** \brief Without delays, the same with progress points visited. \param[in] teams  as ompp_causal_may_turn() has it. */
 void ompp_causal_moment(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t);
 
 /** \brief The initial thread has left a barrier of its team, or of other threads: at t. */
@@ -201,18 +197,22 @@ void ompp_causal_spoil(void);
 /**
  * \brief All ranks have met (ompp_causal_experiment.c). \param[in] visits of the progress point when rank 0 came to it;
  *        what is visited while others are waited for is not in that.
+ * \return whether it was visited since all met last, or there is none: of the places of a unit where they do, this one.
  */
-void ompp_causal_all_met(uint64_t visits);
+bool ompp_causal_all_met(uint64_t visits);
 
 size_t ompp_causal_node_size(void);
 /** \brief All ranks of the run share this memory, zero at first; NULL = no longer. */
 void ompp_causal_node_open(void *memory);
-bool ompp_causal_node_is_there(void);
+static inline bool ompp_causal_node_is_there(void)
+{
+    return atomic_load_explicit(&ompp_causal.node, memory_order_relaxed) != NULL;
+}
 
 /** \brief This rank has so much work in the region with the key. */
 void ompp_causal_node_tell(uint64_t key, uint64_t work);
-/** \brief Hears of the work that others have told. */
-void ompp_causal_node_listen(void);
+/** \brief Calls that for the work that others have told. */
+void ompp_causal_node_listen(void (*heard)(uint64_t key, uint64_t work));
 
 /** \brief On rank 0, before anybody can know of it: this experiment is to begin. */
 void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool unsynchronised);
@@ -232,11 +232,5 @@ void ompp_causal_node_did(uint64_t number, const ompp_causal_seen_t *seen);
 void ompp_causal_node_spoil(uint64_t number);
 /** \brief Takes over the results of experiments that are over on all ranks; finally, of all that are. */
 void ompp_causal_node_take(bool final);
-
-/**
- * \brief Whether some ranks did not come to experiments that took a quarter of the time of all or more, as far as
- *        results were taken.
- */
-bool ompp_causal_node_lacks_ranks(void);
 
 #endif

@@ -48,14 +48,13 @@ typedef struct {
     _Atomic uint64_t work;    /* ns, of all ranks in the region, from here to the next one */
 } cut_t;
 
-typedef struct {
+typedef struct ompp_causal_node {
     region_t regions[REGIONS];
     cut_t cuts[CUTS];
     ompp_causal_race_t race;
 } node_t;
 
 static struct {
-    _Atomic(node_t *) node;
     _Atomic uint32_t lock;
     uint64_t done[CUTS]; /* number of the experiment whose result is taken; under the lock */
     struct {
@@ -67,7 +66,6 @@ static struct {
     uint64_t forgotten;     /* number of the last experiment that left the cuts; under the lock */
     /* ns of experiments that all ranks came to, and to their end; that some did not. Under the lock */
     int64_t with_all, with_few;
-    _Atomic bool lacks; /* lacks_ranks(), for who holds the lock of results, which is taken under this one */
     struct {
         int64_t moved, time;
     } drift[OMPP_CAUSAL_KNOWN]; /* ns, of all experiments with a region */
@@ -75,13 +73,11 @@ static struct {
 
 size_t ompp_causal_node_size(void) { return sizeof(node_t); }
 
-void ompp_causal_node_open(void *memory) { atomic_store(&own.node, (node_t *)memory); }
-
-bool ompp_causal_node_is_there(void) { return atomic_load_explicit(&own.node, memory_order_relaxed) != NULL; }
+void ompp_causal_node_open(void *memory) { atomic_store(&ompp_causal.node, (node_t *)memory); }
 
 ompp_causal_race_t *ompp_causal_node_race(void)
 {
-    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
 
     return n ? &n->race : NULL;
 }
@@ -91,7 +87,7 @@ ompp_causal_race_t *ompp_causal_node_race(void)
 /* NULL: there is no memory, or no room in it. */
 static region_t *region_of(uint64_t key)
 {
-    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
 
     for (unsigned i = 0; n && i < REGIONS; i++) {
         uint64_t there = atomic_load_explicit(&n->regions[i].key, memory_order_relaxed);
@@ -108,15 +104,14 @@ void ompp_causal_node_tell(uint64_t key, uint64_t work)
     if (region && work > atomic_load_explicit(&region->work, memory_order_relaxed)) atomic_store(&region->work, work);
 }
 
-void ompp_causal_node_listen(void)
+void ompp_causal_node_listen(void (*heard)(uint64_t key, uint64_t work))
 {
-    const node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+    const node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
 
     for (unsigned i = 0; n && i < REGIONS; i++) {
-        const uint64_t key = atomic_load(&n->regions[i].key), work = atomic_load(&n->regions[i].work);
+        const uint64_t key = atomic_load(&n->regions[i].key);
         if (!key) return;
-        const int slot = work ? ompp_causal_slot_of(key) : -1;
-        if (slot >= 0) ompp_causal_heard_of((unsigned)slot, work);
+        heard(key, atomic_load(&n->regions[i].work));
     }
 }
 
@@ -135,7 +130,7 @@ static void begin_line(line_t *line)
 
 void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool unsynchronised)
 {
-    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
     cut_t *cut = n ? cut_of(n, experiment->number) : NULL;
 
     if (!cut) return;
@@ -185,7 +180,7 @@ static void put_on_line(line_t *line, const ompp_causal_at_t *at)
 void ompp_causal_node_pass(uint64_t number, uint64_t visits, const ompp_causal_at_t *now,
                            const ompp_causal_at_t *arrival)
 {
-    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
     cut_t *cut = n ? cut_of(n, number) : NULL;
 
     own.last = number;
@@ -200,7 +195,7 @@ void ompp_causal_node_pass(uint64_t number, uint64_t visits, const ompp_causal_a
 
 unsigned ompp_causal_node_come(uint64_t number)
 {
-    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
     const cut_t *cut = n ? cut_of(n, number) : NULL;
 
     return cut && atomic_load(&cut->number) == number ? atomic_load(&cut->ranks) : 0;
@@ -208,14 +203,14 @@ unsigned ompp_causal_node_come(uint64_t number)
 
 bool ompp_causal_node_has_units(void)
 {
-    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
 
     return n && own.last && atomic_load(&cut_of(n, own.last)->visits) > 0;
 }
 
 void ompp_causal_node_did(uint64_t number, const ompp_causal_seen_t *seen)
 {
-    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
     cut_t *cut = n ? cut_of(n, number) : NULL;
 
     own.did[number % CUTS].seen = *seen;
@@ -225,7 +220,7 @@ void ompp_causal_node_did(uint64_t number, const ompp_causal_seen_t *seen)
 
 void ompp_causal_node_spoil(uint64_t number)
 {
-    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
     cut_t *cut = n ? cut_of(n, number) : NULL;
 
     if (cut && atomic_load(&cut->number) == number) atomic_store(&cut->spoilt, 1);
@@ -333,7 +328,7 @@ static void forget(node_t *n, uint64_t until)
 
 void ompp_causal_node_take(bool final)
 {
-    node_t *n = atomic_load_explicit(&own.node, memory_order_acquire);
+    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
     const uint64_t last = own.last, first = last > CUTS ? last - CUTS + 1 : 1;
     const ompp_time_t begin = ompp_event_now();
     bool news[CUTS];
@@ -353,8 +348,6 @@ void ompp_causal_node_take(bool final)
         own.done[i % CUTS] = i;
         if (atomic_load(&cut_of(n, i)->key)) take(cut_of(n, i), cut_of(n, i + 1));
     }
-    atomic_store(&own.lacks, lacks_ranks());
+    atomic_store(&ompp_causal.lacks_ranks, lacks_ranks());
     ompp_causal_unlock(&own.lock);
 }
-
-bool ompp_causal_node_lacks_ranks(void) { return atomic_load(&own.lacks); }

@@ -379,7 +379,7 @@ static uint32_t come_to_lock(ompp_causal_thread_t *self, ompp_causal_object_t *o
 
     for (unsigned i = 0; i < n; i++)
         if (ompp_causal.rule.delays) ompp_causal_watch_order(self, before[i], OMPP_WHATIF_BIT_LOCK);
-        else slots |= ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, before[i], OMPP_CAUSAL_TOLERANCE);
+        else slots |= ompp_causal_overtakes_clocks(self, before[i]);
     ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, begin);
     ompp_clocks_combine(reads ? &o->suspension[1] : &o->vector[1], &self->own);
     return slots;
@@ -397,7 +397,7 @@ static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
     uint32_t slots = 0;
 
     if (!o) return false;
-    const bool is_known = ompp_causal.rule.delays || o->stalled + 1 >= self->clocks.set;
+    const bool is_known = !atomic_load(&ompp_causal.suspension) || o->stalled + 1 >= self->clocks.set;
     if (o->holder && o->holder != self && is_known) stamp_of_holder(o->holder, &o->vector[0], t);
     if (kind != OMPP_SYNC_ORDERED) slots = come_to_lock(self, o, reads, t);
     ompp_clock_vector_copy(&self->other, &o->vector[0]);
@@ -434,39 +434,42 @@ static bool arrived_lately(ompp_causal_thread_t *self, uint64_t team, ompp_time_
     return last->team == team && t < last->t + grain && last->generation == *generation_of(self, team);
 }
 
-/* With delays: there are no more. Without them it may have come before the one that had the last. */
-static void find_none(ompp_causal_thread_t *self, uint64_t team, ompp_time_t t)
-{
-    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_CHUNK, team, false);
-
-    if (!o) return;
-    ompp_clocks_count(&self->clocks, t);
-    ompp_causal_watch_order(self, &o->vector[0], OMPP_WHATIF_BIT_DYNAMIC);
-    ompp_causal_unlock(&o->lock);
-}
-
 /* The thread comes to a loop, or for more iterations, or has found that there are none: would it come before one that
  * was here already? */
-static void come_for_more(ompp_causal_thread_t *self, ompp_replay_op_t op, ompp_time_t t)
+void ompp_causal_loop(ompp_causal_thread_t *self, unsigned op, ompp_time_t t)
 {
     const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
     uint32_t slots = 0;
 
-    if (ompp_causal.rule.delays) {
-        if (op == OMPP_REPLAY_LOOP_END) find_none(self, team, t);
-        return;
-    }
     if (op == OMPP_REPLAY_CHUNK && arrived_lately(self, team, t)) return;
     ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
     ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_CHUNK, team, true);
     if (o) {
-        slots = ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &o->vector[0], OMPP_CAUSAL_TOLERANCE);
+        slots = ompp_causal_overtakes_clocks(self, &o->vector[0]);
         ompp_clocks_combine(&o->vector[0], &self->own);
         o->used = t;
         ompp_causal_unlock(&o->lock);
     }
-    note(self, op, 0, OMPP_WHATIF_BIT_DYNAMIC, slots);
+    note(self, (ompp_replay_op_t)op, 0, OMPP_WHATIF_BIT_DYNAMIC, slots);
     self->unit = (ompp_causal_unit_t){team, *generation_of(self, team), self->unit.kept, t};
+}
+
+/* It keeps up before it is handed out more. It may find that there are no more before the one that had the last. */
+void ompp_causal_delay_loop(ompp_causal_thread_t *self, unsigned op, ompp_time_t t)
+{
+    const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
+    const bool more = op == OMPP_REPLAY_CHUNK;
+
+    if (op == OMPP_REPLAY_LOOP) self->chases = true;
+    if (more) ompp_causal_chase(self);
+    ompp_causal_object_t *o = op == OMPP_REPLAY_LOOP ? NULL : ompp_causal_object(OMPP_SYNC_CHUNK, team, more);
+    if (!o) return;
+    if (more) ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
+    else ompp_clocks_count(&self->clocks, t);
+    ompp_causal_watch_order(self, &o->vector[0], OMPP_WHATIF_BIT_DYNAMIC);
+    if (more) ompp_clocks_combine(&o->vector[0], &self->own);
+    if (more) o->used = t;
+    ompp_causal_unlock(&o->lock);
 }
 
 /* Who comes first executes a single construct, or gets the next section. Not gone through again, but it shows where it
@@ -477,27 +480,8 @@ static void come_to_single(ompp_causal_thread_t *self, uint64_t team, ompp_time_
 
     if (!o) return;
     ompp_clocks_count(&self->clocks, t);
-    if (ompp_causal.rule.delays) ompp_causal_watch_order(self, &o->vector[0], OMPP_WHATIF_BIT_DYNAMIC);
-    else
-        ompp_causal_watch(OMPP_WHATIF_BIT_DYNAMIC, ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks,
-                                                                         &o->vector[0], OMPP_CAUSAL_TOLERANCE));
+    ompp_causal.mode->watch(self, &o->vector[0], OMPP_WHATIF_BIT_DYNAMIC);
     ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
-    ompp_clocks_combine(&o->vector[0], &self->own);
-    o->used = t;
-    ompp_causal_unlock(&o->lock);
-}
-
-static void hand_out(ompp_causal_thread_t *self, ompp_time_t t)
-{
-    if (!ompp_causal.rule.delays) {
-        come_for_more(self, OMPP_REPLAY_CHUNK, t);
-        return;
-    }
-    ompp_causal_chase(self);
-    ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), true);
-    if (!o) return;
-    ompp_causal_watch_order(self, &o->vector[0], OMPP_WHATIF_BIT_DYNAMIC);
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
     ompp_clocks_combine(&o->vector[0], &self->own);
     o->used = t;
     ompp_causal_unlock(&o->lock);
@@ -531,7 +515,7 @@ static __attribute__((noinline)) void publish(ompp_causal_thread_t *self, ompp_s
     if (kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_POSIX_BARRIER || kind == OMPP_SYNC_CHUNK) self->chases = false;
     if (kind == OMPP_SYNC_BARRIER) arrive(self, object, (*generation_of(self, object))++, t);
     else if (kind == OMPP_SYNC_POSIX_BARRIER) come_to_meeting(self, object, t);
-    else if (kind == OMPP_SYNC_CHUNK) come_for_more(self, OMPP_REPLAY_LOOP_END, t);
+    else if (kind == OMPP_SYNC_CHUNK) ompp_causal.mode->loop(self, OMPP_REPLAY_LOOP_END, t);
     else if (kind == OMPP_SYNC_FIRST) come_to_single(self, object, t);
     else if (kind == OMPP_SYNC_SEMAPHORE) ompp_causal_post(self, object, t);
     else put(self, kind, object, t);
@@ -587,11 +571,10 @@ static __attribute__((noinline)) void wait(ompp_causal_thread_t *self, ompp_sync
                                            ompp_time_t t)
 {
     if (kind == OMPP_SYNC_CHUNK) {
-        self->chases = ompp_causal.rule.delays;
-        come_for_more(self, OMPP_REPLAY_LOOP, t);
+        ompp_causal.mode->loop(self, OMPP_REPLAY_LOOP, t);
         return;
     }
-    if ((kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_READ) && ompp_causal.rule.delays &&
+    if ((kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_READ) && ompp_causal_experiment.slot >= 0 &&
         ompp_event_now() < t + REPORTED_LATE_NS) {
         ompp_causal_chase(self);
         t = ompp_event_now();
@@ -653,9 +636,9 @@ static bool found_vector(ompp_causal_thread_t *self, ompp_sync_object_t kind, ui
 }
 
 /*
- * From when the lock was free until the thread has it, no work is done. That passes in a program with faster work under
- * the lock, too, but not where there is no lock: it is saved on clocks of regions that take no time, of those that the
- * thread asks for the lock in. vector: of the one that had it before.
+ * Without delays: from when the lock was free until the thread has it, no work is done. That passes in a program with
+ * faster work under the lock, too, but not where there is no lock: it is saved on clocks of regions that take no time,
+ * of those that the thread asks for the lock in. vector: of the one that had it before.
  */
 static void take_over(ompp_causal_thread_t *self, const ompp_clock_vector_t *vector, ompp_time_t begin, ompp_time_t t)
 {
@@ -677,14 +660,14 @@ static void resume_locked(ompp_causal_thread_t *self, uint64_t mutex, ompp_time_
     const ompp_clock_vector_t *vector = locked(self, OMPP_SYNC_MUTEX, mutex, t) ? &self->other : NULL;
 
     ompp_causal_go_on(self, vector, 0, t);
-    if (!ompp_causal.rule.delays) take_over(self, vector, begin, t);
+    take_over(self, vector, begin, t);
 }
 
 static __attribute__((noinline)) void resume(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object,
                                              ompp_time_t t)
 {
     if (kind == OMPP_SYNC_FORK) begin_member(self, object, t);
-    else if (kind == OMPP_SYNC_CHUNK) hand_out(self, t);
+    else if (kind == OMPP_SYNC_CHUNK) ompp_causal.mode->loop(self, OMPP_REPLAY_CHUNK, t);
     else if (kind == OMPP_SYNC_MUTEX) resume_locked(self, object, t);
     else ompp_causal_go_on(self, found_vector(self, kind, object, t) ? &self->other : NULL, 0, t);
     ompp_causal_settle(self);

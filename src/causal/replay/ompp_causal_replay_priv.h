@@ -52,6 +52,10 @@ void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t
 void ompp_causal_wait(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
 void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t);
 
+/* ompp_causal_mode_t */
+void ompp_causal_loop(ompp_causal_thread_t *self, unsigned op, ompp_time_t t);
+void ompp_causal_delay_loop(ompp_causal_thread_t *self, unsigned op, ompp_time_t t);
+
 /** \brief The thread, which waits at a barrier, has been working there until t: the barrier waits for that, too. */
 void ompp_causal_arrive_again(ompp_causal_thread_t *self, ompp_time_t t);
 
@@ -129,6 +133,6 @@ void ompp_causal_thread_group_turn(void);
 /* ---- Tasks (ompp_causal_tasks.c) --------------------------------------------------------------------------------- */
 
 void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t);
-void ompp_causal_delay_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t);
+extern ompp_causal_action_t *const ompp_causal_tasks[], *const ompp_causal_delay_tasks[]; /* by ompp_sync_task_t */
 
 #endif

@@ -48,13 +48,6 @@ static ompp_causal_posts_t *posts_of(ompp_causal_object_t *o)
     return o->posts;
 }
 
-/* Slots for which the thread, at this, would come before one that was here already. */
-static uint32_t overtakes(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before)
-{
-    if (ompp_causal.rule.delays) return ompp_causal_overtakes(self, before);
-    return ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, before, OMPP_CAUSAL_TOLERANCE);
-}
-
 void ompp_causal_post(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_t t)
 {
     ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_SEMAPHORE, semaphore, true);
@@ -64,7 +57,7 @@ void ompp_causal_post(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_
     ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
     if (posts) {
         post_t *post = &posts->last[posts->number++ % OMPP_CAUSAL_POSTS];
-        post->overtaken = overtakes(self, &o->vector[0]);
+        post->overtaken = ompp_causal.mode->overtakes(self, &o->vector[0]);
         post->taken = false;
         ompp_clock_vector_copy(&post->vector, &self->own);
     }
@@ -110,7 +103,7 @@ bool ompp_causal_take(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_
         self->lost++;
         return false;
     }
-    uint32_t slots = overtakes(self, &o->vector[1]);
+    uint32_t slots = ompp_causal.mode->overtakes(self, &o->vector[1]);
     ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, begin);
     ompp_clocks_combine(&o->vector[1], &self->own);
     if (posts) {

@@ -305,7 +305,7 @@ static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, 
     const uint32_t index = find(task);
     const ompp_causal_flow_t flow = index ? pool.tasks[index].flow : (ompp_causal_flow_t){0, 0, 0};
     /* of regions for which the thread would come for a task before one that has come already */
-    const uint32_t slots = ompp_clocks_overtaken(&ompp_causal.rule, &self->clocks, &pool.begun, OMPP_CAUSAL_TOLERANCE);
+    const uint32_t slots = ompp_causal_overtakes_clocks(self, &pool.begun);
     unlock_pool();
     if (at_barrier && flow.team) {
         ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.waiting);
@@ -448,9 +448,7 @@ static void do_group_end(ompp_causal_thread_t *self, uint64_t task, uint64_t oth
     ompp_causal_go_on(self, &self->other, 0, t);
 }
 
-typedef void action_t(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t);
-
-static action_t *const actions[] = {
+ompp_causal_action_t *const ompp_causal_tasks[] = {
     [OMPP_SYNC_TASK_CREATE] = do_create,       [OMPP_SYNC_TASK_DEPEND] = do_depend,
     [OMPP_SYNC_TASK_BEGIN] = do_begin,         [OMPP_SYNC_TASK_END] = do_end,
     [OMPP_SYNC_TASK_SUSPEND] = do_suspend,     [OMPP_SYNC_TASK_CONTINUE] = do_continue,
@@ -459,7 +457,7 @@ static action_t *const actions[] = {
     [OMPP_SYNC_TASK_GROUP_END] = do_group_end,
 };
 
-static action_t *const delay_actions[] = {
+ompp_causal_action_t *const ompp_causal_delay_tasks[] = {
     [OMPP_SYNC_TASK_CREATE] = delay_create,    [OMPP_SYNC_TASK_DEPEND] = do_depend,
     [OMPP_SYNC_TASK_BEGIN] = delay_begin,      [OMPP_SYNC_TASK_END] = delay_end,
     [OMPP_SYNC_TASK_SUSPEND] = do_suspend,     [OMPP_SYNC_TASK_CONTINUE] = do_continue,
@@ -468,7 +466,7 @@ static action_t *const delay_actions[] = {
     [OMPP_SYNC_TASK_GROUP_END] = do_group_end,
 };
 
-static void take_action(action_t *act, uint64_t task, uint64_t other, ompp_time_t t)
+void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
 
@@ -476,18 +474,8 @@ static void take_action(action_t *act, uint64_t task, uint64_t other, ompp_time_
     const ompp_time_t begin = ompp_causal_time_event(self);
     ompp_causal_settle(self);
     self->syncs++;
-    act(self, task, other, t);
+    ompp_causal.mode->tasks[what](self, task, other, t);
     ompp_causal_measure(self, t);
     ompp_causal_timed(self, begin);
     ompp_causal_leave(self);
-}
-
-void ompp_causal_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t)
-{
-    take_action(actions[what], task, other, t);
-}
-
-void ompp_causal_delay_task(ompp_sync_task_t what, uint64_t task, uint64_t other, ompp_time_t t)
-{
-    take_action(delay_actions[what], task, other, t);
 }

@@ -177,7 +177,6 @@ void ompp_causal_thread(ompp_sync_thread_t what)
 
 void ompp_causal_thread_group_spoil(ompp_causal_thread_t *self)
 {
-    if (ompp_causal.rule.delays) return;
     ompp_causal_lock(&thread_group.lock);
     if (belongs(self)) spoil();
     ompp_causal_unlock(&thread_group.lock);
@@ -235,7 +234,6 @@ bool ompp_causal_thread_group_join(ompp_causal_thread_t *self, uint64_t object, 
     const ompp_time_t begin = self->clocks.waiting ? self->clocks.waiting : t;
     bool done = false;
 
-    if (ompp_causal.rule.delays) return false;
     ompp_causal_lock(&thread_group.lock);
     if (belongs(self)) {
         const bool known = is_known(object);

@@ -49,6 +49,7 @@ typedef struct {
     unit_t *units;                         /* [1 + UNITS], from 1 */
     uint16_t oldest, youngest, free, used; /* index of a unit; 0 = none; used: of the last that ever was */
     _Atomic(ompp_a_whatif_region_t *) records[REGIONS]; /* by known region */
+    _Atomic unsigned looked;                            /* so many of these were looked at */
 } latency_t;
 
 static unit_t units[POINTS][1 + UNITS];
@@ -56,32 +57,23 @@ static latency_t latencies[POINTS] = {{.part = {.set = 1}, .units = units[0]}, {
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
-static void make_record(latency_t *l, unsigned known, ompp_region_ref_t region)
-{
-    ompp_a_whatif_point_t *point = atomic_load(&l->point);
-    ompp_a_whatif_region_t *record = point && region != OMPP_WHATIF_IDEAL && !atomic_load(&l->records[known])
-                                         ? ompp_whatif_unit_new(region, point)
-                                         : NULL;
-
-    if (record) atomic_store(&l->records[known], record);
-}
-
-void ompp_causal_latency_region(unsigned known, ompp_region_ref_t region)
-{
-    for (unsigned i = 0; i < POINTS && known < REGIONS; i++) make_record(&latencies[i], known, region);
-}
-
+/* NULL: there is no room for it. Makes records of regions that are known by now. Takes the process's lock. */
 static latency_t *latency_of(ompp_a_whatif_point_t *point)
 {
-    for (unsigned i = 0; i < POINTS; i++) {
+    latency_t *l = NULL;
+
+    for (unsigned i = 0; i < POINTS && !l; i++) {
         ompp_a_whatif_point_t *there = NULL;
-        if (atomic_load_explicit(&latencies[i].point, memory_order_acquire) == point) return &latencies[i];
-        if (!atomic_compare_exchange_strong(&latencies[i].point, &there, point)) continue;
-        for (unsigned k = 0; k < ompp_causal_nknown() && k < REGIONS; k++)
-            if (ompp_causal_known_key(k)) make_record(&latencies[i], k, ompp_causal_known_region(k));
-        return &latencies[i];
+        if (atomic_compare_exchange_strong(&latencies[i].point, &there, point) || there == point) l = &latencies[i];
     }
-    return NULL;
+    if (!l) return NULL;
+    for (unsigned k = atomic_load(&l->looked); k < ompp_causal_nknown() && k < REGIONS; k = atomic_load(&l->looked)) {
+        const ompp_region_ref_t region = ompp_causal_known_region(k);
+        if (!atomic_compare_exchange_strong(&l->looked, &k, k + 1)) continue;
+        if (ompp_causal_known_key(k) && region != OMPP_WHATIF_IDEAL)
+            atomic_store(&l->records[k], ompp_whatif_unit_new(region, point));
+    }
+    return l;
 }
 
 /* ---- Units ------------------------------------------------------------------------------------------------------- */
@@ -184,6 +176,21 @@ void ompp_causal_unit(ompp_a_whatif_point_t *point, bool begins, ompp_time_t t)
 
 /* ---- Results ----------------------------------------------------------------------------------------------------- */
 
+/* A clock's own place for a speed-up; the first free one otherwise. */
+ompp_whatif_clock_t *ompp_causal_clock_of(ompp_a_whatif_region_t *record, unsigned percent)
+{
+    for (unsigned k = 0; k < SPEEDUPS; k++) {
+        ompp_whatif_clock_t *clock = &record->result.clocks[k];
+        const unsigned usual = (unsigned)(25 * (k + 1));
+        if (clock->permille == percent * 10) return clock;
+        if (!clock->permille && (percent == usual || percent % 25)) {
+            clock->permille = percent * 10;
+            return clock;
+        }
+    }
+    return NULL;
+}
+
 /* What the sums say of clock i goes to the place of its speed-up. */
 static void put(ompp_whatif_clock_t *clock, uint32_t permille, const sums_t *sums, unsigned i)
 {
@@ -192,7 +199,6 @@ static void put(ompp_whatif_clock_t *clock, uint32_t permille, const sums_t *sum
 
     clock->time_ns += ompp_clocks_ns(sums->time);
     clock->saved_ns = ompp_clocks_ns(saved) < clock->time_ns ? ompp_clocks_ns(saved) : clock->time_ns;
-    if (ompp_causal.rule.delays) clock->paid_ns += ompp_clocks_ns(sums->o[OMPP_CLOCKS_BASELINE]);
     clock->observations += (uint64_t)sums->ended;
     clock->permille = permille;
 }
@@ -207,6 +213,7 @@ static void put_experiment(latency_t *l, const sums_t *sums)
     if (!clock) return;
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
     put(clock, e->percent * 10, sums, OMPP_CLOCKS_EXPERIMENT);
+    clock->paid_ns += ompp_clocks_ns(sums->o[OMPP_CLOCKS_BASELINE]);
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
 }
 
@@ -229,7 +236,7 @@ static void keep(latency_t *l)
     static const sums_t none;
     const sums_t *sums = l->now.unknown || l->now.time < 0 || atomic_load(&l->lost) ? &none : &l->now;
 
-    if (ompp_causal.rule.delays) put_experiment(l, sums);
+    if (ompp_causal_experiment.number) put_experiment(l, sums);
     else put_clocks(l, sums);
 }
 
@@ -251,7 +258,7 @@ void ompp_causal_latency_turn(bool keeps, uint64_t set, uint64_t experiment)
 
 void ompp_causal_latency_write(void)
 {
-    for (unsigned i = 0; i < POINTS && !ompp_causal.rule.delays; i++) {
+    for (unsigned i = 0; i < POINTS; i++) {
         latency_t *l = &latencies[i];
         if (!atomic_load_explicit(&l->point, memory_order_acquire)) continue;
         ompp_causal_lock(&l->lock);

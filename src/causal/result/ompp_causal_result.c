@@ -40,8 +40,7 @@ typedef struct {
 
 /* What a region has had in turns that are over. */
 typedef struct {
-    _Atomic(ompp_a_whatif_region_t *) record; /* NULL = none yet: another thread is making it */
-    followed_t all, start;                    /* start: until the first rest */
+    followed_t all, start; /* start: until the first rest */
     uint64_t spans;
     uint32_t flags;
 } past_t;
@@ -50,7 +49,6 @@ static struct {
     _Atomic uint32_t lock;
     ompp_a_whatif_t *whatif;
     blocks_t blocks;
-    _Atomic(ompp_a_whatif_region_t *) records[OMPP_CLOCKS_SLOTS]; /* of the present set; NULL = none yet */
     past_t past[OMPP_CAUSAL_KNOWN];
     ompp_unsynchronised_t unsynchronised[OMPP_CAUSAL_KNOWN];     /* with delays */
     uint64_t overtaken[OMPP_CAUSAL_KNOWN][OMPP_WHATIF_FLAG_NUM]; /* with delays: before the region lost its slot */
@@ -68,9 +66,9 @@ static struct {
     ompp_time_t quickest; /* that what there is was written in */
 } result;
 
-bool ompp_causal_result_open(void)
+bool ompp_causal_result_open(ompp_whatif_mode_t mode)
 {
-    result.whatif = ompp_whatif_record(ompp_causal.mode);
+    result.whatif = ompp_whatif_record(mode);
     ompp_causal.begin = ompp_event_now();
     result.nprocessors = (int)sysconf(_SC_NPROCESSORS_ONLN);
     return result.whatif != NULL;
@@ -80,13 +78,7 @@ void ompp_causal_result_begin(void)
 {
     ompp_causal.begin = ompp_meter_since();
     atomic_store(&result.next, ompp_causal.begin + WRITE_NS);
-    if (!ompp_causal.rule.delays) atomic_store(&ompp_causal.set_begin, ompp_causal.begin);
-}
-
-void ompp_causal_result_new(unsigned known, ompp_region_ref_t region)
-{
-    result.past[known].record = ompp_whatif_region_new(region);
-    ompp_causal_latency_region(known, region);
+    atomic_store(&ompp_causal.set_begin, ompp_causal.begin);
 }
 
 void ompp_causal_result_leave(unsigned slot)
@@ -104,12 +96,7 @@ void ompp_causal_result_leave(unsigned slot)
 /* Of the region that is being tried: it may have no slot any longer. NULL = it is of none here. */
 static ompp_a_whatif_region_t *record_of(const ompp_causal_experiment_t *e)
 {
-    return e->known >= 0 ? result.past[e->known].record : NULL;
-}
-
-void ompp_causal_result_slot(unsigned slot, int known)
-{
-    atomic_store(&result.records[slot], known < 0 ? NULL : result.past[known].record);
+    return e->known >= 0 ? ompp_causal_known_record((unsigned)e->known) : NULL;
 }
 
 ompp_time_t ompp_causal_result_followed(unsigned known) { return result.past[known].all.time_ns; }
@@ -203,7 +190,7 @@ static bool is_oversubscribed(void)
 static uint32_t order_flags(unsigned slot, uint64_t least, bool open)
 {
     const uint32_t thread_group = ompp_causal_thread_group_overtaken();
-    const int known = ompp_causal.rule.delays ? ompp_causal_known(slot) : -1;
+    const int known = ompp_causal_known(slot);
     uint32_t flags =
         atomic_load_explicit(&result.heard[slot], memory_order_relaxed) | (known >= 0 ? result.heard_before[known] : 0);
 
@@ -224,9 +211,7 @@ static uint32_t order_flags(unsigned slot, uint64_t least, bool open)
     return flags;
 }
 
-uint32_t ompp_causal_result_flags(unsigned slot) { return order_flags(slot, OFTEN, false); }
-
-uint32_t ompp_causal_result_open_flags(unsigned slot) { return order_flags(slot, OFTEN, true); }
+uint32_t ompp_causal_result_flags(unsigned slot, bool open) { return order_flags(slot, OFTEN, open); }
 
 void ompp_causal_result_heard(unsigned slot, uint32_t flags)
 {
@@ -293,12 +278,12 @@ static followed_t follow(const ompp_causal_thread_t *self, unsigned slot, const 
     return f;
 }
 
-static void put_region(const past_t *past, followed_t f, uint32_t flags, uint64_t spans, ompp_time_t t)
+static void put_region(unsigned known, followed_t f, uint32_t flags, uint64_t spans, ompp_time_t t)
 {
-    ompp_a_whatif_region_t *record = past->record;
+    ompp_a_whatif_region_t *record = ompp_causal_known_record(known);
     const bool ideal = record->region == OMPP_WHATIF_IDEAL;
 
-    weigh(&f, &past->start, t);
+    weigh(&f, &result.past[known].start, t);
     atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
     record->result.work_ns = f.work_ns;
     record->result.visits = f.visits;
@@ -327,7 +312,7 @@ static void put_others(ompp_time_t t)
         if (ompp_causal_known(s) >= 0) has_slot[ompp_causal_known(s)] = true;
     for (unsigned i = 0; i < ompp_causal_nknown() && result.start.time; i++) {
         const past_t *past = &result.past[i];
-        if (past->record && past->all.time_ns && !has_slot[i]) put_region(past, past->all, past->flags, past->spans, t);
+        if (past->all.time_ns && !has_slot[i]) put_region(i, past->all, past->flags, past->spans, t);
     }
 }
 
@@ -337,11 +322,11 @@ static void write_region(const ompp_causal_thread_t *self, unsigned slot, bool o
     const int known = ompp_causal_known(slot);
     uint64_t spans;
 
-    if (!atomic_load(&result.records[slot]) || known < 0) return;
+    if (known < 0 || !ompp_causal_known_record((unsigned)known)) return;
     past_t *past = &result.past[known];
     const uint32_t flags = flags_of(slot) | past->flags;
     const followed_t f = follow(self, slot, past, over, t, &spans);
-    put_region(past, f, flags, spans, t);
+    put_region((unsigned)known, f, flags, spans, t);
     if (!ends) return;
     past->all = f;
     past->spans = spans;
@@ -369,7 +354,7 @@ static void end_start(ompp_time_t t)
 /* The first rest is over. */
 static void begin_pieces(void)
 {
-    for (unsigned i = 0; i < ompp_causal_nknown(); i++) forget_blocks(result.past[i].record);
+    for (unsigned i = 0; i < ompp_causal_nknown(); i++) forget_blocks(ompp_causal_known_record(i));
     result.start.goes_on = false;
 }
 
@@ -378,7 +363,7 @@ static void begin_pieces(void)
 static void flag_regions(bool final, ompp_time_t t)
 {
     for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
-        ompp_a_whatif_region_t *record = result.past[i].record;
+        ompp_a_whatif_region_t *record = ompp_causal_known_record(i);
         if (!record) continue;
         const bool partly =
             (double)record->result.followed_ns < OMPP_WHATIF_NEARLY_ALL * (double)(t - ompp_causal.begin);
@@ -454,21 +439,6 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool sus
     if (!result.closed) end_turn(self, suspension, t);
     ompp_causal_carry_end();
     ompp_causal_unlock(&result.lock);
-}
-
-/* A clock's own place for a speed-up; the first free one otherwise. */
-ompp_whatif_clock_t *ompp_causal_clock_of(ompp_a_whatif_region_t *record, unsigned percent)
-{
-    for (unsigned k = 0; k < SPEEDUPS; k++) {
-        ompp_whatif_clock_t *clock = &record->result.clocks[k];
-        const unsigned usual = (unsigned)(25 * (k + 1));
-        if (clock->permille == percent * 10) return clock;
-        if (!clock->permille && (percent == usual || percent % 25)) {
-            clock->permille = percent * 10;
-            return clock;
-        }
-    }
-    return NULL;
 }
 
 /* Together they have no known number of visits when one of them has none. */
@@ -585,7 +555,8 @@ static void add_block(const ompp_causal_thread_t *self, uint64_t visits, ompp_ti
         .number = b->number++, .visits = (uint32_t)(visits - b->visits), .time_ns = t - b->begin};
 
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        ompp_a_whatif_region_t *record = atomic_load(&result.records[s]);
+        const int known = ompp_causal_known(s);
+        ompp_a_whatif_region_t *record = known < 0 ? NULL : ompp_causal_known_record((unsigned)known);
         if (!record) continue;
         atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
         for (unsigned k = 0; k < SPEEDUPS; k++) {
@@ -626,9 +597,9 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
 /* What is known of experiments at the end only: by the average of all the run, by all of them. */
 static void judge(unsigned known, ompp_time_t t)
 {
-    ompp_a_whatif_region_t *record = result.past[known].record;
+    ompp_a_whatif_region_t *record = ompp_causal_known_record(known);
     const uint32_t flags = (ompp_causal_is_transient(known, t) ? OMPP_WHATIF_F_TRANSIENT : 0) |
-                           (ompp_causal_node_lacks_ranks() ? OMPP_WHATIF_F_UNSYNCHRONISED : 0) |
+                           (atomic_load(&ompp_causal.lacks_ranks) ? OMPP_WHATIF_F_UNSYNCHRONISED : 0) |
                            (result.oversubscribed ? OMPP_WHATIF_F_OVERSUBSCRIBED : 0);
 
     if (!record || !flags) return;
@@ -640,7 +611,7 @@ static void judge(unsigned known, ompp_time_t t)
 /* With delays: work of the whole run. */
 static void write_work(unsigned known, ompp_time_t t)
 {
-    ompp_a_whatif_region_t *record = result.past[known].record;
+    ompp_a_whatif_region_t *record = ompp_causal_known_record(known);
     const ompp_time_t done = ompp_causal_done(known, t);
 
     if (!record) return;
@@ -661,30 +632,35 @@ void ompp_causal_result_until(ompp_time_t t)
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
-/* What clocks say by t; over: the threads go on. Under the lock. */
-static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
+/* Both under the lock. */
+void ompp_causal_result_experiments(ompp_causal_thread_t *self, bool over, ompp_time_t t)
 {
-    result.much_lost = write_totals(ompp_causal_suspension(), t);
-    result.oversubscribed = result.oversubscribed || is_oversubscribed();
-    if (ompp_causal.rule.delays) {
-        for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
-            write_work(i, t);
-            judge(i, t);
-        }
-        return;
+    (void)self, (void)over;
+    for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
+        write_work(i, t);
+        judge(i, t);
     }
+}
+
+void ompp_causal_result_clocks(ompp_causal_thread_t *self, bool over, ompp_time_t t)
+{
+    ompp_causal_latency_write();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
         if (ompp_causal_known(s) >= 0) write_region(self, s, over, false, t);
     put_others(t);
     flag_regions(!over, t);
 }
 
+static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
+{
+    result.much_lost = write_totals(ompp_causal_suspension(), t);
+    result.oversubscribed = result.oversubscribed || is_oversubscribed();
+    ompp_causal.mode->write(self, over, t);
+}
+
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    ompp_progress_finish(t);
     ompp_clocks_count(&self->clocks, t);
-    ompp_causal_latency_write();
-    ompp_causal_node_take(true);
     ompp_causal_lock(&result.lock);
     write_all(self, false, t);
     ompp_causal_unlock(&result.lock);
@@ -697,10 +673,7 @@ void ompp_causal_result_close(void)
     ompp_causal_unlock(&result.lock);
 }
 
-bool ompp_causal_result_due(ompp_time_t t)
-{
-    return !ompp_causal.rule.delays && t >= atomic_load_explicit(&result.next, memory_order_relaxed);
-}
+bool ompp_causal_result_due(ompp_time_t t) { return t >= atomic_load_explicit(&result.next, memory_order_relaxed); }
 
 /* Not by how long it took when the thread lost its processor meanwhile. */
 static ompp_time_t usual(ompp_time_t taken)
@@ -728,7 +701,6 @@ static void write_so_far(ompp_causal_thread_t *self, ompp_time_t t)
 void ompp_causal_result_so_far(ompp_causal_thread_t *self, ompp_time_t t)
 {
     ompp_clocks_count(&self->clocks, t);
-    ompp_causal_latency_write();
     ompp_causal_lock(&result.lock);
     if (!result.closed && ompp_causal_result_due(t)) write_so_far(self, t);
     ompp_causal_unlock(&result.lock);

@@ -10,7 +10,7 @@
 /* ---- Results (ompp_causal_result.c) ------------------------------------------------------------------------------ */
 
 /** \brief Makes the records. \return false when there is no room. */
-bool ompp_causal_result_open(void);
+bool ompp_causal_result_open(ompp_whatif_mode_t mode);
 
 /** \brief The first thread is measured: clocks begin with the run, as far as it was not our own start. */
 void ompp_causal_result_begin(void);
@@ -24,19 +24,10 @@ ompp_time_t ompp_causal_set_begin(void);
 /** \return work of all threads until t, ns; where clocks rested, as between the rests. */
 uint64_t ompp_causal_result_work(ompp_clocks_where_t where, ompp_time_t t);
 
-/** \brief Makes the record of a known region. */
-void ompp_causal_result_new(unsigned known, ompp_region_ref_t region);
-
-/** \return the place of a speed-up in a record with delays; NULL = there is none. */
-ompp_whatif_clock_t *ompp_causal_clock_of(ompp_a_whatif_region_t *record, unsigned percent);
-
 /**
  * \brief With delays: the slot is about to belong to another region: what was seen of the order of this one is kept.
  */
 void ompp_causal_result_leave(unsigned slot);
-
-/** \brief The slot is that of a known region; -1 = of none here. */
-void ompp_causal_result_slot(unsigned slot, int known);
 
 /**
  * \brief A turn ends at t: what the clocks of this thread say is kept.
@@ -86,9 +77,9 @@ bool ompp_causal_result_has(const ompp_causal_experiment_t *experiment);
 /**
  * \brief Flags of a slot that are to be told to other ranks. Who sees that order is open (the receiver of messages from
  *        any source) may never be in the regions that move it; the report takes flags from ranks that are.
+ * \param[in] open  with what is put by.
  */
-uint32_t ompp_causal_result_flags(unsigned slot);
-uint32_t ompp_causal_result_open_flags(unsigned slot); /* with what is put by */
+uint32_t ompp_causal_result_flags(unsigned slot, bool open);
 
 /** \brief Whether there can be any. */
 static inline bool ompp_causal_any_flags(void)
@@ -110,6 +101,10 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
 
 /** \brief Writes what the clocks of this thread say now, at the end or as if it were. */
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t);
+
+/** \brief A part of that: what experiments have shown, what clocks say; over: the threads go on. */
+void ompp_causal_result_experiments(ompp_causal_thread_t *self, bool over, ompp_time_t t);
+void ompp_causal_result_clocks(ompp_causal_thread_t *self, bool over, ompp_time_t t);
 
 /** \brief The measurement is over: what has been written stays as it is. */
 void ompp_causal_result_close(void);
@@ -143,8 +138,8 @@ static inline void ompp_causal_asked(unsigned flag_bit, bool happened)
 
 /* ---- Latency points (ompp_causal_latency.c) ---------------------------------------------------------------------- */
 
-/** \brief Makes records of a known region for the latency points that there are. Takes the process's lock. */
-void ompp_causal_latency_region(unsigned known, ompp_region_ref_t region);
+/** \return the place of a speed-up in a record with delays; NULL = there is none. */
+ompp_whatif_clock_t *ompp_causal_clock_of(ompp_a_whatif_region_t *record, unsigned percent);
 
 /**
  * \brief A set of regions, or an experiment, ends: units that are under way belong to none.

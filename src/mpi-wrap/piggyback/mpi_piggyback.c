@@ -17,29 +17,20 @@
 static void join_claim(ompp_mpi_piggyback_t *s, int source, int tag, bool ok, unsigned flags)
 {
     const ompp_time_t end = ompp_event_now();
-    unsigned char *message;
-    bool claimed;
+    unsigned char *sum = NULL;
 
     if (ok && !s->ack && ompp_mpi_piggyback_pass_suppressed(s->shadow, source, tag, end)) {
         ompp_mpi_join_clock(NULL, s->begin, OMPP_SYNC_MESSAGE, flags);
         return;
     }
-    message = ompp_mpi_has_received(s->result) ? ompp_mpi_piggyback_new() : NULL;
-    if (!message) {
-        ompp_mpi_ack_drop(s->ack);
-        s->ack = NULL;
-        return;
-    }
-    memset(ompp_mpi_piggyback_of(message), 0, ompp_mpi_piggyback_state.bytes);
-    claimed = ompp_mpi_piggyback_claim(s->shadow, source, tag, s->begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0, NULL,
-                                       ompp_mpi_piggyback_of(message), &flags);
-    if (s->ack && ok)
-        claimed |=
-            ompp_mpi_ack_take_blocking(s->shadow, s->peer, s->ack, s->begin, end, ompp_mpi_piggyback_of(message));
+    if (ompp_mpi_has_received(s->result))
+        ompp_mpi_piggyback_claim(s->shadow, source, tag, s->begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0, NULL, &sum,
+                                 &flags);
+    if (ok) ompp_mpi_ack_take_blocking(s->shadow, s->peer, s->ack, s->begin, end, &sum);
     else ompp_mpi_ack_drop(s->ack);
     s->ack = NULL;
-    if (ok) ompp_mpi_join_clock(claimed ? ompp_mpi_piggyback_of(message) : NULL, s->begin, OMPP_SYNC_MESSAGE, flags);
-    ompp_mpi_piggyback_free(message);
+    if (ok) ompp_mpi_join_clock(sum ? ompp_mpi_piggyback_of(sum) : NULL, s->begin, OMPP_SYNC_MESSAGE, flags);
+    ompp_mpi_piggyback_free(sum);
 }
 
 /* ---- Sends ------------------------------------------------------------------------------------------------------- */
@@ -53,7 +44,7 @@ static uint64_t waits_for_receiver(const ompp_mpi_piggyback_t *s, uint64_t bytes
 
 static bool can_send(const ompp_mpi_piggyback_t *s)
 {
-    return s->shadow && s->count >= 0 && s->type != MPI_DATATYPE_NULL && ompp_mpi_sends_to(s->shadow, s->peer, s->tag);
+    return s->shadow && s->count >= 0 && s->type != MPI_DATATYPE_NULL && ompp_mpi_travels(s->shadow, s->peer, s->tag);
 }
 
 /* The own clock vector first: it may be what the other side waits for. */
@@ -85,17 +76,13 @@ static void note_sent(const ompp_mpi_piggyback_t *s, bool ok)
 void ompp_mpi_send_after(ompp_mpi_piggyback_t *s, bool ok)
 {
     const ompp_time_t end = ompp_event_now();
-    unsigned char *message = s->ack && ok ? ompp_mpi_piggyback_new() : NULL;
+    unsigned char *sum = NULL;
 
     note_sent(s, ok);
-    if (!message) {
-        ompp_mpi_ack_drop(s->ack);
-        return;
-    }
-    memset(ompp_mpi_piggyback_of(message), 0, ompp_mpi_piggyback_state.bytes);
-    if (ompp_mpi_ack_take_blocking(s->shadow, s->peer, s->ack, s->begin, end, ompp_mpi_piggyback_of(message)))
-        ompp_mpi_join_clock(ompp_mpi_piggyback_of(message), s->begin, OMPP_SYNC_ACKNOWLEDGEMENT, 0);
-    ompp_mpi_piggyback_free(message);
+    if (ok) ompp_mpi_ack_take_blocking(s->shadow, s->peer, s->ack, s->begin, end, &sum);
+    else ompp_mpi_ack_drop(s->ack);
+    if (sum) ompp_mpi_join_clock(ompp_mpi_piggyback_of(sum), s->begin, OMPP_SYNC_ACKNOWLEDGEMENT, 0);
+    ompp_mpi_piggyback_free(sum);
 }
 
 /* ---- Receives and probes ----------------------------------------------------------------------------------------- */
@@ -103,7 +90,10 @@ void ompp_mpi_send_after(ompp_mpi_piggyback_t *s, bool ok)
 static bool is_any(const ompp_mpi_piggyback_t *s) { return s->source == MPI_ANY_SOURCE || s->recvtag == MPI_ANY_TAG; }
 
 /* Senders may wait for this rank. */
-static bool acks_are_due(const ompp_mpi_shadow_t *shadow) { return ompp_mpi_asks(shadow) && !ompp_sync_is_suspended(); }
+static bool acks_are_due(const ompp_mpi_shadow_t *shadow)
+{
+    return __atomic_load_n(&shadow->asks, __ATOMIC_RELAXED) && !ompp_sync_is_suspended();
+}
 
 void ompp_mpi_probe_before(ompp_mpi_piggyback_t *s)
 {
@@ -116,7 +106,7 @@ void ompp_mpi_receive_before(ompp_mpi_piggyback_t *s)
     ompp_mpi_probe_before(s);
     if (!s->shadow || is_any(s) || !acks_are_due(s->shadow)) return;
     ompp_mpi_piggyback_bring_on();
-    ompp_mpi_piggyback_acknowledge(s->shadow, s->source, s->recvtag, s->begin, NULL);
+    ompp_mpi_piggyback_acknowledge(s->shadow, s->source, s->recvtag, s->begin);
 }
 
 void ompp_mpi_sendrecv_before(ompp_mpi_piggyback_t *s)
@@ -163,21 +153,16 @@ static void probed(ompp_mpi_piggyback_t *s, bool ok, bool matches)
     const bool asks = s->flag != NULL;
     const bool success = ok && (!asks || *s->flag);
     const ompp_time_t begin = asks ? ompp_mpi_polled(s->begin, success) : s->begin;
-    unsigned char *message;
+    unsigned char *sum = NULL;
     unsigned flags;
     int source, tag;
-    bool got;
 
     if (!success || !s->shadow || !matched(s, &source, &tag, &flags)) return;
-    message = ompp_mpi_piggyback_new();
-    if (!message) return;
-    memset(ompp_mpi_piggyback_of(message), 0, ompp_mpi_piggyback_state.bytes);
-    got = matches ? ompp_mpi_piggyback_match(s->shadow, source, tag, s->begin, ompp_mpi_piggyback_of(message), &flags)
-                  : ompp_mpi_piggyback_peek(s->shadow, source, tag, false, s->begin, ompp_mpi_piggyback_of(message),
-                                            &flags);
-    ompp_mpi_join_clock(got ? ompp_mpi_piggyback_of(message) : NULL, begin, OMPP_SYNC_MESSAGE,
+    if (matches) ompp_mpi_piggyback_match(s->shadow, source, tag, s->begin, &sum, &flags);
+    else ompp_mpi_piggyback_peek(s->shadow, source, tag, false, s->begin, &sum, &flags);
+    ompp_mpi_join_clock(sum ? ompp_mpi_piggyback_of(sum) : NULL, begin, OMPP_SYNC_MESSAGE,
                         flags | (asks ? OMPP_WHATIF_F_POLLING : 0));
-    ompp_mpi_piggyback_free(message);
+    ompp_mpi_piggyback_free(sum);
 }
 
 void ompp_mpi_probe_after(ompp_mpi_piggyback_t *s, bool ok) { probed(s, ok, false); }
@@ -232,7 +217,7 @@ void ompp_mpi_irecv_after(ompp_mpi_piggyback_t *s, bool ok)
 {
     ompp_mpi_request_t *r = ok ? new_receive(s) : NULL;
 
-    if (r && acks_are_due(s->shadow) && !ompp_mpi_piggyback_acknowledge(s->shadow, r->peer, r->tag, s->begin, NULL))
+    if (r && acks_are_due(s->shadow) && !ompp_mpi_piggyback_acknowledge(s->shadow, r->peer, r->tag, s->begin))
         ompp_mpi_request_posted(r);
     keep(s, r);
 }
@@ -345,16 +330,6 @@ void ompp_mpi_unreported_after(ompp_mpi_piggyback_t *s, bool ok)
 /* while clocks are suspended, a call takes little more than looking at the clock does: one of so many is measured */
 #define SELDOM 8u
 
-/* Whether it is measured what our own messages take a call; of how many. */
-static unsigned measured_of(void)
-{
-    static __thread uint32_t chance; /* not each one of a round, which might always be the same */
-
-    if (!ompp_sync_is_suspended()) return 1;
-    chance = chance * 1664525u + 1013904223u;
-    return chance >> 16 & (SELDOM - 1) ? 0 : SELDOM;
-}
-
 /* For the report; not what ranks wait for each other in our collective calls. */
 static void charge(ompp_time_t ns, ompp_time_t limit, unsigned calls)
 {
@@ -363,6 +338,7 @@ static void charge(ompp_time_t ns, ompp_time_t limit, unsigned calls)
 
 void ompp_mpi_piggyback_before(ompp_mpi_piggyback_t *s, const void *code, uintptr_t frame)
 {
+    static __thread uint32_t chance; /* not each one of a round, which might always be the same */
     const int saved = errno;
 
     if (ompp_mpi_guard.frame == 0) {
@@ -371,7 +347,8 @@ void ompp_mpi_piggyback_before(ompp_mpi_piggyback_t *s, const void *code, uintpt
     }
     s->begin = ompp_event_now();
     s->longest = OMPP_MPI_LONGEST_NS;
-    s->measured = measured_of();
+    if (ompp_sync_is_suspended()) chance = chance * 1664525u + 1013904223u;
+    s->measured = !ompp_sync_is_suspended() ? 1 : chance >> 16 & (SELDOM - 1) ? 0 : SELDOM;
     if (s->comm != MPI_COMM_NULL) s->shadow = ompp_mpi_shadow_find(s->comm);
     if (s->before) s->before(s);
     if (s->measured) charge(ompp_event_now() - s->begin, s->longest, s->measured);

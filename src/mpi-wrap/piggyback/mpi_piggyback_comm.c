@@ -78,13 +78,12 @@ ompp_mpi_shadow_t *ompp_mpi_shadow_forget(MPI_Comm comm)
 /* Clock vectors that nobody has asked for, or another communicator would get them. */
 static void drain(MPI_Comm duplicate)
 {
-    unsigned char *message = ompp_mpi_piggyback_new();
-    MPI_Status status;
-    int there = 1;
+    unsigned char *message = NULL;
 
-    while (message && PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, duplicate, &there, &status) == MPI_SUCCESS && there)
-        if (!ompp_mpi_piggyback_fetch(duplicate, status.MPI_SOURCE, status.MPI_TAG, 0, message)) break;
-    ompp_mpi_piggyback_free(message);
+    do {
+        ompp_mpi_piggyback_free(message);
+        message = ompp_mpi_piggyback_fetch(duplicate, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+    } while (message);
 }
 
 static void keep(MPI_Comm duplicate)

@@ -120,7 +120,7 @@ static unsigned char *sum_of(done_t *done)
     return ompp_mpi_piggyback_of(done->message);
 }
 
-static void receive_done(ompp_mpi_request_t *r, const ompp_mpi_moment_t *moment, const MPI_Status *status, bool ok,
+static void receive_done(ompp_mpi_request_t *r, const unsigned char *moment, const MPI_Status *status, bool ok,
                          done_t *done)
 {
     int source = r->peer, tag = r->tag, cancelled = 0;
@@ -133,9 +133,9 @@ static void receive_done(ompp_mpi_request_t *r, const ompp_mpi_moment_t *moment,
     }
     if (r->peer == MPI_ANY_SOURCE && r->shadow->peers > 1) done->flags |= OMPP_WHATIF_F_WILDCARD;
     const bool suppressed = ok && ompp_mpi_piggyback_pass_suppressed(r->shadow, source, tag, done->end);
-    unsigned char *sum = suppressed ? NULL : sum_of(done);
-    if (sum && ompp_mpi_piggyback_claim(r->shadow, source, tag, done->begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0,
-                                        moment ? moment->message : NULL, sum, &done->flags)) {
+    if (!suppressed &&
+        ompp_mpi_piggyback_claim(r->shadow, source, tag, done->begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0, moment,
+                                 &done->message, &done->flags)) {
         done->any = true;
         if (done->kind == OMPP_SYNC_ACKNOWLEDGEMENT) done->kind = OMPP_SYNC_MESSAGE;
     } else {
@@ -158,15 +158,13 @@ static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool o
     if (overlaps_work(r, done)) done->flags |= OMPP_WHATIF_F_OVERLAP;
     if (r->open) done->flags |= OMPP_WHATIF_F_WILDCARD;
     if (r->kind == OMPP_MPI_PENDING_RECEIVE) {
-        ompp_mpi_moment_t *moment = ompp_mpi_request_over(r);
+        unsigned char *moment = ompp_mpi_request_over(r);
         receive_done(r, moment, status, ok, done);
-        ompp_mpi_moment_release(moment);
+        ompp_mpi_piggyback_free(moment);
     }
     if (r->kind == OMPP_MPI_PENDING_SEND && r->ack) {
-        unsigned char *sum = sum_of(done);
-        if (sum)
-            done->any |= ompp_mpi_ack_take(r->ack, done->begin, done->end, OMPP_MPI_STARTED_WAIT && r->persistent, sum);
-        else ompp_mpi_ack_drop(r->ack);
+        done->any |=
+            ompp_mpi_ack_take(r->ack, done->begin, done->end, OMPP_MPI_STARTED_WAIT && r->persistent, &done->message);
         r->ack = NULL;
     }
     if (r->kind == OMPP_MPI_PENDING_COLLECTIVE) {
@@ -281,14 +279,14 @@ void ompp_mpi_ask_before(ompp_mpi_piggyback_t *piggyback)
 
 /* The request stays, and the call that completes it will claim the same clock vector. Of others than receives it is not
  * known yet. */
-static bool peek_at(const ompp_mpi_request_t *r, const MPI_Status *status, ompp_time_t begin, unsigned char *sum,
+static void peek_at(const ompp_mpi_request_t *r, const MPI_Status *status, ompp_time_t begin, unsigned char **sum,
                     unsigned *flags)
 {
-    if (r->kind != OMPP_MPI_PENDING_RECEIVE || r->cancelled) return false;
-    if (is_wild(r) && !status) return false;
+    if (r->kind != OMPP_MPI_PENDING_RECEIVE || r->cancelled) return;
+    if (is_wild(r) && !status) return;
     if (r->peer == MPI_ANY_SOURCE && r->shadow->peers > 1) *flags |= OMPP_WHATIF_F_WILDCARD;
-    return ompp_mpi_piggyback_peek(r->shadow, is_wild(r) ? status->MPI_SOURCE : r->peer,
-                                   is_wild(r) ? status->MPI_TAG : r->tag, true, begin, sum, flags);
+    ompp_mpi_piggyback_peek(r->shadow, is_wild(r) ? status->MPI_SOURCE : r->peer, is_wild(r) ? status->MPI_TAG : r->tag,
+                            true, begin, sum, flags);
 }
 
 void ompp_mpi_ask_after(ompp_mpi_piggyback_t *piggyback, bool ok)
@@ -297,20 +295,17 @@ void ompp_mpi_ask_after(ompp_mpi_piggyback_t *piggyback, bool ok)
     const bool done = r && piggyback->flag && *piggyback->flag;
     unsigned flags = OMPP_WHATIF_F_POLLING;
     ompp_time_t begin;
-    unsigned char *message;
+    unsigned char *sum = NULL;
     MPI_Status room;
 
     ompp_mpi_piggyback_reclaim();
     if (!r) return;
     begin = ompp_mpi_polled(piggyback->begin, done);
-    message = done ? ompp_mpi_piggyback_new() : NULL;
-    if (!message) return;
-    memset(ompp_mpi_piggyback_of(message), 0, ompp_mpi_piggyback_state.bytes);
-    if (peek_at(r, ompp_mpi_status(piggyback, 0, &room), piggyback->begin, ompp_mpi_piggyback_of(message), &flags))
-        ompp_mpi_join_clock(ompp_mpi_piggyback_of(message), begin, OMPP_SYNC_MESSAGE, flags);
-    else if (r->kind == OMPP_MPI_PENDING_RECEIVE) /* of a collective call, its wait will tell */
-        ompp_mpi_join_clock(NULL, begin, OMPP_SYNC_MESSAGE, flags);
-    ompp_mpi_piggyback_free(message);
+    if (!done) return;
+    peek_at(r, ompp_mpi_status(piggyback, 0, &room), piggyback->begin, &sum, &flags);
+    if (sum || r->kind == OMPP_MPI_PENDING_RECEIVE) /* of a collective call, its wait will tell */
+        ompp_mpi_join_clock(sum ? ompp_mpi_piggyback_of(sum) : NULL, begin, OMPP_SYNC_MESSAGE, flags);
+    ompp_mpi_piggyback_free(sum);
 }
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */

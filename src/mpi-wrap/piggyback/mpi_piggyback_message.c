@@ -39,17 +39,9 @@ struct ompp_mpi_probed {
     ompp_mpi_probed_t *next;
     int source, tag;
     unsigned char *message; /* NULL: the clock vector of a message that nobody asks for */
-    /* of a message that was probed: nobody receives it yet, and its acknowledgement is not given */
-    bool due;
 };
 
 /* ---- Messages of ours on their way ------------------------------------------------------------------------------- */
-
-/*
- * To ask for a request that is not done may cost the processor: where there are more ranks than processors, MPI gives
- * it away then. So a call ends its look at a list with the first one that is not, and the next call goes on behind it.
- */
-#define MAX_MISSES 1u
 
 /*
  * Open MPI has done with what is small when it is sent; with what is larger when the program has been in MPI a few
@@ -98,25 +90,17 @@ static parcel_t *take_oldest(list_t *list)
 
 static unsigned length_of(const list_t *list) { return __atomic_load_n(&list->length, __ATOMIC_RELAXED); }
 
-/* Once round a list, as long as it was at the start. */
-typedef struct {
-    list_t *list;
-    unsigned left, misses;
-} round_t;
-
-static round_t round_of(list_t *list) { return (round_t){.list = list, .left = length_of(list)}; }
-
-/* Takes the next one that is done; those that are not stay. */
-static parcel_t *next_done(round_t *round)
+/*
+ * The oldest one, if it is done; else it is the youngest from now on. To ask for a request that is not done may cost
+ * the processor: where there are more ranks than processors, MPI gives it away then. So a call ends its look at a list
+ * with the first one that is not, and the next call goes on behind it.
+ */
+static parcel_t *take_done(list_t *list)
 {
-    while (round->left > 0 && round->misses < MAX_MISSES) {
-        parcel_t *p = take_oldest(round->list);
-        if (!p) break;
-        round->left--;
-        if (ompp_mpi_piggyback_complete(&p->request, 0)) return p;
-        round->misses++;
-        put(round->list, p);
-    }
+    parcel_t *p = take_oldest(list);
+
+    if (!p || ompp_mpi_piggyback_complete(&p->request, 0)) return p;
+    put(list, p);
     return NULL;
 }
 
@@ -126,10 +110,9 @@ static list_t sent = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void reclaim_sent(void)
 {
-    round_t round = round_of(&sent);
+    parcel_t *p;
 
-    round.left = round.left > KEPT ? round.left - KEPT : 0;
-    for (parcel_t *p = next_done(&round); p; p = next_done(&round)) {
+    for (unsigned n = length_of(&sent); n > KEPT && (p = take_done(&sent)) != NULL; n--) {
         ompp_mpi_piggyback_free(p->message);
         free(p->buffers);
         free(p);
@@ -167,21 +150,42 @@ static void send_message(MPI_Comm own, int dest, int tag, unsigned char *message
     put(&sent, p);
 }
 
-static unsigned char *new_message(unsigned ack, unsigned flags, ompp_time_t t)
+unsigned char *ompp_mpi_piggyback_moment(ompp_time_t t)
 {
     unsigned char *message = ompp_mpi_piggyback_new();
 
     if (!message) return NULL;
-    *ompp_mpi_header_of(message) = (ompp_mpi_header_t){.time_ns = ompp_mpi_clock_common(t), .ack = ack, .flags = flags};
+    *ompp_mpi_header_of(message) = (ompp_mpi_header_t){.time_ns = ompp_mpi_clock_common(t)};
     ompp_mpi_header_of(message)->bytes = (uint32_t)ompp_sync_clock_vector(ompp_mpi_piggyback_of(message), t);
     return message;
 }
 
 void ompp_mpi_piggyback_post(MPI_Comm own, int dest, int tag, ompp_time_t t)
 {
-    unsigned char *message = new_message(0, 0, t);
+    unsigned char *message = ompp_mpi_piggyback_moment(t);
 
     if (message) send_message(own, dest, tag, message, false);
+}
+
+/* NULL = no memory. */
+static unsigned char *copy_of(const unsigned char *message)
+{
+    unsigned char *copy = ompp_mpi_piggyback_new();
+
+    if (copy)
+        memcpy(copy, message, sizeof(ompp_mpi_header_t) + ((const ompp_mpi_header_t *)(const void *)message)->bytes);
+    if (copy) ompp_mpi_piggyback_widen(copy);
+    return copy;
+}
+
+void ompp_mpi_piggyback_sum(unsigned char **sum, unsigned char *message)
+{
+    if (!*sum) {
+        *sum = message;
+        return;
+    }
+    if (message) ompp_sync_combine(ompp_mpi_piggyback_of(*sum), ompp_mpi_piggyback_of(message));
+    ompp_mpi_piggyback_free(message);
 }
 
 /* ---- Collective calls -------------------------------------------------------------------------------------------- */
@@ -189,22 +193,23 @@ void ompp_mpi_piggyback_post(MPI_Comm own, int dest, int tag, ompp_time_t t)
 void ompp_mpi_piggyback_pass(ompp_mpi_shadow_t *shadow, int dest, int tag, uint32_t call, const unsigned char *message,
                              bool quiet)
 {
-    unsigned char *copy = ompp_mpi_piggyback_new();
+    unsigned char *copy = copy_of(message);
 
     if (!copy) return;
-    memcpy(copy, message, sizeof(ompp_mpi_header_t) + ((const ompp_mpi_header_t *)(const void *)message)->bytes);
     ompp_mpi_header_of(copy)->ack = call;
     send_message(shadow->duplicate, dest, tag, copy, quiet);
 }
 
-bool ompp_mpi_piggyback_expect(ompp_mpi_shadow_t *shadow, int source, uint32_t call, uint64_t limit_ns,
-                               unsigned char *message)
+unsigned char *ompp_mpi_piggyback_expect(ompp_mpi_shadow_t *shadow, int source, uint32_t call, uint64_t limit_ns)
 {
-    while (ompp_mpi_piggyback_fetch(shadow->duplicate, source, ompp_mpi_piggyback_own_tag(), limit_ns, message)) {
-        const int32_t late = (int32_t)(call - ompp_mpi_header_of(message)->ack);
-        if (late <= 0) return late == 0;
+    for (;;) {
+        unsigned char *message =
+            ompp_mpi_piggyback_fetch(shadow->duplicate, source, ompp_mpi_piggyback_own_tag(), limit_ns);
+        const int32_t late = message ? (int32_t)(call - ompp_mpi_header_of(message)->ack) : 0;
+        if (late == 0) return message;
+        ompp_mpi_piggyback_free(message);
+        if (late < 0) return NULL;
     }
-    return false;
 }
 
 void ompp_mpi_piggyback_add(unsigned char *message, unsigned char *other)
@@ -244,12 +249,11 @@ static _Atomic int *votes_of(const ompp_mpi_ack_t *ack)
     return &waited_of_size[63 - __builtin_clzll(ack->bytes | 1)];
 }
 
-static int64_t ready_at(const ompp_mpi_ack_t *ack) { return ompp_mpi_header_of(ack->message)->time_ns; }
-
 /* A acknowledgement that nobody has waited for. */
 static void vote(const ompp_mpi_ack_t *ack)
 {
-    if (ready_at(ack) > ack->end + CLOSE_NS) atomic_fetch_sub_explicit(votes_of(ack), 1, memory_order_relaxed);
+    if (ompp_mpi_header_of(ack->message)->time_ns > ack->end + CLOSE_NS)
+        atomic_fetch_sub_explicit(votes_of(ack), 1, memory_order_relaxed);
 }
 
 static bool always_waits(const ompp_mpi_ack_t *ack)
@@ -259,9 +263,9 @@ static bool always_waits(const ompp_mpi_ack_t *ack)
 
 static void reclaim_acks(void)
 {
-    round_t round = round_of(&acks.late);
+    parcel_t *p;
 
-    for (parcel_t *p = next_done(&round); p; p = next_done(&round)) {
+    for (unsigned n = length_of(&acks.late); n > 0 && (p = take_done(&acks.late)) != NULL; n--) {
         if (p->end) vote(p);
         put(&acks.come, p);
     }
@@ -278,7 +282,6 @@ static ompp_mpi_ack_t *free_ack(bool quiet)
     r = calloc(1, sizeof *r);
     if (!r) return NULL;
     __atomic_add_fetch(&acks.count, 1, __ATOMIC_RELAXED);
-    r->message = ompp_mpi_piggyback_new();
     return r;
 }
 
@@ -289,10 +292,10 @@ static ompp_mpi_ack_t *new_ack(const ompp_mpi_shadow_t *shadow, int dest, uint64
     if (!r) return NULL;
     r->bytes = bytes;
     r->end = 0;
+    if (!r->message) r->message = ompp_mpi_piggyback_new();
     r->number = __atomic_fetch_add(&acks.number, 1, __ATOMIC_RELAXED) % ACK_TAGS;
-    if (r->message &&
-        PMPI_Irecv(r->message, (int)ompp_mpi_piggyback_message_bytes(), MPI_BYTE, world_rank(shadow, dest),
-                   (int)r->number, ompp_mpi_piggyback_state.acks, &r->request) == MPI_SUCCESS)
+    if (r->message && PMPI_Irecv(r->message, (int)ompp_mpi_piggyback_state.message, MPI_BYTE, world_rank(shadow, dest),
+                                 (int)r->number, ompp_mpi_piggyback_state.acks, &r->request) == MPI_SUCCESS)
         return r;
     __atomic_sub_fetch(&acks.count, 1, __ATOMIC_RELAXED);
     ompp_mpi_piggyback_free(r->message);
@@ -336,7 +339,7 @@ static bool wait_for_ack(ompp_mpi_ack_t *ack, uint64_t ns)
     return there;
 }
 
-bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, bool always, unsigned char *sum)
+bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, bool always, unsigned char **sum)
 {
     const bool is_short = end - begin < SHORT_SEND_NS;
     uint64_t limit = ACK_SHORT_NS + (end > begin ? (end - begin) / ACK_PART : 0);
@@ -347,13 +350,14 @@ bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, 
     if (limit > ACK_LONG_NS) limit = ACK_LONG_NS;
     ack->end = ompp_mpi_clock_common(end);
     if ((always || !is_short) && wait_for_ack(ack, is_short && !always ? 0 : limit)) {
-        const int64_t t = ready_at(ack), since = ompp_mpi_clock_common(begin);
+        const int64_t t = ompp_mpi_header_of(ack->message)->time_ns, since = ompp_mpi_clock_common(begin);
         const bool before = t <= ack->end + CLOSE_NS;
         waited = (always || t > since) && before;
-        if (waited && ompp_mpi_piggyback_widen(ack->message))
-            ompp_sync_combine(sum, ompp_mpi_piggyback_of(ack->message));
         if (before && t > since + SHORT_SEND_NS) atomic_fetch_add_explicit(votes_of(ack), 1, memory_order_relaxed);
         vote(ack);
+        ompp_mpi_piggyback_widen(ack->message);
+        if (waited) ompp_mpi_piggyback_sum(sum, ack->message);
+        if (waited) ack->message = NULL;
     }
     ompp_mpi_ack_drop(ack);
     return waited;
@@ -361,7 +365,7 @@ bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, 
 
 /* The last clock vector of a message from there that waits for this rank and is not received yet. \return whether there
  * is one. */
-static bool add_probed(ompp_mpi_shadow_t *shadow, int source, unsigned char *sum)
+static bool add_probed(ompp_mpi_shadow_t *shadow, int source, unsigned char **sum)
 {
     const ompp_mpi_probed_t *last = NULL;
 
@@ -369,13 +373,13 @@ static bool add_probed(ompp_mpi_shadow_t *shadow, int source, unsigned char *sum
     pthread_mutex_lock(&shadow->lock);
     for (const ompp_mpi_probed_t *h = shadow->probed; h; h = h->next)
         if (h->message && h->source == source && ompp_mpi_header_of(h->message)->ack) last = h;
-    if (last && sum) ompp_sync_combine(sum, ompp_mpi_piggyback_of(last->message));
+    if (last && sum) ompp_mpi_piggyback_sum(sum, copy_of(last->message));
     pthread_mutex_unlock(&shadow->lock);
     return last != NULL;
 }
 
 bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ack_t *ack, ompp_time_t begin,
-                                ompp_time_t end, unsigned char *sum)
+                                ompp_time_t end, unsigned char **sum)
 {
     const bool always = ack && always_waits(ack);
 
@@ -385,24 +389,25 @@ bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ac
     return always;
 }
 
-/* \param[in] moment  what is to be told; NULL = the state at begin. */
-static void give_ack(ompp_mpi_shadow_t *shadow, int source, const unsigned char *message, ompp_time_t begin,
+/* Once. \param[in] moment  what is to be told; NULL = the state at begin. */
+static void give_ack(ompp_mpi_shadow_t *shadow, int source, unsigned char *message, ompp_time_t begin,
                      const unsigned char *moment)
 {
-    const unsigned number = ((const ompp_mpi_header_t *)(const void *)message)->ack;
-    unsigned char *reply = !number ? NULL : moment ? ompp_mpi_piggyback_new() : new_message(0, 0, begin);
+    ompp_mpi_header_t *header = ompp_mpi_header_of(message);
+    const bool due = header->ack && !(header->flags & OMPP_MPI_ACKNOWLEDGED);
+    unsigned char *reply = !due ? NULL : moment ? copy_of(moment) : ompp_mpi_piggyback_moment(begin);
 
-    if (reply && moment) memcpy(reply, moment, ompp_mpi_piggyback_message_bytes());
-    if (reply) send_message(ompp_mpi_piggyback_state.acks, world_rank(shadow, source), (int)number - 1, reply, false);
+    header->flags |= OMPP_MPI_ACKNOWLEDGED;
+    if (reply)
+        send_message(ompp_mpi_piggyback_state.acks, world_rank(shadow, source), (int)header->ack - 1, reply, false);
 }
-
-unsigned char *ompp_mpi_piggyback_moment(ompp_time_t t) { return new_message(0, 0, t); }
 
 /* ---- Messages of the user ---------------------------------------------------------------------------------------- */
 
-bool ompp_mpi_sends_to(const ompp_mpi_shadow_t *shadow, int dest, int tag)
+bool ompp_mpi_travels(const ompp_mpi_shadow_t *shadow, int peer, int tag)
 {
-    return dest >= 0 && dest < shadow->peers && tag >= 0 && tag <= ompp_mpi_piggyback_state.tag_limit;
+    return peer >= 0 && peer < shadow->peers && tag >= 0 && tag <= ompp_mpi_piggyback_state.tag_limit &&
+           !__atomic_load_n(&ompp_mpi_piggyback_state.lost, __ATOMIC_RELAXED);
 }
 
 ompp_mpi_ack_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int tag, uint64_t waiting, unsigned flags,
@@ -413,36 +418,49 @@ ompp_mpi_ack_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int
     uint32_t number;
     bool suppressed;
 
-    if (__atomic_load_n(&ompp_mpi_piggyback_state.lost, __ATOMIC_RELAXED)) return NULL;
-    if (!ompp_mpi_suppression_send(shadow, dest, tag, &number, &suppressed)) return NULL;
+    if (!ompp_mpi_travels(shadow, dest, tag) || !ompp_mpi_suppression_send(shadow, dest, tag, &number, &suppressed))
+        return NULL;
     ack = waiting ? new_ack(shadow, dest, waiting, quiet) : NULL;
-    message = new_message(ack ? ack->number + 1 : 0, flags | (suppressed ? OMPP_MPI_SUPPRESSED : 0), t);
-    if (message) ompp_sync_note_sent((unsigned)world_rank(shadow, dest));
-    if (message) ompp_mpi_header_of(message)->number = number;
-    if (message) send_message(shadow->duplicate, dest, tag, message, quiet);
+    message = ompp_mpi_piggyback_moment(t);
+    if (!message) return ack;
+    ompp_mpi_header_of(message)->ack = ack ? ack->number + 1 : 0;
+    ompp_mpi_header_of(message)->flags = flags | (suppressed ? OMPP_MPI_SUPPRESSED : 0);
+    ompp_mpi_header_of(message)->number = number;
+    ompp_sync_note_sent((unsigned)world_rank(shadow, dest));
+    send_message(shadow->duplicate, dest, tag, message, quiet);
     return ack;
 }
 
-/* \param[out] due  its acknowledgement is not given; NULL = nobody needs to know. */
-static unsigned char *take_probed(ompp_mpi_shadow_t *shadow, int source, int tag, bool *due)
-{
-    ompp_mpi_probed_t **link = &shadow->probed, *h;
-    unsigned char *message = NULL;
+/* What is known of a message that has not been received: nobody asks for its clock vector; that is here, and its
+ * acknowledgement is due, or given. */
+enum { SKIPPED = 1, DUE = 2, GIVEN = 4 };
 
-    pthread_mutex_lock(&shadow->lock);
-    while (*link && !((*link)->message && (*link)->source == source && (*link)->tag == tag)) link = &(*link)->next;
-    h = *link;
-    if (h) {
-        *link = h->next;
-        message = h->message;
-        if (due) *due = h->due;
+/* The place of the first one that is one of these. Under the lock. */
+static ompp_mpi_probed_t **place_of(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds)
+{
+    ompp_mpi_probed_t **link = &shadow->probed;
+
+    for (const ompp_mpi_probed_t *h = *link; h; h = *link) {
+        const bool given = h->message && ompp_mpi_header_of(h->message)->flags & OMPP_MPI_ACKNOWLEDGED;
+        if (h->source == source && h->tag == tag && kinds & (!h->message ? SKIPPED : given ? GIVEN : DUE)) break;
+        link = &(*link)->next;
     }
+    return link;
+}
+
+static unsigned char *take_probed(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds)
+{
+    if (!shadow->probed) return NULL;
+    pthread_mutex_lock(&shadow->lock);
+    ompp_mpi_probed_t **link = place_of(shadow, source, tag, kinds), *h = *link;
+    unsigned char *message = h ? h->message : NULL;
+    if (h) *link = h->next;
     pthread_mutex_unlock(&shadow->lock);
     free(h);
     return message;
 }
 
-static void hold(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *message, bool due)
+static void hold(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *message)
 {
     ompp_mpi_probed_t *h = malloc(sizeof *h), **link = &shadow->probed;
 
@@ -450,7 +468,7 @@ static void hold(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *
         ompp_mpi_piggyback_free(message);
         return;
     }
-    *h = (ompp_mpi_probed_t){.source = source, .tag = tag, .message = message, .due = due};
+    *h = (ompp_mpi_probed_t){.source = source, .tag = tag, .message = message};
     pthread_mutex_lock(&shadow->lock);
     while (*link) link = &(*link)->next;
     *link = h;
@@ -459,43 +477,17 @@ static void hold(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *
 
 void ompp_mpi_piggyback_skip(ompp_mpi_shadow_t *shadow, int source, int tag)
 {
-    unsigned char *message = take_probed(shadow, source, tag, NULL); /* acknowledged already */
+    unsigned char *message = take_probed(shadow, source, tag, DUE | GIVEN);
 
     if (message) ompp_mpi_piggyback_free(message);
-    else if (!ompp_mpi_suppression_skip(shadow, source, tag)) hold(shadow, source, tag, NULL, false);
+    else if (!ompp_mpi_suppression_skip(shadow, source, tag)) hold(shadow, source, tag, NULL);
 }
 
-/* The clock vector in message may be that of a message nobody asked for: then the next one is there, too. */
-static void pass_over(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *message)
+static bool holds(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds)
 {
-    ompp_mpi_probed_t **link, *h;
-    unsigned char *next = ompp_mpi_piggyback_new();
-
-    if (!next || !ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, 0, next)) {
-        ompp_mpi_piggyback_free(next);
-        return;
-    }
-    memcpy(message, next, ompp_mpi_piggyback_message_bytes());
-    ompp_mpi_piggyback_free(next);
-    pthread_mutex_lock(&shadow->lock);
-    for (link = &shadow->probed; *link && ((*link)->message || (*link)->source != source || (*link)->tag != tag);)
-        link = &(*link)->next;
-    h = *link;
-    if (h) *link = h->next;
-    pthread_mutex_unlock(&shadow->lock);
-    free(h);
-}
-
-/* Whether a clock vector is held already, and acknowledged; or, without messages, whether there is one that nobody asks
- * for. */
-static bool holds(ompp_mpi_shadow_t *shadow, int source, int tag, bool messages)
-{
-    bool found = false;
-
     if (!shadow->probed) return false;
     pthread_mutex_lock(&shadow->lock);
-    for (const ompp_mpi_probed_t *h = shadow->probed; h && !found; h = h->next)
-        found = (h->message != NULL) == messages && h->source == source && h->tag == tag && !h->due;
+    const bool found = *place_of(shadow, source, tag, kinds) != NULL;
     pthread_mutex_unlock(&shadow->lock);
     return found;
 }
@@ -508,44 +500,34 @@ static void lose(void)
     ompp_mpi_unfollowed("messages after one that came without them");
 }
 
-/* \param[in,out] began  when that was asked first; 0 = now. */
-static bool is_over(uint64_t *began, uint64_t limit_ns)
-{
-    const uint64_t t = ompp_mpi_monotonic_ns();
-
-    if (*began == 0) *began = t;
-    return t - *began >= limit_ns;
-}
-
-/* The next one, whatever it is of. */
+/* The next one, whatever it is of. It may be of a message that nobody asks for: then the next one is there, too. */
 static unsigned char *next_of_all(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns)
 {
-    unsigned char *message = ompp_mpi_piggyback_new();
+    unsigned char *message = ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, limit_ns);
+    const bool skips = message && holds(shadow, source, tag, SKIPPED);
+    unsigned char *next = skips ? ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, 0) : NULL;
 
-    if (message && ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, limit_ns, message)) {
-        if (holds(shadow, source, tag, false)) pass_over(shadow, source, tag, message);
-        return message;
-    }
+    if (!next) return message;
     ompp_mpi_piggyback_free(message);
-    return NULL;
+    take_probed(shadow, source, tag, SKIPPED);
+    return next;
 }
 
 /* Its acknowledgement is due. \param[in] gone  the message has been received. */
 static unsigned char *next_message(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns, bool gone)
 {
     unsigned char *message = NULL;
-    uint64_t began = 0;
 
     /* In slices: another thread may learn that there is none. */
-    while (!message && !ompp_mpi_suppression_next(shadow, source, tag, limit_ns, gone, &message)) {
+    for (uint64_t waited = SLICE_NS;
+         !message && !ompp_mpi_suppression_next(shadow, source, tag, limit_ns, gone, &message); waited += SLICE_NS) {
         message = next_of_all(shadow, source, tag, limit_ns < SLICE_NS ? limit_ns : SLICE_NS);
         const bool numbered = message && ompp_mpi_header_of(message)->number;
         if (numbered && !ompp_mpi_suppression_take(shadow, source, tag, gone, &message)) lose();
         if (numbered) break;
-        if (!message && (limit_ns == 0 || is_over(&began, limit_ns))) {
-            if (limit_ns > 0) lose();
-            break;
-        }
+        if (message || waited < limit_ns) continue;
+        if (limit_ns > 0) lose();
+        break;
     }
     if (message && ompp_mpi_header_of(message)->ack) __atomic_store_n(&shadow->asks, true, __ATOMIC_RELAXED);
     return message;
@@ -560,95 +542,73 @@ static void begin_claim(ompp_mpi_shadow_t *shadow)
 
 static void end_claim(ompp_mpi_shadow_t *shadow) { __atomic_sub_fetch(&shadow->claims, 1, __ATOMIC_SEQ_CST); }
 
-/* Whether clock vectors come from there with messages that have this tag. */
-static bool comes_from(const ompp_mpi_shadow_t *shadow, int source, int tag)
+/* The oldest one that is here, or the next one. */
+static unsigned char *take_message(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns, bool gone)
 {
-    return source >= 0 && source < shadow->peers && tag >= 0 && tag <= ompp_mpi_piggyback_state.tag_limit &&
-           !__atomic_load_n(&ompp_mpi_piggyback_state.lost, __ATOMIC_RELAXED);
+    unsigned char *message = take_probed(shadow, source, tag, DUE | GIVEN);
+
+    return message ? message : next_message(shadow, source, tag, limit_ns, gone);
 }
 
-/* The oldest one that is here, or the next one. \param[out] due  its acknowledgement is not given. */
-static unsigned char *take_message(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns, bool gone,
-                                   bool *due)
+/* Adds what message says. Owns it. */
+static void read_message(unsigned char *message, unsigned char **sum, unsigned *flags)
 {
-    unsigned char *message = shadow->probed ? take_probed(shadow, source, tag, due) : NULL;
-
-    if (message) return message;
-    *due = true;
-    return next_message(shadow, source, tag, limit_ns, gone);
-}
-
-/* Adds to sum what message says. */
-static void read_message(unsigned char *message, unsigned char *sum, unsigned *flags)
-{
-    *flags |= ompp_mpi_header_of(message)->flags & ~OMPP_MPI_SUPPRESSED;
-    ompp_sync_combine(sum, ompp_mpi_piggyback_of(message));
+    if (message) *flags |= ompp_mpi_header_of(message)->flags & ~(OMPP_MPI_SUPPRESSED | OMPP_MPI_ACKNOWLEDGED);
+    ompp_mpi_piggyback_sum(sum, message);
 }
 
 /* The receive has got the message; NULL: it did not come. Its acknowledgement has been given. */
 static unsigned char *claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns,
                             const unsigned char *moment)
 {
-    unsigned char *message;
-    bool due;
-
-    if (!comes_from(shadow, source, tag)) return NULL;
+    if (!ompp_mpi_travels(shadow, source, tag)) return NULL;
     begin_claim(shadow);
-    message = take_message(shadow, source, tag, limit_ns, true, &due);
+    unsigned char *message = take_message(shadow, source, tag, limit_ns, true);
     end_claim(shadow);
-    if (message && due) give_ack(shadow, source, message, begin, moment);
+    if (message) give_ack(shadow, source, message, begin, moment);
     return message;
 }
 
 bool ompp_mpi_piggyback_pass_suppressed(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t t)
 {
     return ompp_sync_is_suspended() && !shadow->probed &&
-           !__atomic_load_n(&shadow->acknowledgements, __ATOMIC_RELAXED) && comes_from(shadow, source, tag) &&
+           !__atomic_load_n(&shadow->acknowledgements, __ATOMIC_RELAXED) && ompp_mpi_travels(shadow, source, tag) &&
            ompp_mpi_suppression_pass(shadow, source, tag, t);
 }
 
 bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns,
-                              const unsigned char *moment, unsigned char *sum, unsigned *flags)
+                              const unsigned char *moment, unsigned char **sum, unsigned *flags)
 {
     unsigned char *message = claim(shadow, source, tag, begin, limit_ns, moment);
 
-    if (!message) return false;
     read_message(message, sum, flags);
-    ompp_mpi_piggyback_free(message);
-    return true;
+    return message != NULL;
 }
 
-bool ompp_mpi_piggyback_match(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, unsigned char *sum,
+void ompp_mpi_piggyback_match(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, unsigned char **sum,
                               unsigned *flags)
 {
     unsigned char *message = claim(shadow, source, tag, begin, OMPP_MPI_PIGGYBACK_LIMIT_NS, NULL);
 
-    if (!message) return false;
-    if (ompp_mpi_header_of(message)->ack) ompp_sync_flag(OMPP_WHATIF_F_OVERLAP, true);
+    if (message && ompp_mpi_header_of(message)->ack) ompp_sync_flag(OMPP_WHATIF_F_OVERLAP, true);
     read_message(message, sum, flags);
-    ompp_mpi_piggyback_free(message);
-    return true;
 }
 
-bool ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, bool received, ompp_time_t begin,
-                             unsigned char *sum, unsigned *flags)
+void ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, bool received, ompp_time_t begin,
+                             unsigned char **sum, unsigned *flags)
 {
-    unsigned char *message;
-    bool due;
-
-    if (!comes_from(shadow, source, tag)) return false;
+    if (!ompp_mpi_travels(shadow, source, tag)) return;
     /* A probed message may not have all of its companions here yet. */
-    message = take_message(shadow, source, tag, OMPP_MPI_PIGGYBACK_LIMIT_NS, false, &due);
-    if (!message) return false;
-    if (due && received) give_ack(shadow, source, message, begin, NULL);
-    read_message(message, sum, flags);
-    hold(shadow, source, tag, message, due && !received);
-    return true;
+    unsigned char *message = take_message(shadow, source, tag, OMPP_MPI_PIGGYBACK_LIMIT_NS, false);
+    if (!message) return;
+    if (received) give_ack(shadow, source, message, begin, NULL);
+    read_message(copy_of(message), sum, flags);
+    hold(shadow, source, tag, message);
 }
 
 bool ompp_mpi_piggyback_is_probed(ompp_mpi_shadow_t *shadow, int source, int tag)
 {
-    return holds(shadow, source, tag, true);
+    return holds(shadow, source, tag, GIVEN);
 }
 
 /* A probe that finds nothing makes progress afterwards. */
@@ -661,37 +621,31 @@ void ompp_mpi_piggyback_bring_on(void)
 
 /* Gives the acknowledgement of the oldest message that was probed and that nobody received yet. \return false = there
  * is none. */
-static bool acknowledge_probed(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin,
-                               const unsigned char *moment)
+static bool acknowledge_probed(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin)
 {
     ompp_mpi_header_t header = {0};
-    bool due = false;
 
     if (!shadow->probed) return false;
     pthread_mutex_lock(&shadow->lock);
-    for (ompp_mpi_probed_t *h = shadow->probed; h && !due; h = h->next) {
-        if (!h->due || h->source != source || h->tag != tag) continue;
-        header = *ompp_mpi_header_of(h->message);
-        h->due = false;
-        due = true;
-    }
+    const ompp_mpi_probed_t *h = *place_of(shadow, source, tag, DUE);
+    if (h) header = *ompp_mpi_header_of(h->message);
+    if (h) ompp_mpi_header_of(h->message)->flags |= OMPP_MPI_ACKNOWLEDGED;
     pthread_mutex_unlock(&shadow->lock);
-    if (due) give_ack(shadow, source, (const unsigned char *)&header, begin, moment);
-    return due;
+    if (h) give_ack(shadow, source, (unsigned char *)&header, begin, NULL);
+    return h != NULL;
 }
 
-bool ompp_mpi_piggyback_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin,
-                                    const unsigned char *moment)
+bool ompp_mpi_piggyback_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin)
 {
     unsigned char *message = NULL;
 
-    if (!comes_from(shadow, source, tag)) return false;
-    if (acknowledge_probed(shadow, source, tag, begin, moment)) return true;
+    if (!ompp_mpi_travels(shadow, source, tag)) return false;
+    if (acknowledge_probed(shadow, source, tag, begin)) return true;
     __atomic_add_fetch(&shadow->acknowledgements, 1, __ATOMIC_SEQ_CST);
     if (!__atomic_load_n(&shadow->claims, __ATOMIC_SEQ_CST)) {
         message = next_message(shadow, source, tag, 0, false);
-        if (message) give_ack(shadow, source, message, begin, moment);
-        if (message) hold(shadow, source, tag, message, false);
+        if (message) give_ack(shadow, source, message, begin, NULL);
+        if (message) hold(shadow, source, tag, message);
     }
     __atomic_sub_fetch(&shadow->acknowledgements, 1, __ATOMIC_SEQ_CST);
     return message != NULL;

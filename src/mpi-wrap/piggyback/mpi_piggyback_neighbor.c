@@ -35,21 +35,17 @@ void ompp_mpi_neighbors_before(ompp_mpi_piggyback_t *s)
  * not all has come. */
 static bool receive(ompp_mpi_shadow_t *c, const int *sources, int number, bool data, unsigned char *sum)
 {
-    unsigned char *other = ompp_mpi_piggyback_new();
-    bool all = other != NULL;
+    bool all = true;
 
-    for (int i = 0; i < number && other && !c->parted; i++) {
-        const bool got = ompp_mpi_piggyback_expect(c, sources[i], c->calls,
-                                                   data  ? OMPP_MPI_PIGGYBACK_LIMIT_NS
-                                                   : all ? UNSURE_NS
-                                                         : 0,
-                                                   other);
-        if (got) ompp_mpi_piggyback_add(sum, other);
-        all &= got;
-        c->parted |= !got && data;
+    for (int i = 0; i < number && !c->parted; i++) {
+        const uint64_t limit = data ? OMPP_MPI_PIGGYBACK_LIMIT_NS : all ? UNSURE_NS : 0;
+        unsigned char *other = ompp_mpi_piggyback_expect(c, sources[i], c->calls, limit);
+        if (other) ompp_mpi_piggyback_add(sum, other);
+        all &= other != NULL;
+        c->parted |= !other && data;
+        ompp_mpi_piggyback_free(other);
     }
     c->unread |= !all;
-    ompp_mpi_piggyback_free(other);
     return all;
 }
 

@@ -147,27 +147,6 @@ static bool may_wait_again(const ompp_mpi_piggyback_t *s)
     return s->shadow->size > 1 && asked && !ompp_sync_is_suspended();
 }
 
-static ompp_time_t away_at(ompp_time_t t)
-{
-    const ompp_time_t until = __atomic_load_n(&under_way.until, __ATOMIC_RELAXED);
-
-    return t > until ? t - until : 0;
-}
-
-static bool is_back(const ompp_mpi_request_t *r, ompp_time_t t)
-{
-    const ompp_time_t away = away_at(t);
-
-    return !r->reported_again || (away > AWAY_NS && away > (t - r->begin) / AWAY_PART);
-}
-
-/* Whether there may be anything to tell; before the lock is taken. */
-static bool any_back(ompp_time_t t)
-{
-    return ompp_mpi_nonblocking_any() &&
-           (__atomic_load_n(&under_way.unreported, __ATOMIC_RELAXED) > 0 || away_at(t) > AWAY_NS);
-}
-
 typedef struct {
     ompp_mpi_shadow_t *shadow;
     uint32_t call;
@@ -177,11 +156,13 @@ typedef struct {
 /* Others may be completed, on other threads, while these are told of. */
 static int find_back(operation_t *operations, ompp_time_t t)
 {
+    const ompp_time_t until = __atomic_load_n(&under_way.until, __ATOMIC_RELAXED), away = t > until ? t - until : 0;
     int n = 0;
 
+    if (__atomic_load_n(&under_way.unreported, __ATOMIC_RELAXED) == 0 && away <= AWAY_NS) return 0;
     pthread_mutex_lock(&under_way.lock);
     for (ompp_mpi_request_t *r = under_way.first; r && n < REPORTED_AT_ONCE; r = r->next_under_way) {
-        if (!is_back(r, t)) continue;
+        if (r->reported_again && (away <= AWAY_NS || away <= (t - r->begin) / AWAY_PART)) continue;
         under_way.unreported -= !r->reported_again;
         r->reported_again = true;
         operations[n++] = (operation_t){ompp_mpi_shadow_keep(r->shadow), r->call, r->whom};
@@ -193,7 +174,7 @@ static int find_back(operation_t *operations, ompp_time_t t)
 void ompp_mpi_nonblocking_progress(ompp_time_t t)
 {
     operation_t operations[REPORTED_AT_ONCE];
-    const int n = any_back(t) ? find_back(operations, t) : 0;
+    const int n = ompp_mpi_nonblocking_any() ? find_back(operations, t) : 0;
     unsigned char *message = n > 0 ? ompp_mpi_piggyback_moment(t) : NULL;
 
     if (message) ompp_mpi_header_of(message)->flags = OMPP_MPI_BACK;
@@ -338,14 +319,10 @@ static void deliver(ompp_mpi_shadow_t *c, int source, unsigned char *message)
 /* One message from a rank, by a thread that may receive. \return whether there was one. */
 static bool receive_one(ompp_mpi_shadow_t *c, int source, uint64_t limit)
 {
-    unsigned char *message = ompp_mpi_piggyback_new();
+    unsigned char *message = ompp_mpi_piggyback_fetch(c->duplicate, source, tag_of_ours(), limit);
 
-    if (!message || !ompp_mpi_piggyback_fetch(c->duplicate, source, tag_of_ours(), limit, message)) {
-        ompp_mpi_piggyback_free(message);
-        return false;
-    }
-    deliver(c, source, message);
-    return true;
+    if (message) deliver(c, source, message);
+    return message != NULL;
 }
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */

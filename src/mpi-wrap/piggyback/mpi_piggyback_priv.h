@@ -76,10 +76,13 @@ typedef struct {
 #define OMPP_MPI_NEIGHBORS (1u << 29)
 #define OMPP_MPI_ROOTED (1u << 28) /* or those of ranks that are not the same in each call */
 
+/** Of a message that is here: its acknowledgement has been given. No flag of the above. */
+#define OMPP_MPI_ACKNOWLEDGED (1u << 27)
+
 /* ---- Settled at the start (mpi_piggyback_start.c) ---------------------------------------------------------------- */
 
 extern struct ompp_mpi_piggyback_on {
-    size_t bytes;          /* of a clock vector, with what is behind it */
+    size_t bytes, message; /* of a clock vector, with what is behind it; of a message of ours, at most */
     MPI_Datatype type;     /* one clock vector */
     MPI_Op op;             /* ompp_sync_combine */
     MPI_Op op_nonblocking; /* the same, for operations that go on by themselves */
@@ -234,11 +237,8 @@ void ompp_mpi_share_start(MPI_Comm own, MPI_Comm node);
 
 /* ---- What they travel by (mpi_piggyback_transport.c) ------------------------------------------------------------- */
 
-/** \return bytes of a message of ours at most. */
-size_t ompp_mpi_piggyback_message_bytes(void);
-
-/** \brief What was not sent of a clock vector is 0. \return true. */
-bool ompp_mpi_piggyback_widen(unsigned char *message);
+/** \brief What was not sent of a clock vector is 0. */
+void ompp_mpi_piggyback_widen(unsigned char *message);
 
 uint64_t ompp_mpi_monotonic_ns(void);
 
@@ -285,7 +285,8 @@ typedef struct ompp_mpi_ack {
     void *buffers; /* of a collective operation */
 } ompp_mpi_ack_t;
 
-bool ompp_mpi_sends_to(const ompp_mpi_shadow_t *shadow, int dest, int tag);
+/** \return whether clock vectors travel with messages to or from there that have this tag. */
+bool ompp_mpi_travels(const ompp_mpi_shadow_t *shadow, int peer, int tag);
 
 /** Not a size: the send waits for its receiver whatever its size is. */
 #define OMPP_MPI_SYNCHRONOUS UINT64_MAX
@@ -316,16 +317,19 @@ void ompp_mpi_piggyback_pass(ompp_mpi_shadow_t *shadow, int dest, int tag, uint3
 /**
  * \brief Receives that. Those of calls before, which failed, are passed over.
  * \param[in] limit_ns  0 = only when it is there.
+ * \return to be freed with ompp_mpi_piggyback_free(); NULL = it did not come.
  */
-bool ompp_mpi_piggyback_expect(ompp_mpi_shadow_t *shadow, int source, uint32_t call, uint64_t limit_ns,
-                               unsigned char *message);
+unsigned char *ompp_mpi_piggyback_expect(ompp_mpi_shadow_t *shadow, int source, uint32_t call, uint64_t limit_ns);
+
+/** \brief Adds message to a sum of some; the first one is the sum. Owns message. \param[in] message  NULL = nothing. */
+void ompp_mpi_piggyback_sum(unsigned char **sum, unsigned char *message);
 
 /** \brief Adds the clock vector in other to that in message. */
 void ompp_mpi_piggyback_add(unsigned char *message, unsigned char *other);
 
 /**
- * \brief The clock vector of a message that has been received: adds it to sum (a clock vector), and gives the
- *        acknowledgement.
+ * \brief The clock vector of a message that has been received: adds it to a sum (ompp_mpi_piggyback_sum()), and gives
+ *        the acknowledgement.
  * \param[in] begin  when this thread began to wait for it.
  * \param[in] limit_ns  0 = only when it is there.
  * \param[in] moment  what the acknowledgement tells: ompp_mpi_piggyback_moment(); NULL = the state at begin.
@@ -333,7 +337,7 @@ void ompp_mpi_piggyback_add(unsigned char *message, unsigned char *other);
  * \return false when it did not come.
  */
 bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns,
-                              const unsigned char *moment, unsigned char *sum, unsigned *flags);
+                              const unsigned char *moment, unsigned char **sum, unsigned *flags);
 
 /**
  * \brief While clocks are suspended: a message that was received at t has none, and nothing is to be told to its
@@ -343,24 +347,18 @@ bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, om
 bool ompp_mpi_piggyback_pass_suppressed(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t t);
 
 /** \brief The same of a message that was matched: how long its sender waits until it is received will not be seen. */
-bool ompp_mpi_piggyback_match(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, unsigned char *sum,
+void ompp_mpi_piggyback_match(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, unsigned char **sum,
                               unsigned *flags);
 
 /**
  * \brief The clock vector of a message that is there and stays: the receive will claim the same.
  * \param[in] received  it has been received; otherwise its sender may wait for that, and gets its acknowledgement then.
  */
-bool ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, bool received, ompp_time_t begin,
-                             unsigned char *sum, unsigned *flags);
+void ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, bool received, ompp_time_t begin,
+                             unsigned char **sum, unsigned *flags);
 
 /** \return the calling thread's state at t, to be freed with ompp_mpi_piggyback_free(). */
 unsigned char *ompp_mpi_piggyback_moment(ompp_time_t t);
-
-/** \return whether messages on the channel may be waited for by their senders. */
-static inline bool ompp_mpi_asks(const ompp_mpi_shadow_t *shadow)
-{
-    return __atomic_load_n(&shadow->asks, __ATOMIC_RELAXED);
-}
 
 /** \brief Whether the clock vector of a message is here that has been acknowledged, and not received yet. */
 bool ompp_mpi_piggyback_is_probed(ompp_mpi_shadow_t *shadow, int source, int tag);
@@ -373,14 +371,13 @@ void ompp_mpi_piggyback_bring_on(void);
  *        its sender goes on while this rank is still in the call that it begins.
  * \return true = it was there.
  */
-bool ompp_mpi_piggyback_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin,
-                                    const unsigned char *moment);
+bool ompp_mpi_piggyback_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin);
 
 /** \brief In a call in which MPI makes progress: looks after what is on its way. */
 void ompp_mpi_piggyback_reclaim(void);
 
-/** \brief One message of ours into message, all of it, within a limit. */
-bool ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns, unsigned char *message);
+/** \brief One message of ours, all of it, within a limit. \return to be freed; NULL = it did not come. */
+unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns);
 
 /** \brief A receive was freed while active: its clock vector is not to be taken for that of a later message. */
 void ompp_mpi_piggyback_skip(ompp_mpi_shadow_t *shadow, int source, int tag);
@@ -392,14 +389,14 @@ void ompp_mpi_piggyback_skip(ompp_mpi_shadow_t *shadow, int source, int tag);
  *            So are synchronous ones, and those of a size that has been seen to wait.
  * \return true = added.
  */
-bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, bool always, unsigned char *sum);
+bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, bool always, unsigned char **sum);
 
 /**
  * \brief The same of a blocking send to dest. When both send to each other, and the other came first, the clock vector
  *        of its message, which is here and not received yet, tells when it was ready; its acknowledgement comes late.
  */
 bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ack_t *ack, ompp_time_t begin,
-                                ompp_time_t end, unsigned char *sum);
+                                ompp_time_t end, unsigned char **sum);
 
 /** \brief Nobody waits for it. */
 void ompp_mpi_ack_drop(ompp_mpi_ack_t *ack);
@@ -434,9 +431,6 @@ bool ompp_mpi_suppression_send(ompp_mpi_shadow_t *shadow, int dest, int tag, uin
  *        next one's with the same destination and tag.
  */
 void ompp_mpi_suppression_refused(ompp_mpi_shadow_t *shadow, int dest, int tag);
-
-/** \brief Some messages may have been received without. */
-bool ompp_mpi_suppression_is(const ompp_mpi_shadow_t *shadow);
 
 /**
  * \brief A clock vector with a number has come for the next message, as far as was known: those that follow may have
@@ -481,12 +475,6 @@ void ompp_mpi_suppressed_forget(MPI_Comm comm);
 
 typedef enum { OMPP_MPI_PENDING_SEND, OMPP_MPI_PENDING_RECEIVE, OMPP_MPI_PENDING_COLLECTIVE } ompp_mpi_pending_t;
 
-/** The state in which a rank began to wait, with persistent receives started before. */
-typedef struct {
-    unsigned references; /* atomic */
-    unsigned char *message;
-} ompp_mpi_moment_t;
-
 /** A request of the user that clocks travel with. */
 typedef struct ompp_mpi_request {
     struct ompp_mpi_request *next;
@@ -502,8 +490,9 @@ typedef struct ompp_mpi_request {
     int peer, tag;
     ompp_time_t begin; /* started */
     ompp_mpi_ack_t *ack;
-    ompp_mpi_moment_t *moment; /* persistent receive; NULL = it is on the list, or has none */
-    const char *starter;       /* persistent receive: the thread that started it; NULL = not noted */
+    /* persistent receive: the state in which its thread began to wait; NULL = it is on the list, or has none */
+    unsigned char *moment;
+    const char *starter; /* persistent receive: the thread that started it; NULL = not noted */
     struct ompp_mpi_request *next_started;
     uint64_t posted; /* receive: its place among those whose acknowledgements have not been given; 0 = not among them */
     struct ompp_mpi_request *next_posted, *previous_posted;
@@ -543,9 +532,8 @@ bool ompp_mpi_request_any(void);
 void ompp_mpi_request_posted(ompp_mpi_request_t *request);
 /** \brief The same of a persistent one. */
 void ompp_mpi_request_started(ompp_mpi_request_t *request);
-/** \brief It is over, or goes. \return its moment, to be released; NULL = none. */
-ompp_mpi_moment_t *ompp_mpi_request_over(ompp_mpi_request_t *request);
-void ompp_mpi_moment_release(ompp_mpi_moment_t *moment);
+/** \brief It is over, or goes. \return its moment, to be freed; NULL = none. */
+unsigned char *ompp_mpi_request_over(ompp_mpi_request_t *request);
 
 /** \return handle number i of the call, whatever language it is in. */
 MPI_Request ompp_mpi_handle(const ompp_mpi_piggyback_t *piggyback, int i);

@@ -67,17 +67,10 @@ static ompp_mpi_request_t *take_started(const char *starter, const ompp_mpi_requ
     return r;
 }
 
-void ompp_mpi_moment_release(ompp_mpi_moment_t *moment)
+/* The receive is over. \return its moment, to be freed; NULL = none. */
+static unsigned char *forget_started(ompp_mpi_request_t *r)
 {
-    if (!moment || __atomic_sub_fetch(&moment->references, 1, __ATOMIC_ACQ_REL)) return;
-    ompp_mpi_piggyback_free(moment->message);
-    free(moment);
-}
-
-/* The receive is over. \return its moment, to be released; NULL = none. */
-static ompp_mpi_moment_t *forget_started(ompp_mpi_request_t *r)
-{
-    ompp_mpi_moment_t *moment;
+    unsigned char *moment;
 
     if (!r->starter) return NULL;
     pthread_mutex_lock(&started.lock);
@@ -89,27 +82,28 @@ static ompp_mpi_moment_t *forget_started(ompp_mpi_request_t *r)
     return moment;
 }
 
-/* Gives the moment to the next receive that this thread has started, and its acknowledgement when its message is
- * there. */
-static bool go_on(ompp_time_t begin, ompp_mpi_moment_t *moment)
+/* The next receive that this thread has started gets the moment that begins, and its acknowledgement when its message
+ * is there. */
+static bool go_on(ompp_time_t begin)
 {
+    unsigned char *moment = ompp_mpi_piggyback_moment(begin);
     ompp_mpi_shadow_t *shadow = NULL;
     ompp_mpi_request_t *r;
     int peer = 0, tag = 0;
 
+    if (!moment) return false;
     pthread_mutex_lock(&started.lock);
     r = take_started(&this_thread, NULL);
     if (r) {
         r->moment = moment;
-        __atomic_add_fetch(&moment->references, 1, __ATOMIC_RELAXED);
         shadow = ompp_mpi_shadow_keep(r->shadow);
         peer = r->peer;
         tag = r->tag;
     }
     pthread_mutex_unlock(&started.lock);
     /* Another thread may complete and delete r from now on. */
-    if (shadow && !ompp_mpi_piggyback_is_probed(shadow, peer, tag))
-        ompp_mpi_piggyback_acknowledge(shadow, peer, tag, begin, moment->message);
+    if (!shadow) ompp_mpi_piggyback_free(moment);
+    else if (!ompp_mpi_piggyback_is_probed(shadow, peer, tag)) ompp_mpi_piggyback_acknowledge(shadow, peer, tag, begin);
     ompp_mpi_shadow_release(shadow);
     return shadow != NULL;
 }
@@ -189,39 +183,27 @@ static bool acknowledge_next(ompp_time_t begin)
     }
     pthread_mutex_unlock(&posted.lock);
     if (!shadow) return false;
-    if (ompp_mpi_piggyback_acknowledge(shadow, peer, tag, begin, NULL)) forget_posted(r, place);
+    if (ompp_mpi_piggyback_acknowledge(shadow, peer, tag, begin)) forget_posted(r, place);
     ompp_mpi_shadow_release(shadow);
     return true;
 }
 
-static void acknowledge_posted(ompp_time_t begin)
+void ompp_mpi_progress_before(ompp_time_t begin)
 {
     const unsigned length = __atomic_load_n(&posted.length, __ATOMIC_RELAXED);
 
+    ompp_mpi_nonblocking_progress(begin);
+    if (ompp_sync_is_suspended()) return; /* nobody asks for acknowledgements */
     if (length) ompp_mpi_piggyback_bring_on();
     for (unsigned i = 0; i < length && i < MAX_LOOKS && acknowledge_next(begin); i++) {
     }
-}
-
-void ompp_mpi_progress_before(ompp_time_t begin)
-{
-    ompp_mpi_moment_t *moment;
-
-    ompp_mpi_nonblocking_progress(begin);
-    if (ompp_sync_is_suspended()) return; /* nobody asks for acknowledgements */
-    acknowledge_posted(begin);
-    if (!__atomic_load_n(&started.first, __ATOMIC_RELAXED)) return;
-    moment = malloc(sizeof *moment);
-    if (!moment) return;
-    *moment = (ompp_mpi_moment_t){1, ompp_mpi_piggyback_moment(begin)};
-    while (moment->message && go_on(begin, moment)) {
+    while (__atomic_load_n(&started.first, __ATOMIC_RELAXED) && go_on(begin)) {
     }
-    ompp_mpi_moment_release(moment);
 }
 
 /* ---- Table, again ------------------------------------------------------------------------------------------------ */
 
-ompp_mpi_moment_t *ompp_mpi_request_over(ompp_mpi_request_t *r)
+unsigned char *ompp_mpi_request_over(ompp_mpi_request_t *r)
 {
     forget_posted(r, 0);
     return forget_started(r);
@@ -230,7 +212,7 @@ ompp_mpi_moment_t *ompp_mpi_request_over(ompp_mpi_request_t *r)
 void ompp_mpi_request_delete(ompp_mpi_request_t *request)
 {
     if (!request) return;
-    ompp_mpi_moment_release(ompp_mpi_request_over(request));
+    ompp_mpi_piggyback_free(ompp_mpi_request_over(request));
     if (request->call) ompp_mpi_nonblocking_forget(request);
     ompp_mpi_shadow_release(request->shadow);
     ompp_mpi_ack_drop(request->ack);

@@ -75,6 +75,7 @@ static bool prepare(MPI_Comm own, size_t bytes)
     int *limit = NULL, found = 0;
 
     s->bytes = bytes + sizeof(ompp_mpi_behind_t);
+    s->message = sizeof(ompp_mpi_header_t) + s->bytes;
     PMPI_Comm_size(own, &s->ranks);
     s->statuses_are_alike = statuses_are_alike();
     PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found);
@@ -134,7 +135,7 @@ static uint64_t left_until(uint64_t end)
  */
 static void prefault_requests(MPI_Comm own)
 {
-    const int all = (int)ompp_mpi_piggyback_message_bytes(), bytes = all < SMALL_BYTES ? all : SMALL_BYTES;
+    const int all = (int)ompp_mpi_piggyback_state.message, bytes = all < SMALL_BYTES ? all : SMALL_BYTES;
     MPI_Request receives[UNDER_WAY], sends[UNDER_WAY];
     unsigned char *in[UNDER_WAY], *out[UNDER_WAY];
     int self = 0, got = 0, gave = 0;

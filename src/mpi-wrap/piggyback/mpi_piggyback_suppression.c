@@ -53,17 +53,6 @@ static struct {
     ompp_mpi_direction_t *first;
 } unused = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static ompp_mpi_direction_t *new_direction(void)
-{
-    ompp_mpi_direction_t *d;
-
-    pthread_mutex_lock(&unused.lock);
-    d = unused.first;
-    if (d) unused.first = d->next;
-    pthread_mutex_unlock(&unused.lock);
-    return d ? d : malloc(sizeof *d);
-}
-
 static void delete_direction(ompp_mpi_direction_t *d)
 {
     ompp_mpi_piggyback_free(d->ahead);
@@ -78,8 +67,12 @@ static ompp_mpi_direction_t *add(ompp_mpi_shadow_t *c, int which, int peer, int 
 {
     if (!c->suppression) __atomic_store_n(&c->suppression, calloc(1, sizeof *c->suppression), __ATOMIC_RELEASE);
     if (!c->suppression || (which == OMPP_MPI_SENT && c->suppression->sent >= MOST)) return NULL;
-    ompp_mpi_direction_t *d = new_direction(), **bucket = bucket_of(c->suppression, which, peer, tag);
-    if (!d) return NULL;
+    ompp_mpi_direction_t *d, **bucket = bucket_of(c->suppression, which, peer, tag);
+    pthread_mutex_lock(&unused.lock);
+    d = unused.first;
+    if (d) unused.first = d->next;
+    pthread_mutex_unlock(&unused.lock);
+    if (!d && !(d = malloc(sizeof *d))) return NULL;
     *d = (ompp_mpi_direction_t){.next = *bucket, .shadow = c, .peer = peer, .tag = tag};
     if (which == OMPP_MPI_SENT) c->suppression->sent++;
     *bucket = d;
@@ -141,11 +134,6 @@ bool ompp_mpi_suppression_send(ompp_mpi_shadow_t *c, int dest, int tag, uint32_t
     return sends;
 }
 
-bool ompp_mpi_suppression_is(const ompp_mpi_shadow_t *c)
-{
-    return __atomic_load_n(&c->suppression, __ATOMIC_RELAXED) != NULL;
-}
-
 bool ompp_mpi_suppression_skip(ompp_mpi_shadow_t *c, int source, int tag)
 {
     ompp_mpi_direction_t *d;
@@ -178,17 +166,14 @@ static unsigned char *look(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, uint64
     }
     pthread_mutex_unlock(&c->lock);
     if (message || !looks) return message;
-    message = ompp_mpi_piggyback_new();
-    if (message && ompp_mpi_piggyback_fetch(c->duplicate, d->peer, d->tag, limit, message)) return message;
-    ompp_mpi_piggyback_free(message);
-    return NULL;
+    return ompp_mpi_piggyback_fetch(c->duplicate, d->peer, d->tag, limit);
 }
 
 bool ompp_mpi_suppression_pass(ompp_mpi_shadow_t *c, int source, int tag, ompp_time_t t)
 {
     ompp_mpi_direction_t *d;
 
-    if (!ompp_mpi_suppression_is(c)) return false;
+    if (!__atomic_load_n(&c->suppression, __ATOMIC_RELAXED)) return false;
     pthread_mutex_lock(&c->lock);
     d = ompp_mpi_direction_find(c, OMPP_MPI_RECEIVED, source, tag);
     const bool passes = d && d->suppressed && !d->ahead && t - d->looked <= OMPP_MPI_LOOK_NS;
@@ -199,25 +184,16 @@ bool ompp_mpi_suppression_pass(ompp_mpi_shadow_t *c, int source, int tag, ompp_t
 
 typedef enum { NONE, ITS_OWN, LATER, EARLIER } whose_t;
 
-/* Under the lock. */
-static whose_t compare(const ompp_mpi_direction_t *d, const ompp_mpi_header_t *header, uint32_t number)
-{
-    const int32_t later = (int32_t)(header->number - number);
-
-    if (!header->number || later == 0) return ITS_OWN;
-    return later < 0 ? EARLIER : d->ahead ? NONE : LATER;
-}
-
 /* Whose clock vector it is, for the next message; of another one, it is taken care of. \param[in] gone the message has
  * been received. */
 static whose_t judge(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, unsigned char *message, bool gone)
 {
     const ompp_mpi_header_t *header = (const ompp_mpi_header_t *)(const void *)message;
-    whose_t whose;
 
     pthread_mutex_lock(&c->lock);
     const uint32_t number = ompp_mpi_number_after(d->count);
-    whose = compare(d, header, number);
+    const int32_t later = header->number ? (int32_t)(header->number - number) : 0;
+    const whose_t whose = later == 0 ? ITS_OWN : later < 0 ? EARLIER : d->ahead ? NONE : LATER;
     d->suppressed = whose == NONE || whose == LATER || (header->flags & OMPP_MPI_SUPPRESSED);
     if (whose == LATER) d->ahead = message;
     if (whose != EARLIER) d->wrong = 0;
@@ -241,24 +217,16 @@ static void pass(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, uint32_t earlier
     pthread_mutex_unlock(&c->lock);
 }
 
-static ompp_mpi_direction_t *find_locked(ompp_mpi_shadow_t *c, int source, int tag)
-{
-    ompp_mpi_direction_t *d;
-
-    if (!ompp_mpi_suppression_is(c)) return NULL;
-    pthread_mutex_lock(&c->lock);
-    d = ompp_mpi_direction_find(c, OMPP_MPI_RECEIVED, source, tag);
-    pthread_mutex_unlock(&c->lock);
-    return d;
-}
-
 bool ompp_mpi_suppression_next(ompp_mpi_shadow_t *c, int source, int tag, uint64_t limit_ns, bool gone,
                                unsigned char **message)
 {
-    ompp_mpi_direction_t *d = find_locked(c, source, tag);
     uint32_t earlier = 0;
 
     *message = NULL;
+    if (!__atomic_load_n(&c->suppression, __ATOMIC_RELAXED)) return false;
+    pthread_mutex_lock(&c->lock);
+    ompp_mpi_direction_t *d = ompp_mpi_direction_find(c, OMPP_MPI_RECEIVED, source, tag);
+    pthread_mutex_unlock(&c->lock);
     if (!d) return false;
     for (;;) {
         unsigned char *next = look(c, d, earlier ? 0 : limit_ns);

@@ -35,8 +35,6 @@ static struct {
     block_t *free;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-size_t ompp_mpi_piggyback_message_bytes(void) { return sizeof(ompp_mpi_header_t) + ompp_mpi_piggyback_state.bytes; }
-
 void ompp_mpi_piggyback_free(unsigned char *vector)
 {
     block_t *b = (block_t *)(void *)vector;
@@ -48,19 +46,10 @@ void ompp_mpi_piggyback_free(unsigned char *vector)
     pthread_mutex_unlock(&pool.lock);
 }
 
-static block_t *take_block(void)
-{
-    pthread_mutex_lock(&pool.lock);
-    block_t *b = pool.free;
-    if (b) pool.free = b->next;
-    pthread_mutex_unlock(&pool.lock);
-    return b;
-}
-
 /* \return one of many new ones, whose pages come at once; the others are in the pool. */
 static unsigned char *make_blocks(void)
 {
-    const size_t bytes = (ompp_mpi_piggyback_message_bytes() + sizeof(block_t) - 1) / sizeof(block_t) * sizeof(block_t);
+    const size_t bytes = (ompp_mpi_piggyback_state.message + sizeof(block_t) - 1) / sizeof(block_t) * sizeof(block_t);
     unsigned char *blocks =
         mmap(NULL, BLOCKS * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
@@ -71,8 +60,10 @@ static unsigned char *make_blocks(void)
 
 unsigned char *ompp_mpi_piggyback_new(void)
 {
-    block_t *b = take_block();
-
+    pthread_mutex_lock(&pool.lock);
+    block_t *b = pool.free;
+    if (b) pool.free = b->next;
+    pthread_mutex_unlock(&pool.lock);
     return b ? (unsigned char *)b : make_blocks();
 }
 
@@ -122,34 +113,32 @@ bool ompp_mpi_piggyback_withdraw(MPI_Request *request)
     return cancelled;
 }
 
-bool ompp_mpi_piggyback_widen(unsigned char *message)
+void ompp_mpi_piggyback_widen(unsigned char *message)
 {
     const size_t there = ompp_mpi_header_of(message)->bytes, all = ompp_mpi_piggyback_state.bytes;
 
     if (there < all) memset(ompp_mpi_piggyback_of(message) + there, 0, all - there);
-    return true;
 }
 
-/* Another thread may look for the same one. It is small, and all of it is here. */
-static bool fetch_present(MPI_Comm own, int source, int tag, unsigned char *message)
+unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns)
 {
+    const int bytes = (int)ompp_mpi_piggyback_state.message;
+    unsigned char *message = ompp_mpi_piggyback_new();
     MPI_Message matched;
+    MPI_Request request;
     int there = 0;
 
-    if (PMPI_Improbe(source, tag, own, &there, &matched, MPI_STATUS_IGNORE) != MPI_SUCCESS || !there) return false;
-    const int bytes = (int)ompp_mpi_piggyback_message_bytes();
-    return PMPI_Mrecv(message, bytes, MPI_BYTE, &matched, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
-           ompp_mpi_piggyback_widen(message);
-}
-
-bool ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns, unsigned char *message)
-{
-    MPI_Request request;
-
-    if (limit_ns == 0) return fetch_present(own, source, tag, message);
-    if (PMPI_Irecv(message, (int)ompp_mpi_piggyback_message_bytes(), MPI_BYTE, source, tag, own, &request) !=
-        MPI_SUCCESS)
-        return false;
-    if (ompp_mpi_piggyback_complete(&request, limit_ns)) return ompp_mpi_piggyback_widen(message);
-    return !ompp_mpi_piggyback_withdraw(&request) && ompp_mpi_piggyback_widen(message);
+    if (message && limit_ns > 0) {
+        if (PMPI_Irecv(message, bytes, MPI_BYTE, source, tag, own, &request) == MPI_SUCCESS)
+            there = ompp_mpi_piggyback_complete(&request, limit_ns) || !ompp_mpi_piggyback_withdraw(&request);
+    } else if (message && PMPI_Improbe(source, tag, own, &there, &matched, MPI_STATUS_IGNORE) == MPI_SUCCESS && there) {
+        /* Another thread may look for the same one. It is small, and all of it is here. */
+        there = PMPI_Mrecv(message, bytes, MPI_BYTE, &matched, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    }
+    if (there) {
+        ompp_mpi_piggyback_widen(message);
+        return message;
+    }
+    ompp_mpi_piggyback_free(message);
+    return NULL;
 }

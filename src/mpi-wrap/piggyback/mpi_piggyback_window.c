@@ -109,23 +109,17 @@ static void tell(const window_t *w, const group_t *to, int tag, ompp_time_t t)
 
 static void hear(const window_t *w, group_t *from, int tag, ompp_time_t begin, unsigned flags)
 {
-    unsigned char *sum = ompp_mpi_piggyback_new(), *message = ompp_mpi_piggyback_new();
-    bool any = false;
+    unsigned char *sum = NULL;
 
-    if (sum && message) {
-        memset(ompp_mpi_piggyback_of(sum), 0, ompp_mpi_piggyback_state.bytes);
-        for (int i = 0; i < from->number; i++) {
-            if (from->ranks[i] < 0 ||
-                !ompp_mpi_piggyback_fetch(w->own, from->ranks[i], tag, OMPP_MPI_PIGGYBACK_LIMIT_NS, message))
-                continue;
-            ompp_sync_combine(ompp_mpi_piggyback_of(sum), ompp_mpi_piggyback_of(message));
-            any = true;
-        }
-        if (any) ompp_mpi_join_clock(ompp_mpi_piggyback_of(sum), begin, OMPP_SYNC_ONE_SIDED, flags);
+    for (int i = 0; i < from->number; i++) {
+        unsigned char *message =
+            from->ranks[i] < 0 ? NULL
+                               : ompp_mpi_piggyback_fetch(w->own, from->ranks[i], tag, OMPP_MPI_PIGGYBACK_LIMIT_NS);
+        ompp_mpi_piggyback_sum(&sum, message);
     }
+    if (sum) ompp_mpi_join_clock(ompp_mpi_piggyback_of(sum), begin, OMPP_SYNC_ONE_SIDED, flags);
     from->number = 0;
     ompp_mpi_piggyback_free(sum);
-    ompp_mpi_piggyback_free(message);
 }
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */

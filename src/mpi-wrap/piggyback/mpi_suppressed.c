@@ -81,21 +81,17 @@ ompp_time_t ompp_mpi_suppressed_end_slow(ompp_mpi_suppressed_t *s, unsigned i, b
 {
     const int saved = errno;
     const ompp_time_t began = ompp_event_now(), begin = ompp_event_called();
-    unsigned char *message = ompp_mpi_piggyback_new();
+    unsigned char *sum = NULL;
     unsigned flags = 0;
-    bool any = false;
 
     ompp_mpi_piggyback_reclaim();
-    if (message) memset(ompp_mpi_piggyback_of(message), 0, ompp_mpi_piggyback_state.bytes);
     for (; i < s->number; i++) {
         const ompp_mpi_direction_t *d = s->receives[i].direction;
-        if (message)
-            any |= ompp_mpi_piggyback_claim(d->shadow, d->peer, d->tag, begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0,
-                                            NULL, ompp_mpi_piggyback_of(message), &flags);
-        else ompp_mpi_piggyback_skip(d->shadow, d->peer, d->tag);
+        ompp_mpi_piggyback_claim(d->shadow, d->peer, d->tag, begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0, NULL, &sum,
+                                 &flags);
     }
-    if (ok) ompp_mpi_join_clock(any ? ompp_mpi_piggyback_of(message) : NULL, begin, OMPP_SYNC_MESSAGE, flags);
-    ompp_mpi_piggyback_free(message);
+    if (ok) ompp_mpi_join_clock(sum ? ompp_mpi_piggyback_of(sum) : NULL, begin, OMPP_SYNC_MESSAGE, flags);
+    ompp_mpi_piggyback_free(sum);
     const ompp_time_t end = ompp_event_now();
     ompp_sync_charge(end - began < OMPP_MPI_LONGEST_NS ? end - began : OMPP_MPI_LONGEST_NS);
     errno = saved;
