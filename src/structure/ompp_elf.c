@@ -108,8 +108,10 @@ int ompp_elf_open(ompp_elf_t *elf, const char *path, const ompp_elf_t *module)
     memset(elf, 0, sizeof *elf);
     elf->fd = ompp_regular_open(path);
     if (elf->fd < 0) return -OMPP_E_OPEN;
+    elf->path = strdup(path);
     if (fstat(elf->fd, &status) != 0 || !is_trusted(&status, module)) {
         const int error = errno;
+        free(elf->path);
         close(elf->fd);
         errno = error;
         return -OMPP_E_OPEN;
@@ -117,7 +119,7 @@ int ompp_elf_open(ompp_elf_t *elf, const char *path, const ompp_elf_t *module)
     elf->owner = status.st_uid;
     elf->size = (uint64_t)status.st_size;
     elf->mtime = status.st_mtime;
-    int rc = read_sections(elf);
+    int rc = elf->path ? read_sections(elf) : -OMPP_E_NOMEM;
     if (rc != 0) ompp_elf_close(elf);
     return rc;
 }
@@ -131,6 +133,7 @@ static void free_symbols(ompp_elf_symbols_t *symbols)
 
 void ompp_elf_close(ompp_elf_t *elf)
 {
+    free(elf->path);
     free(elf->sections);
     free(elf->names);
     free(elf->starts);
@@ -242,7 +245,8 @@ static bool lists_sound(const ompp_elf_t *elf, const Elf64_Shdr *section)
 
 bool ompp_elf_lists_sound(const ompp_elf_t *elf)
 {
-    static const char *const names[] = {".debug_rnglists", ".debug_loclists"};
+    static const char *const names[] = {".debug_rnglists", ".debug_loclists", ".debug_rnglists.dwo",
+                                        ".debug_loclists.dwo"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const Elf64_Shdr *section = find_section(elf, names[i]);

@@ -32,6 +32,7 @@ typedef struct {
 
 typedef struct {
     int fd;
+    char *path; /* by which it was opened */
     uid_t owner;
     uint64_t size; /* bytes of the file */
     int64_t mtime; /* seconds since 1970 */
@@ -80,7 +81,7 @@ bool ompp_elf_section_read(const ompp_elf_t *elf, const char *section, uint64_t 
 int ompp_elf_holds(const ompp_elf_t *elf, const char *section, const char *text);
 
 /**
- * \brief Whether the list tables of DWARF 5 (.debug_rnglists, .debug_loclists) are in order, as far as their headers
+ * \brief Whether the list tables of DWARF 5 (.debug_rnglists, .debug_loclists, those of .dwo files) are in order, as far as their headers
  *        tell.
  * \note libdwarf 20210528 frees memory twice on a damaged one, which would end the process: such files must not reach
  *       it.
