@@ -373,6 +373,25 @@ static void add_symbols(const ompp_elf_t *elf, unsigned type, bool (*wanted)(uns
     }
 }
 
+static const Elf64_Shdr *section_of(const ompp_elf_t *elf, uint64_t address)
+{
+    for (size_t i = 0; i < elf->nsections; i++) {
+        const Elf64_Shdr *s = section_at(elf, i);
+        if (s->sh_flags & SHF_ALLOC && s->sh_type != SHT_NOBITS && !(s->sh_flags & SHF_TLS) && address >= s->sh_addr &&
+            address - s->sh_addr < s->sh_size)
+            return s;
+    }
+    return NULL;
+}
+
+/* A symbol without size does not reach into another section: there may be code without a symbol (.plt). */
+static uint64_t end_of(const ompp_elf_t *elf, uint64_t low, uint64_t next)
+{
+    const Elf64_Shdr *s = section_of(elf, low);
+
+    return s && s->sh_addr + s->sh_size > low && s->sh_addr + s->sh_size < next ? s->sh_addr + s->sh_size : next;
+}
+
 static void read_symbols(const ompp_elf_t *elf, bool (*wanted)(unsigned), ompp_elf_symbols_t *to)
 {
     if (to->read) return;
@@ -381,7 +400,8 @@ static void read_symbols(const ompp_elf_t *elf, bool (*wanted)(unsigned), ompp_e
     if (to->n == 0) add_symbols(elf, SHT_DYNSYM, wanted, to, 1);
     if (to->n > 1) qsort(to->items, to->n, sizeof *to->items, compare_symbols);
     for (size_t i = 0; i + 1 < to->n; i++)
-        if (to->items[i].high == to->items[i].low) to->items[i].high = to->items[i + 1].low;
+        if (to->items[i].high == to->items[i].low)
+            to->items[i].high = end_of(elf, to->items[i].low, to->items[i + 1].low);
 }
 
 static const ompp_elf_symbol_t *symbol_at(const ompp_elf_symbols_t *symbols, uint64_t address)
@@ -494,17 +514,6 @@ bool ompp_elf_procedure(ompp_elf_t *elf, uint64_t address, uint64_t *low, uint64
 }
 
 /* ---- Contents ---------------------------------------------------------------------------------------------------- */
-
-static const Elf64_Shdr *section_of(const ompp_elf_t *elf, uint64_t address)
-{
-    for (size_t i = 0; i < elf->nsections; i++) {
-        const Elf64_Shdr *s = section_at(elf, i);
-        if (s->sh_flags & SHF_ALLOC && s->sh_type != SHT_NOBITS && !(s->sh_flags & SHF_TLS) && address >= s->sh_addr &&
-            address - s->sh_addr < s->sh_size)
-            return s;
-    }
-    return NULL;
-}
 
 bool ompp_elf_read(const ompp_elf_t *elf, uint64_t address, void *buffer, size_t size)
 {
