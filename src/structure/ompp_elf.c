@@ -523,6 +523,13 @@ bool ompp_elf_read(const ompp_elf_t *elf, uint64_t address, void *buffer, size_t
            read_at(elf, s->sh_offset + (address - s->sh_addr), buffer, size);
 }
 
+bool ompp_elf_links(const ompp_elf_t *elf, uint64_t address)
+{
+    const Elf64_Shdr *s = section_of(elf, address);
+
+    return s && strncmp(section_name(elf, s), ".plt", 4) == 0;
+}
+
 bool ompp_elf_code(const ompp_elf_t *elf, uint64_t address, uint64_t *high)
 {
     const Elf64_Shdr *s = section_of(elf, address);

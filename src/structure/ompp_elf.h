@@ -129,6 +129,9 @@ bool ompp_elf_read(const ompp_elf_t *elf, uint64_t address, void *buffer, size_t
 /** \brief Whether an address is code, and where the section of it ends. */
 bool ompp_elf_code(const ompp_elf_t *elf, uint64_t address, uint64_t *high);
 
+/** \brief Whether an address is in a table of jumps to functions of other files (.plt). */
+bool ompp_elf_links(const ompp_elf_t *elf, uint64_t address);
+
 /** \brief Name of the function of another file whose address the dynamic linker puts at an address. \return or NULL. */
 const char *ompp_elf_import(ompp_elf_t *elf, uint64_t address);
 
