@@ -95,12 +95,19 @@ def compare(work, source, compiler, flags):
 PROGRAM = """
 static inline double sum(const double *x, int n) { double s = 0; for (int i = 0; i < n; i++) s += x[i] / (s + 1); return s; }
 double x[1000];
-int main(void) { double s = 0; for (int i = 0; i < 60000; i++) { x[i % 1000] = i; s += sum(x, 1000); } return s < 0; }
+__attribute__((noinline)) double work(int i) { x[i % 1000] = i; return sum(x, 1000); }
+int main(void)
+{
+    double s = 0;
+    for (int i = 0; i < 30000; i++) s += work(i);
+    for (int i = 0; i < 30000; i++) s += work(i + 1);
+    return s < 0;
+}
 """
 
 
 def report(work):
-    """The report of a run: the inlined call, or one line that says what is missing."""
+    """The report of a run: the inlined call, or one line that says what is missing. Paths that differ in loops alone are one."""
     with open(os.path.join(work, "program.c"), "w") as file:
         file.write(PROGRAM)
     run(GCC, "-O2", "-g", "-gsplit-dwarf", "-c", "program.c", cwd=work)
@@ -116,8 +123,12 @@ def report(work):
     if "threads without samples" in texts[0]:
         return print("note: no samples here")
     said = [[line for line in text.splitlines() if ".dwo" in line] for text in texts]
-    profile = open(os.path.join(work, [name for name in os.listdir(work) if name.startswith("there") and name.endswith(".xml")][0])).read()
+    xml = [os.path.join(work, name) for name in os.listdir(work) if name.startswith("there") and name.endswith(".xml")][0]
+    profile = open(xml).read()
     check(re.search(r'type="INLINED"[^>]* name="sum"', profile) is not None, "report: an inlined call", profile[:3000])
+    rows = [line.split(",") for line in run(os.path.join(BUILD, "ompp-report"), "csv", xml).stdout.splitlines() if line.startswith("path,")]
+    paths = [tuple(row[3:]) for row in rows]
+    check(any("work" in path[0] for path in paths) and len(paths) == len(set(paths)), "report: each path once", str(rows))
     check(not said[0] and len(said[1]) == 1 and "program.dwo" in "".join(texts[1].split()), "report: one line of what is missing", texts[1])
 
 
