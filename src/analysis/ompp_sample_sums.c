@@ -130,7 +130,8 @@ static void sum_up(sums_t *s, ompp_samples_t *samples)
 }
 
 /*
- * Paths are told by functions and inlined calls: those that differ in the loops around these are one, the first of them.
+ * Paths are told by functions and inlined calls: those that differ in the loops around these are one, the first of
+ * them.
  * \return false: out of memory.
  */
 static bool join_paths(sums_t *s, const ompp_samples_t *samples)

@@ -81,8 +81,8 @@ bool ompp_elf_section_read(const ompp_elf_t *elf, const char *section, uint64_t 
 int ompp_elf_holds(const ompp_elf_t *elf, const char *section, const char *text);
 
 /**
- * \brief Whether the list tables of DWARF 5 (.debug_rnglists, .debug_loclists, those of .dwo files) are in order, as far as their headers
- *        tell.
+ * \brief Whether the list tables of DWARF 5 (.debug_rnglists, .debug_loclists, those of .dwo files) are in order, as
+ *        far as their headers tell.
  * \note libdwarf 20210528 frees memory twice on a damaged one, which would end the process: such files must not reach
  *       it.
  */

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE /* asprintf */
 /*
  * Debug information in files of its own (-gsplit-dwarf): the program's file has the line table and, of each unit, where
- * its entries are. They are in the .dwo file that the unit names, or in the .dwp file into which all were packed. A file
- * counts when it has a unit with the same number.
+ * its entries are. They are in the .dwo file that the unit names, or in the .dwp file into which all were packed. A
+ * file counts when it has a unit with the same number.
  */
 #include "structure/ompp_dwarf_priv.h"
 

@@ -189,8 +189,8 @@ static void print_summary(const counts_t *c, double seconds, bool kept)
     if (c->not_reached) printf("not reached: %zu addresses of procedures; raise --seconds\n", c->not_reached);
 }
 
-/* Several addresses may be of one procedure: the first one in the part with its entry counts. A cold part may lie before
- * that, and, without debug information, is asked for as a procedure of its own. */
+/* Several addresses may be of one procedure: the first one in the part with its entry counts. A cold part may lie
+ * before that, and, without debug information, is asked for as a procedure of its own. */
 static bool is_first(const ompp_procedure_t *p, uint64_t address, const uint64_t *addresses, size_t n)
 {
     size_t first = 0, last = n;
