@@ -17,63 +17,86 @@ typedef struct ompp_part_of {
 
 /* ---- Finding ----------------------------------------------------------------------------------------------------- */
 
-static bool is_in_loop_of(const ompp_scope_t *scope, uint32_t line)
+/* A part of a place, and those around it. */
+typedef struct link {
+    const struct link *outer; /* NULL = none */
+    const ompp_scope_t *scope;
+    uint32_t begin;   /* first line, by the text where that is known */
+    const char *made; /* NULL: the source has it */
+    bool again;       /* the loop around it is the same one */
+} link_t;
+
+/* The loop around a part, in the function that it is in, that begins on a line. */
+static const link_t *loop_of(const link_t *link, uint32_t line)
 {
-    for (scope = scope->outer; scope && scope->kind != OMPP_SCOPE_INLINED; scope = scope->outer)
-        if (scope->kind == OMPP_SCOPE_LOOP && scope->line == line) return true;
-    return false;
+    for (link = link->outer; link && link->scope->kind != OMPP_SCOPE_INLINED; link = link->outer)
+        if (link->scope->kind == OMPP_SCOPE_LOOP && link->begin == line && !link->made) return link;
+    return NULL;
 }
 
 /* Whether the loop is the one of the DO construct around its line. A construct without code on its line, as one that is
  * shared out among threads, has the line of the first one inside it. */
-static bool is_do_itself(const ompp_fortran_t *text, const ompp_scope_t *scope, uint32_t around)
+static bool is_do_itself(const ompp_fortran_t *text, const link_t *link, uint32_t around)
 {
     const uint32_t next = ompp_fortran_do(text, around);
 
-    return !is_in_loop_of(scope, around) || (next && around - next <= NEAR && !is_in_loop_of(scope, next));
+    return !loop_of(link, around) || (next && around - next <= NEAR && !loop_of(link, next));
+}
+
+static const ompp_source_t *source_of(ompp_parts_t *parts, const char *file, ompp_structure_t *structure)
+{
+    if (!parts->file || strcmp(parts->file, file) != 0) {
+        ompp_source_close(parts->source);
+        free(parts->file);
+        parts->file = strdup(file);
+        parts->source = ompp_source_open(file, ompp_structure_mtime(structure));
+    }
+    return parts->source;
+}
+
+static bool jumps_back(const ompp_fortran_t *text, const ompp_scope_t *scope)
+{
+    return scope->line < scope->line_end && ompp_fortran_uses(text, scope->line, scope->line_end, "goto", NULL, 0) +
+                                                ompp_fortran_uses(text, scope->line, scope->line_end, "go", NULL, 0);
 }
 
 /*
- * A loop of one line of Fortran: the text knows the source's own, of which the body alone may have code, and tells
- * copies of arguments from expressions.
- * \param[in,out] begin  its line.
+ * A loop of Fortran: the text knows the source's own, of which the body alone may have code, and tells copies of
+ * arguments from expressions. Copies of a loop that lie in each other are one.
  */
-static const char *made_name(ompp_parts_t *parts, const ompp_scope_t *scope, ompp_structure_t *structure,
-                             uint32_t *begin)
+static void read_text(ompp_parts_t *parts, link_t *link, ompp_structure_t *structure)
 {
-    static const char *const unknown = "made by the compiler";
+    const ompp_scope_t *scope = link->scope;
+    const bool has_line = scope->line && scope->file;
 
-    if (!scope->line || !scope->file) return unknown;
-    if (!parts->file || strcmp(parts->file, scope->file) != 0) {
-        ompp_source_close(parts->source);
-        free(parts->file);
-        parts->file = strdup(scope->file);
-        parts->source = ompp_source_open(scope->file, ompp_structure_mtime(structure));
-    }
-    const ompp_fortran_t text = {parts->source, ompp_fortran_is_fixed(scope->file)};
-    if (!text.text) return unknown;
-    if (ompp_fortran_statement(&text, scope->line, "do")) return "";
+    link->made = scope->made ? "made by the compiler" : NULL;
+    if (!has_line || !ompp_fortran_is(scope->file)) return;
+    const ompp_fortran_t text = {source_of(parts, scope->file, structure), ompp_fortran_is_fixed(scope->file)};
+    if (!text.text) return;
+    link->made = NULL;
+    if (ompp_fortran_statement(&text, scope->line, "do")) return;
     const uint32_t around = ompp_fortran_do(&text, scope->line);
-    if (around && is_do_itself(&text, scope, around)) {
-        *begin = around;
-        return "";
-    }
-    if (ompp_fortran_statement(&text, scope->line, "call")) return OMPP_PARTS_COPY;
-    return "made by the compiler: array expression or copy";
+    const link_t *outer = around ? loop_of(link, around) : NULL;
+    if (around && is_do_itself(&text, link, around)) link->begin = around;
+    else if (outer && scope->line <= outer->scope->line && scope->line_end >= outer->scope->line_end &&
+             scope->line < scope->line_end)
+        link->again = true;
+    else if (jumps_back(&text, scope)) return;
+    else if (ompp_fortran_statement(&text, scope->line, "call")) link->made = OMPP_PARTS_COPY;
+    else link->made = "made by the compiler: array expression or copy";
 }
 
 /* A loop by its lines, an inlined call by its line and the function. */
-static ompp_region_t region_of(ompp_parts_t *parts, ompp_profile_t *profile, const ompp_scope_t *scope,
-                               ompp_structure_t *structure, uint32_t module)
+static ompp_region_t region_of(ompp_profile_t *profile, const link_t *link, uint32_t module)
 {
+    const ompp_scope_t *scope = link->scope;
     const bool loop = scope->kind == OMPP_SCOPE_LOOP;
-    uint32_t begin = scope->line;
-    const char *name = !loop ? scope->function : scope->made ? made_name(parts, scope, structure, &begin) : "";
+    const char *name = !loop ? scope->function : link->made ? link->made : "";
 
     return (ompp_region_t){.construct = loop ? OMPP_CONSTRUCT_SOURCE_LOOP : OMPP_CONSTRUCT_INLINED,
                            .file = scope->file ? ompp_profile_string(profile, scope->file) : 0,
                            .name = name ? ompp_profile_string(profile, name) : 0,
-                           .begin = scope->file ? begin : 0,
+                           .begin = scope->file ? link->begin : 0,
                            .end = scope->file ? (loop ? scope->line_end : scope->line) : 0,
                            .module = module,
                            .addr = scope->low,
@@ -111,7 +134,7 @@ static bool is_copy(const ompp_profile_t *profile, uint32_t region, uint64_t add
 int ompp_parts_find(ompp_parts_t *parts, ompp_profile_t *profile, uint32_t region, uint64_t address,
                     ompp_structure_t *structure, double deadline)
 {
-    const ompp_scope_t *chain[MOST_DEPTH];
+    link_t chain[MOST_DEPTH];
     const uint32_t module = profile->regions[region].module;
     ompp_spot_t spot;
     size_t n = 0;
@@ -119,15 +142,17 @@ int ompp_parts_find(ompp_parts_t *parts, ompp_profile_t *profile, uint32_t regio
     const int rc = ompp_scope_at(structure, address, deadline, &spot);
     if (rc != 0) return rc == -OMPP_E_NOTFOUND ? 0 : rc;
     for (const ompp_scope_t *s = spot.scope; s && n < MOST_DEPTH && s->kind != OMPP_SCOPE_PROCEDURE; s = s->outer)
-        chain[n++] = s;
+        chain[n++] = (link_t){.scope = s, .begin = s->line};
     const bool copy = is_copy(profile, region, address, structure, &spot);
     if ((!n && !copy) || is_entry(profile, region, address, structure, deadline)) return 0;
     part_of_t *part = ompp_vector_push(&parts->places, &parts->n, &parts->allocated, sizeof *part);
     if (!part) return -OMPP_E_NOMEM;
-    *part = (part_of_t){region, (uint32_t)parts->nchains, (uint32_t)(n + copy)};
-    while (n-- > 0) {
-        const ompp_region_t link = region_of(parts, profile, chain[n], structure, module);
-        if (!add_part(parts, profile, &link)) return -OMPP_E_NOMEM;
+    *part = (part_of_t){region, (uint32_t)parts->nchains, 0};
+    for (size_t i = n; i-- > 0;) {
+        if (i + 1 < n) chain[i].outer = &chain[i + 1];
+        if (chain[i].scope->kind == OMPP_SCOPE_LOOP) read_text(parts, &chain[i], structure);
+        const ompp_region_t link = region_of(profile, &chain[i], module);
+        if (!chain[i].again && !add_part(parts, profile, &link)) return -OMPP_E_NOMEM;
     }
     const ompp_region_t copying = {.construct = OMPP_CONSTRUCT_SOURCE_LOOP,
                                    .file = copy ? ompp_profile_string(profile, spot.file) : 0,
@@ -138,6 +163,7 @@ int ompp_parts_find(ompp_parts_t *parts, ompp_profile_t *profile, uint32_t regio
                                    .addr = address,
                                    .number = OMPP_NONE};
     if (copy && !add_part(parts, profile, &copying)) return -OMPP_E_NOMEM;
+    part->n = (uint32_t)parts->nchains - part->first;
     return profile->failed ? -OMPP_E_NOMEM : 0;
 }
 

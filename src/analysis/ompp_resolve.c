@@ -123,6 +123,20 @@ static void not_found(ompp_profile_t *profile, uint32_t module, const char *reas
     if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run, not by ranks */
 }
 
+/* What -gsplit-dwarf puts into files of its own. */
+static void say_missing(ompp_profile_t *profile, uint32_t module, const ompp_structure_t *structure)
+{
+    const char *first;
+    const size_t n = ompp_structure_missing(structure, &first);
+    char why[500];
+
+    if (n == 0) return;
+    snprintf(why, sizeof why, "%s; keep these files, or pack them with dwp", first);
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_SPLIT, ompp_profile_text(profile, profile->modules[module].path),
+                              why, n);
+    if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0;
+}
+
 static bool is_function(const ompp_region_t *region) { return region->flags & OMPP_REGION_F_FUNCTION; }
 
 /* The file that kinst-ompp names for what it, or the compiler for it, has put into the program. */
@@ -329,6 +343,7 @@ static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, ompp
     for (; i < n && !is_over(limit); i++)
         name_lock(profile, &profile->regions[items[i].region], structure, limit->deadline);
     say_late(profile, OMPP_LATE_LOCKS, limit, n - i);
+    say_missing(profile, items[0].module, structure);
     ompp_structure_close(structure);
     return rc;
 }

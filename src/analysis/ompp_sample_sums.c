@@ -2,6 +2,7 @@
 
 #include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
+#include "base/ompp_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,6 +129,42 @@ static void sum_up(sums_t *s, ompp_samples_t *samples)
     }
 }
 
+/*
+ * Paths are told by functions and inlined calls: those that differ in the loops around these are one, the first of
+ * them.
+ * \return false: out of memory.
+ */
+static bool join_paths(sums_t *s, const ompp_samples_t *samples)
+{
+    const ompp_profile_t *p = s->p;
+    uint32_t *same = calloc(p->nnodes, sizeof *same);
+    ompp_table_t first = {0};
+    bool ok = same != NULL;
+
+    for (uint32_t n = 1; n < p->nnodes && ok; n++) {
+        const uint32_t outer = same[p->nodes[n].parent];
+        const uint64_t key = ompp_hash_pair(p->nodes[n].region + 1, outer), known = ompp_table_get(&first, key);
+        same[n] = p->regions[p->nodes[n].region].construct == OMPP_CONSTRUCT_SOURCE_LOOP ? outer
+                  : known                                                                ? (uint32_t)known
+                                                                                         : n;
+        if (same[n] == n) ok = ompp_table_set(&first, key, n);
+    }
+    for (uint32_t n = 1; n < p->nnodes && ok; n++) {
+        if (same[n] == n || !s->node[n].own_ns) continue;
+        s->node[same[n]].own_ns += s->node[n].own_ns;
+        s->node[n] = (ompp_sampled_t){0};
+    }
+    for (uint32_t n = 1; n < p->nnodes && ok; n++)
+        if (s->node[n].own_ns) s->node[n].all_ns = 0;
+    for (uint32_t n = 1; n < p->nnodes && ok; n++) {
+        const bool loop = p->regions[p->nodes[n].region].construct == OMPP_CONSTRUCT_SOURCE_LOOP;
+        if (!loop && s->node[same[n]].own_ns) s->node[same[n]].all_ns += samples->inclusive_ns[n];
+    }
+    ompp_table_fini(&first);
+    free(same);
+    return ok;
+}
+
 static int by_own(const void *a, const void *b)
 {
     const ompp_sampled_t *x = a, *y = b;
@@ -167,6 +204,9 @@ int ompp_samples_init(ompp_samples_t *samples, const ompp_profile_t *p)
     if (ok) {
         read_samples(&s, samples);
         sum_up(&s, samples);
+        ok = join_paths(&s, samples);
+    }
+    if (ok) {
         samples->functions = listed(p, s.region, p->nregions, OMPP_CONSTRUCT_FUNCTION, &samples->nfunctions);
         samples->lines = listed(p, s.region, p->nregions, OMPP_CONSTRUCT_SOURCE_LINE, &samples->nlines);
         samples->loops = listed(p, s.region, p->nregions, OMPP_CONSTRUCT_SOURCE_LOOP, &samples->nloops);

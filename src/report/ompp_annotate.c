@@ -71,6 +71,13 @@ static ompp_str_t file_of(const ompp_profile_t *p, const char *wanted)
     return best;
 }
 
+const char *ompp_report_path(const ompp_profile_t *profile, const char *file)
+{
+    const ompp_str_t found = file_of(profile, file);
+
+    return found ? ompp_profile_text(profile, found) : NULL;
+}
+
 /* ---- What belongs to a line -------------------------------------------------------------------------------------- */
 
 static line_t *line_at(marks_t *marks, uint32_t line)

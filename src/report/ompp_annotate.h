@@ -19,6 +19,9 @@
  */
 int ompp_report_annotate(const ompp_profile_t *profile, const char *file, bool full, FILE *source, FILE *out);
 
+/** \brief The path that the profile has for a source file that is named by its end. \return borrowed; NULL: none. */
+const char *ompp_report_path(const ompp_profile_t *profile, const char *file);
+
 /** \brief Prints the source files in which something was measured, that with most time first. \return as above. */
 int ompp_report_files(const ompp_profile_t *profile, FILE *out);
 

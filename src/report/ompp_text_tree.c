@@ -104,9 +104,12 @@ static void put_branch(const tree_t *tree, double own, const double *all, unsign
         snprintf(text, sizeof text, "%s", name);
     else if (r->construct == OMPP_CONSTRUCT_FUNCTION) snprintf(text, sizeof text, "%s %s", name, place);
     else if (r->construct == OMPP_CONSTRUCT_INLINED) snprintf(text, sizeof text, "%s, inlined at %s", name, place);
-    else if (r->construct == OMPP_CONSTRUCT_SOURCE_LOOP)
-        snprintf(text, sizeof text, "[loop %s%s%s]", place, r->name ? " " : "", ompp_profile_text(tree->p, r->name));
-    else if (ompp_constructs[r->construct].place == OMPP_PLACE_CALL)
+    else if (r->construct == OMPP_CONSTRUCT_SOURCE_LOOP) {
+        const char *lines = strrchr(place, ':'), *more = ompp_profile_text(tree->p, r->name);
+        const bool fits =
+            !lines || taken + strlen(more) + sizeof "[loop  ]" <= room; /* the lines tell more than the file */
+        snprintf(text, sizeof text, "[loop %s%s%s]", fits ? place : lines + 1, *more ? " " : "", more);
+    } else if (ompp_constructs[r->construct].place == OMPP_PLACE_CALL)
         snprintf(text, sizeof text, "[%s %s]", ompp_profile_text(tree->p, r->name), place);
     else snprintf(text, sizeof text, "[%s %s]", ompp_constructs[r->construct].full, place);
     fprintf(tree->out, "%*s", (int)indent, "");

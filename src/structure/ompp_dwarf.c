@@ -4,198 +4,12 @@
 
 #include "base/ompp_error.h"
 #include "base/ompp_vector.h"
-#include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_DEPTH 256 /* of nested scopes; deeper ones are left out */
 #define MAX_FILES 1000000
-#define MAX_ORIGINS 4 /* abstract origin of a specification of ... */
-
-#ifndef DW_DLC_READ
-#define DW_DLC_READ 0
-#endif
-
-/* True when a call succeeded; forgets its error object otherwise. */
-static bool ok(ompp_dwarf_t *dwarf, int rc)
-{
-    if (rc == DW_DLV_ERROR && dwarf->error) dwarf_dealloc_error(dwarf->debug, dwarf->error);
-    dwarf->error = NULL;
-    return rc == DW_DLV_OK;
-}
-
-static void add_range(ompp_ranges_t *ranges, uint64_t low, uint64_t high, uint32_t unit)
-{
-    if (low == 0 || low >= high) return; /* 0: code that the linker has thrown away */
-    ompp_range_t *range = ompp_vector_push(&ranges->items, &ranges->n, &ranges->allocated, sizeof *range);
-    if (range) *range = (ompp_range_t){low, high, unit};
-}
-
-/* ---- Attributes -------------------------------------------------------------------------------------------------- */
-
-static bool number_of(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name, Dwarf_Unsigned *value)
-{
-    Dwarf_Attribute attribute = NULL;
-    Dwarf_Signed negative = 0;
-
-    if (!ok(dwarf, dwarf_attr(die, name, &attribute, &dwarf->error))) return false;
-    bool found = ok(dwarf, dwarf_formudata(attribute, value, &dwarf->error));
-    if (!found && ok(dwarf, dwarf_formsdata(attribute, &negative, &dwarf->error))) {
-        found = negative >= 0;
-        *value = (Dwarf_Unsigned)negative;
-    }
-    dwarf_dealloc_attribute(attribute);
-    return found;
-}
-
-/* The entry that a reference attribute leads to; to be freed. */
-static Dwarf_Die referred(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name)
-{
-    Dwarf_Attribute attribute = NULL;
-    Dwarf_Off offset = 0;
-    Dwarf_Die target = NULL;
-
-    if (!ok(dwarf, dwarf_attr(die, name, &attribute, &dwarf->error))) return NULL;
-    bool found = ok(dwarf, dwarf_global_formref(attribute, &offset, &dwarf->error));
-    dwarf_dealloc_attribute(attribute);
-    return found && ok(dwarf, dwarf_offdie_b(dwarf->debug, offset, 1, &target, &dwarf->error)) ? target : NULL;
-}
-
-static const char *linkage_name(ompp_dwarf_t *dwarf, Dwarf_Die die)
-{
-    Dwarf_Attribute attribute = NULL;
-    char *name = NULL;
-
-    if (!ok(dwarf, dwarf_attr(die, DW_AT_linkage_name, &attribute, &dwarf->error))) return NULL;
-    if (!ok(dwarf, dwarf_formstring(attribute, &name, &dwarf->error))) name = NULL;
-    dwarf_dealloc_attribute(attribute);
-    return name;
-}
-
-/* Name and place of declaration, from the entry or from what it is an instance of. */
-static void describe(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_function_t *function, int depth)
-{
-    char *name = NULL;
-    Dwarf_Unsigned value = 0;
-
-    if (!function->name && ok(dwarf, dwarf_diename(die, &name, &dwarf->error))) function->name = name;
-    if (!function->decl_line && number_of(dwarf, die, DW_AT_decl_line, &value)) function->decl_line = (uint32_t)value;
-    if (!function->has_file && number_of(dwarf, die, DW_AT_decl_file, &value)) {
-        function->decl_file = (uint32_t)value;
-        function->has_file = true; /* gcc leaves it out where it is that of the declaration in the class */
-    }
-    if ((function->name && function->decl_line && function->has_file) || depth == MAX_ORIGINS) return;
-    Dwarf_Die origin = referred(dwarf, die, DW_AT_abstract_origin);
-    if (!origin) origin = referred(dwarf, die, DW_AT_specification);
-    if (origin) {
-        describe(dwarf, origin, function, depth + 1);
-        dwarf_dealloc_die(origin);
-    }
-    if (!function->name) function->name = linkage_name(dwarf, die); /* clang's tasks have no other */
-}
-
-bool ompp_die_ok(ompp_dwarf_t *dwarf, int rc) { return ok(dwarf, rc); }
-
-bool ompp_die_number(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name, Dwarf_Unsigned *value)
-{
-    return number_of(dwarf, die, name, value);
-}
-
-Dwarf_Die ompp_die_referred(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name) { return referred(dwarf, die, name); }
-
-void ompp_die_describe(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_function_t *function)
-{
-    describe(dwarf, die, function, 0);
-}
-
-const char *ompp_die_linkage_name(ompp_dwarf_t *dwarf, Dwarf_Die die) { return linkage_name(dwarf, die); }
-
-void ompp_die_each_child(ompp_dwarf_t *dwarf, Dwarf_Die parent, ompp_die_visit_t *visit, void *context)
-{
-    Dwarf_Die die = NULL, next = NULL;
-    Dwarf_Off at = 0, last = 0;
-    bool go_on = true;
-
-    if (!ok(dwarf, dwarf_child(parent, &die, &dwarf->error))) return;
-    for (; die; die = next, next = NULL) {
-        go_on = go_on && visit(dwarf, die, context);
-        /* damaged data could lead back */
-        bool forward = ok(dwarf, dwarf_dieoffset(die, &at, &dwarf->error)) && at > last;
-        last = at;
-        if (!go_on || !forward || !ok(dwarf, dwarf_siblingof_b(dwarf->debug, die, 1, &next, &dwarf->error)))
-            next = NULL;
-        dwarf_dealloc_die(die);
-    }
-}
-
-/* ---- Ranges ------------------------------------------------------------------------------------------------------ */
-
-static void ranges_before_5(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Off offset, uint64_t base, uint32_t unit,
-                            ompp_ranges_t *to)
-{
-    Dwarf_Ranges *entries = NULL;
-    Dwarf_Signed n = 0;
-    Dwarf_Off real = 0;
-    Dwarf_Unsigned bytes = 0;
-
-    if (!ok(dwarf, dwarf_get_ranges_b(dwarf->debug, offset, die, &real, &entries, &n, &bytes, &dwarf->error))) return;
-    for (Dwarf_Signed i = 0; i < n && entries[i].dwr_type != DW_RANGES_END; i++) {
-        if (entries[i].dwr_type == DW_RANGES_ADDRESS_SELECTION) base = entries[i].dwr_addr2;
-        else add_range(to, base + entries[i].dwr_addr1, base + entries[i].dwr_addr2, unit);
-    }
-#ifdef OMPP_DWARF_INIT_PATH_SHORT
-    dwarf_dealloc_ranges(dwarf->debug, entries, n);
-#else
-    dwarf_ranges_dealloc(dwarf->debug, entries, n);
-#endif
-}
-
-static void ranges_from_5(ompp_dwarf_t *dwarf, Dwarf_Attribute attribute, Dwarf_Half form, Dwarf_Unsigned where,
-                          uint32_t unit, ompp_ranges_t *to)
-{
-    Dwarf_Rnglists_Head head = NULL;
-    Dwarf_Unsigned n = 0, offset = 0;
-
-    if (form != DW_FORM_rnglistx && where >= dwarf->lists_size) return; /* libdwarf would read there */
-    if (!ok(dwarf, dwarf_rnglists_get_rle_head(attribute, form, where, &head, &n, &offset, &dwarf->error))) return;
-    for (Dwarf_Unsigned i = 0; i < n; i++) {
-        unsigned length = 0, kind = 0;
-        Dwarf_Unsigned raw1 = 0, raw2 = 0, low = 0, high = 0;
-        Dwarf_Bool unavailable = 0;
-        if (!ok(dwarf, dwarf_get_rnglists_entry_fields_a(head, i, &length, &kind, &raw1, &raw2, &unavailable, &low,
-                                                         &high, &dwarf->error)))
-            break;
-        if (kind == DW_RLE_end_of_list) break;
-        if (unavailable || kind == DW_RLE_base_address || kind == DW_RLE_base_addressx) continue;
-        add_range(to, low, high, unit);
-    }
-    dwarf_dealloc_rnglists_head(head);
-}
-
-/* Addresses of an entry, by low and high or by a list. */
-static void ranges_of(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half version, uint64_t base, uint32_t unit,
-                      ompp_ranges_t *to)
-{
-    Dwarf_Addr low = 0, high = 0;
-    Dwarf_Half form = 0;
-    enum Dwarf_Form_Class class = DW_FORM_CLASS_UNKNOWN;
-    Dwarf_Attribute attribute = NULL;
-    Dwarf_Unsigned where = 0;
-
-    if (ok(dwarf, dwarf_lowpc(die, &low, &dwarf->error)) &&
-        ok(dwarf, dwarf_highpc_b(die, &high, &form, &class, &dwarf->error))) {
-        add_range(to, low, class == DW_FORM_CLASS_CONSTANT ? low + high : high, unit);
-        return;
-    }
-    if (!ok(dwarf, dwarf_attr(die, DW_AT_ranges, &attribute, &dwarf->error))) return;
-    bool found = ok(dwarf, dwarf_whatform(attribute, &form, &dwarf->error));
-    if (found && form == DW_FORM_rnglistx) found = ok(dwarf, dwarf_formudata(attribute, &where, &dwarf->error));
-    else if (found) found = ok(dwarf, dwarf_global_formref(attribute, &where, &dwarf->error));
-    if (found && version >= 5) ranges_from_5(dwarf, attribute, form, where, unit, to);
-    else if (found) ranges_before_5(dwarf, die, where, base, unit, to);
-    dwarf_dealloc_attribute(attribute);
-}
 
 static int compare_ranges(const void *a, const void *b)
 {
@@ -207,17 +21,19 @@ static int compare_ranges(const void *a, const void *b)
 
 /* ---- Units ------------------------------------------------------------------------------------------------------- */
 
-static bool add_unit(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half version)
+static bool add_unit(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half version, const Dwarf_Sig8 *signature)
 {
     ompp_unit_t unit = {.version = version};
     Dwarf_Addr base = 0;
 
-    if (!ok(dwarf, dwarf_dieoffset(die, &unit.die, &dwarf->error))) return true;
+    if (!ompp_die_ok(dwarf, dwarf_dieoffset(die, &unit.die, &dwarf->error))) return true;
+    unit.head = unit.die;
+    memcpy(&unit.dwo, signature, sizeof unit.dwo);
     ompp_unit_t *to = ompp_vector_push(&dwarf->units, &dwarf->nunits, &dwarf->aunits, sizeof unit);
     if (!to) return false;
     *to = unit;
-    if (!ok(dwarf, dwarf_lowpc(die, &base, &dwarf->error))) base = 0;
-    ranges_of(dwarf, die, version, base, (uint32_t)dwarf->nunits - 1, &dwarf->ranges);
+    if (!ompp_die_ok(dwarf, dwarf_lowpc(die, &base, &dwarf->error))) base = 0;
+    ompp_die_ranges(dwarf, die, version, base, (uint32_t)dwarf->nunits - 1, &dwarf->ranges);
     return true;
 }
 
@@ -227,14 +43,14 @@ static bool read_units(ompp_dwarf_t *dwarf)
     Dwarf_Unsigned length, type_offset, next = 0, last = 0;
     Dwarf_Half version, address_size, offset_size, extension_size, kind;
     Dwarf_Off abbreviations;
-    Dwarf_Sig8 signature;
+    Dwarf_Sig8 signature = {0};
 
-    while (ok(dwarf,
-              dwarf_next_cu_header_d(dwarf->debug, 1, &length, &version, &abbreviations, &address_size, &offset_size,
-                                     &extension_size, &signature, &type_offset, &next, &kind, &dwarf->error))) {
+    while (ompp_die_ok(dwarf, dwarf_next_cu_header_d(dwarf->debug, 1, &length, &version, &abbreviations, &address_size,
+                                                     &offset_size, &extension_size, &signature, &type_offset, &next,
+                                                     &kind, &dwarf->error))) {
         Dwarf_Die die = NULL;
-        if (ok(dwarf, dwarf_siblingof_b(dwarf->debug, NULL, 1, &die, &dwarf->error))) {
-            bool added = add_unit(dwarf, die, version);
+        if (ompp_die_ok(dwarf, dwarf_siblingof_b(dwarf->debug, NULL, 1, &die, &dwarf->error))) {
+            bool added = add_unit(dwarf, die, version, &signature);
             dwarf_dealloc_die(die);
             if (!added) return false;
         }
@@ -255,18 +71,10 @@ static void find_size(ompp_dwarf_t *dwarf)
     dwarf->lists_size = s[19];
 }
 
-int ompp_dwarf_open(ompp_dwarf_t *dwarf, const ompp_elf_t *elf)
+int ompp_dwarf_open(ompp_dwarf_t *dwarf, const ompp_elf_t *elf, const ompp_elf_t *module)
 {
-    const int fd = elf->fd;
-
-    memset(dwarf, 0, sizeof *dwarf);
-    dwarf->elf = elf;
-#ifdef OMPP_DWARF_INIT_PATH_SHORT
-    int rc = dwarf_init_b(fd, DW_GROUPNUMBER_ANY, NULL, NULL, &dwarf->debug, &dwarf->error);
-#else
-    int rc = dwarf_init_b(fd, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL, NULL, &dwarf->debug, &dwarf->error);
-#endif
-    if (!ok(dwarf, rc)) return -OMPP_E_FORMAT;
+    *dwarf = (ompp_dwarf_t){.module = module};
+    if (!ompp_die_open(dwarf, elf, DW_GROUPNUMBER_ANY)) return -OMPP_E_FORMAT;
     find_size(dwarf);
     if (read_units(dwarf)) return 0;
     ompp_dwarf_close(dwarf);
@@ -286,6 +94,8 @@ static void free_unit(ompp_unit_t *unit)
     free(unit->calls);
     ompp_table_fini(&unit->code);
     free(unit->ranges.items);
+    if (unit->split) dwarf_dealloc_die(unit->split->head);
+    free(unit->split);
 }
 
 void ompp_dwarf_close(ompp_dwarf_t *dwarf)
@@ -293,11 +103,8 @@ void ompp_dwarf_close(ompp_dwarf_t *dwarf)
     for (size_t i = 0; i < dwarf->nunits; i++) free_unit(&dwarf->units[i]);
     free(dwarf->units);
     free(dwarf->ranges.items);
-#ifdef OMPP_DWARF_INIT_PATH_SHORT
-    if (dwarf->debug) dwarf_finish(dwarf->debug);
-#else
-    if (dwarf->debug) dwarf_finish(dwarf->debug, &dwarf->error);
-#endif
+    ompp_splits_free(dwarf);
+    ompp_die_close(dwarf);
     memset(dwarf, 0, sizeof *dwarf);
 }
 
@@ -357,7 +164,7 @@ static void note_file(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Line line, D
     const size_t former = unit->nfiles;
     if (!ompp_vector_reserve(&unit->files, &unit->nfiles, number + 1, sizeof *unit->files)) return;
     for (size_t i = former; i < unit->nfiles; i++) unit->files[i] = NULL;
-    if (!ok(dwarf, dwarf_linesrc(line, &path, &dwarf->error))) return;
+    if (!ompp_die_ok(dwarf, dwarf_linesrc(line, &path, &dwarf->error))) return;
     unit->files[number] = normal_path(path);
     dwarf_dealloc(dwarf->debug, path, DW_DLA_STRING);
 }
@@ -368,8 +175,8 @@ static bool begins_epilogue(ompp_dwarf_t *dwarf, Dwarf_Line line)
     Dwarf_Bool prologue_end = 0, epilogue_begin = 0;
     Dwarf_Unsigned isa = 0, discriminator = 0;
 
-    return ok(dwarf,
-              dwarf_prologue_end_etc(line, &prologue_end, &epilogue_begin, &isa, &discriminator, &dwarf->error)) &&
+    return ompp_die_ok(dwarf, dwarf_prologue_end_etc(line, &prologue_end, &epilogue_begin, &isa, &discriminator,
+                                                     &dwarf->error)) &&
            epilogue_begin;
 }
 
@@ -379,11 +186,11 @@ static bool read_row(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Line line, om
     Dwarf_Unsigned number = 0, file = 0;
     Dwarf_Bool end = 0, statement = 0;
 
-    if (!ok(dwarf, dwarf_lineaddr(line, &address, &dwarf->error))) return false;
-    if (!ok(dwarf, dwarf_lineendsequence(line, &end, &dwarf->error))) return false;
-    if (!ok(dwarf, dwarf_lineno(line, &number, &dwarf->error))) return false;
-    if (!ok(dwarf, dwarf_line_srcfileno(line, &file, &dwarf->error))) return false;
-    if (!ok(dwarf, dwarf_linebeginstatement(line, &statement, &dwarf->error))) return false;
+    if (!ompp_die_ok(dwarf, dwarf_lineaddr(line, &address, &dwarf->error))) return false;
+    if (!ompp_die_ok(dwarf, dwarf_lineendsequence(line, &end, &dwarf->error))) return false;
+    if (!ompp_die_ok(dwarf, dwarf_lineno(line, &number, &dwarf->error))) return false;
+    if (!ompp_die_ok(dwarf, dwarf_line_srcfileno(line, &file, &dwarf->error))) return false;
+    if (!ompp_die_ok(dwarf, dwarf_linebeginstatement(line, &statement, &dwarf->error))) return false;
     if (end) end = !begins_epilogue(dwarf, line);
     if (!end) note_file(dwarf, unit, line, file);
     *row = (ompp_row_t){
@@ -409,8 +216,8 @@ static void read_rows(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die)
     Dwarf_Signed n = 0;
     bool begins = true, dead = false;
 
-    if (!ok(dwarf, dwarf_srclines_b(die, &version, &tables, &context, &dwarf->error))) return;
-    if (ok(dwarf, dwarf_srclines_from_linecontext(context, &lines, &n, &dwarf->error)) && n > 0)
+    if (!ompp_die_ok(dwarf, dwarf_srclines_b(die, &version, &tables, &context, &dwarf->error))) return;
+    if (ompp_die_ok(dwarf, dwarf_srclines_from_linecontext(context, &lines, &n, &dwarf->error)) && n > 0)
         unit->rows = malloc((size_t)n * sizeof *unit->rows);
     for (Dwarf_Signed i = 0; unit->rows && i < n; i++) {
         ompp_row_t row;
@@ -429,8 +236,9 @@ static bool is_of_gcc(ompp_dwarf_t *dwarf, Dwarf_Die unit)
     Dwarf_Attribute attribute = NULL;
     char *producer = NULL;
 
-    if (!ok(dwarf, dwarf_attr(unit, DW_AT_producer, &attribute, &dwarf->error))) return false;
-    bool found = ok(dwarf, dwarf_formstring(attribute, &producer, &dwarf->error)) && strncmp(producer, "GNU ", 4) == 0;
+    if (!ompp_die_ok(dwarf, dwarf_attr(unit, DW_AT_producer, &attribute, &dwarf->error))) return false;
+    bool found =
+        ompp_die_ok(dwarf, dwarf_formstring(attribute, &producer, &dwarf->error)) && strncmp(producer, "GNU ", 4) == 0;
     dwarf_dealloc_attribute(attribute);
     return found;
 }
@@ -442,7 +250,7 @@ static void name_files(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die)
     char **paths = NULL;
     Dwarf_Signed n = 0;
 
-    if (!ok(dwarf, dwarf_srcfiles(die, &paths, &n, &dwarf->error))) return;
+    if (!ompp_die_ok(dwarf, dwarf_srcfiles(die, &paths, &n, &dwarf->error))) return;
     const size_t all = (size_t)n + base;
     if (n > 0 && n < MAX_FILES && ompp_vector_reserve(&unit->files, &unit->nfiles, all, sizeof *unit->files)) {
         for (size_t i = former; i < unit->nfiles; i++) unit->files[i] = NULL;
@@ -495,19 +303,19 @@ static void visit(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die die, inside_
 {
     Dwarf_Half tag = 0;
 
-    if (!ok(dwarf, dwarf_tag(die, &tag, &dwarf->error))) return;
+    if (!ompp_die_ok(dwarf, dwarf_tag(die, &tag, &dwarf->error))) return;
     if (is_scope(tag)) walk(dwarf, unit, die, in);
     if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) return;
     ompp_function_t function = {
         .first_range = (uint32_t)unit->ranges.n, .outer = in.outer, .inlined = tag == DW_TAG_inlined_subroutine};
-    ranges_of(dwarf, die, unit->version, in.base, 0, &unit->ranges);
+    ompp_die_ranges(dwarf, die, unit->version, in.base, 0, &unit->ranges);
     function.nranges = (uint32_t)unit->ranges.n - function.first_range;
     if (function.nranges == 0) { /* a declaration, or the model of inlined ones, which may hold functions of regions */
         if (tag == DW_TAG_subprogram) walk(dwarf, unit, die, in);
         return;
     }
-    describe(dwarf, die, &function, 0);
-    if (!ok(dwarf, dwarf_dieoffset(die, &function.die, &dwarf->error))) function.die = 0;
+    ompp_die_describe(dwarf, die, &function);
+    if (!ompp_die_ok(dwarf, dwarf_dieoffset(die, &function.die, &dwarf->error))) function.die = 0;
     size_t index = unit->nfunctions;
     ompp_function_t *to = ompp_vector_push(&unit->functions, &unit->nfunctions, &unit->afunctions, sizeof function);
     if (!to) return;
@@ -523,33 +331,44 @@ static void walk(ompp_dwarf_t *dwarf, ompp_unit_t *unit, Dwarf_Die parent, insid
     Dwarf_Die die = NULL, next = NULL;
     Dwarf_Off at = 0, last = 0;
 
-    if (in.depth++ >= MAX_DEPTH || !ok(dwarf, dwarf_child(parent, &die, &dwarf->error))) return;
+    if (in.depth++ >= MAX_DEPTH || !ompp_die_ok(dwarf, dwarf_child(parent, &die, &dwarf->error))) return;
     for (; die; die = next, next = NULL) {
         visit(dwarf, unit, die, in);
         /* damaged data could lead back */
-        bool forward = ok(dwarf, dwarf_dieoffset(die, &at, &dwarf->error)) && at > last;
+        bool forward = ompp_die_ok(dwarf, dwarf_dieoffset(die, &at, &dwarf->error)) && at > last;
         last = at;
-        if (!forward || !ok(dwarf, dwarf_siblingof_b(dwarf->debug, die, 1, &next, &dwarf->error))) next = NULL;
+        if (!forward || !ompp_die_ok(dwarf, dwarf_siblingof_b(dwarf->debug, die, 1, &next, &dwarf->error))) next = NULL;
         dwarf_dealloc_die(die);
     }
+}
+
+/* What the unit's entries say: of the file that has them. */
+static void read_entries(ompp_dwarf_t *dwarf, ompp_unit_t *unit, uint64_t base)
+{
+    Dwarf_Die die = ompp_die_at(dwarf, unit->die);
+
+    if (!die) return;
+    rename_first_file(dwarf, unit, die);
+    walk(dwarf, unit, die, (inside_t){base, 0, OMPP_NO_FUNCTION});
+    dwarf_dealloc_die(die);
 }
 
 const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t index)
 {
     ompp_unit_t *unit = &dwarf->units[index];
-    Dwarf_Die die = NULL;
     Dwarf_Addr base = 0;
 
     if (unit->loaded) return unit;
     unit->loaded = true;
-    if (!ok(dwarf, dwarf_offdie_b(dwarf->debug, unit->die, 1, &die, &dwarf->error))) return unit;
-    if (!ok(dwarf, dwarf_lowpc(die, &base, &dwarf->error))) base = 0;
+    Dwarf_Die die = ompp_die_at(dwarf, unit->head);
+    if (!die) return unit;
+    if (!ompp_die_ok(dwarf, dwarf_lowpc(die, &base, &dwarf->error))) base = 0;
     read_rows(dwarf, unit, die);
     name_files(dwarf, unit, die);
-    rename_first_file(dwarf, unit, die);
-    join_source_file(unit);
-    walk(dwarf, unit, die, (inside_t){base, 0, OMPP_NO_FUNCTION});
     dwarf_dealloc_die(die);
+    ompp_split_open(dwarf, unit);
+    read_entries(ompp_unit_dwarf(dwarf, unit), unit, base);
+    join_source_file(unit);
     if (!ompp_unit_index(unit)) unit->nfunctions = 0;
     return unit;
 }
@@ -557,43 +376,44 @@ const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t index)
 bool ompp_dwarf_call_site(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, const ompp_function_t *function, uint32_t *file,
                           uint32_t *line)
 {
+    ompp_dwarf_t *in = ompp_unit_dwarf(dwarf, unit);
     Dwarf_Unsigned number = 0, at = 0;
-    Dwarf_Die die = NULL;
+    Dwarf_Die die = ompp_die_at(in, function->die);
 
-    if (!ok(dwarf, dwarf_offdie_b(dwarf->debug, function->die, 1, &die, &dwarf->error))) return false;
-    bool known = number_of(dwarf, die, DW_AT_call_line, &at) && number_of(dwarf, die, DW_AT_call_file, &number);
+    if (!die) return false;
+    bool known = ompp_die_number(in, die, DW_AT_call_line, &at) && ompp_die_number(in, die, DW_AT_call_file, &number);
     dwarf_dealloc_die(die);
     *file = known ? ompp_unit_file(unit, (uint32_t)number) : UINT32_MAX;
     *line = (uint32_t)at;
     return known;
 }
 
-static bool is_variable(ompp_dwarf_t *dwarf, Dwarf_Die die, const char *name)
+typedef struct {
+    const char *name;
+    bool found;
+} wanted_t;
+
+static bool find_variable(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
 {
+    wanted_t *wanted = context;
     ompp_function_t found = {0};
     Dwarf_Half tag = 0;
 
-    if (!ok(dwarf, dwarf_tag(die, &tag, &dwarf->error)) || tag != DW_TAG_variable) return false;
-    describe(dwarf, die, &found, 0);
-    return found.name && strcmp(found.name, name) == 0;
+    if (!ompp_die_ok(dwarf, dwarf_tag(die, &tag, &dwarf->error)) || tag != DW_TAG_variable) return true;
+    ompp_die_describe(dwarf, die, &found);
+    wanted->found = found.name && strcmp(found.name, wanted->name) == 0;
+    return !wanted->found;
 }
 
-bool ompp_dwarf_has_variable(ompp_dwarf_t *dwarf, const ompp_function_t *function, const char *name)
+bool ompp_dwarf_has_variable(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, const ompp_function_t *function,
+                             const char *name)
 {
-    Dwarf_Die parent = NULL, die = NULL, next = NULL;
-    Dwarf_Off at = 0, last = 0;
-    bool found = false;
+    ompp_dwarf_t *in = ompp_unit_dwarf(dwarf, unit);
+    Dwarf_Die parent = function->die ? ompp_die_at(in, function->die) : NULL;
+    wanted_t wanted = {name, false};
 
-    if (!function->die || !ok(dwarf, dwarf_offdie_b(dwarf->debug, function->die, 1, &parent, &dwarf->error)))
-        return false;
-    if (!ok(dwarf, dwarf_child(parent, &die, &dwarf->error))) die = NULL;
-    for (; die; die = next, next = NULL) {
-        found = is_variable(dwarf, die, name);
-        bool forward = ok(dwarf, dwarf_dieoffset(die, &at, &dwarf->error)) && at > last; /* as in walk */
-        last = at;
-        if (found || !forward || !ok(dwarf, dwarf_siblingof_b(dwarf->debug, die, 1, &next, &dwarf->error))) next = NULL;
-        dwarf_dealloc_die(die);
-    }
+    if (!parent) return false;
+    ompp_die_each_child(in, parent, find_variable, &wanted);
     dwarf_dealloc_die(parent);
-    return found;
+    return wanted.found;
 }

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #define OMPP_NO_FUNCTION UINT32_MAX
+#define OMPP_ID_SHIFT 40 /* of the number of a unit in the id of a type */
 
 typedef struct {
     uint64_t low, high; /* [low, high) */
@@ -64,10 +65,14 @@ typedef struct {
     bool tail;        /* made as a jump */
 } ompp_unit_call_t;
 
+typedef struct ompp_dwarf ompp_dwarf_t;
+
 typedef struct {
-    Dwarf_Off die;
+    Dwarf_Off head, die; /* its entry in the file with the line table, and in that with the entries: mostly the same */
+    uint64_t dwo;        /* from DWARF 5 on: number of the .dwo file */
+    ompp_dwarf_t *split; /* the file that has the entries; NULL: the one that has the line table */
     Dwarf_Half version;
-    bool loaded;
+    bool loaded, split_read;
     size_t nrows;
     ompp_row_t *rows; /* ascending by address */
     size_t nfunctions, afunctions;
@@ -88,10 +93,22 @@ typedef struct {
     char **files; /* path by number; NULL = not known */
 } ompp_unit_t;
 
-typedef struct {
-    const ompp_elf_t *elf; /* the file that has it */
+struct ompp_splits;
+
+/** Debug information of a file; or one unit of it, whose entries are in another one (.dwo, .dwp). */
+struct ompp_dwarf {
+    const ompp_elf_t *elf;    /* the file that has it */
+    const ompp_elf_t *module; /* the file that was asked for: elf, or what elf is the debug file of */
     Dwarf_Debug debug;
     Dwarf_Error error;
+    struct ompp_splits *splits; /* .dwo and .dwp files; NULL until one was looked for */
+    /* of such a unit */
+    ompp_dwarf_t *main;      /* the file that has its addresses; NULL: it is whole, and what follows does not count */
+    Dwarf_Die head;          /* its entry there */
+    Dwarf_Unsigned lists;    /* number of the table with its lists of ranges, from DWARF 5 on */
+    Dwarf_Unsigned lists_at; /* where that begins; before DWARF 5, where its lists begin in .debug_ranges of main */
+    uint64_t id;             /* in the ids of its types */
+    /* of a whole file */
     Dwarf_Unsigned lists_size; /* bytes of .debug_rnglists */
     size_t nunits, aunits;
     ompp_unit_t *units;
@@ -100,14 +117,15 @@ typedef struct {
     Dwarf_Signed ncies, nfdes;
     Dwarf_Cie *cies;
     Dwarf_Fde *fdes;
-} ompp_dwarf_t;
+};
 
 /**
  * \brief Opens the debug information of a file and notes which addresses belong to which unit.
- * \param[in] elf  the file; the caller's, who closes it after ompp_dwarf_close().
+ * \param[in] elf     the file; the caller's, who closes it after ompp_dwarf_close().
+ * \param[in] module  what it is the debug file of; or elf.
  * \return 0, -OMPP_E_FORMAT (none, or damaged), -OMPP_E_NOMEM.
  */
-int ompp_dwarf_open(ompp_dwarf_t *dwarf, const ompp_elf_t *elf);
+int ompp_dwarf_open(ompp_dwarf_t *dwarf, const ompp_elf_t *elf, const ompp_elf_t *module);
 void ompp_dwarf_close(ompp_dwarf_t *dwarf);
 
 /** \return index of the unit of an address, or OMPP_NO_FUNCTION. */
@@ -116,8 +134,31 @@ uint32_t ompp_dwarf_unit_of(const ompp_dwarf_t *dwarf, uint64_t address);
 /** \brief The unit, read if it is not yet. \return NULL when out of memory. What cannot be read of it is missing. */
 const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t unit);
 
+/** \brief The file with the entries of a unit that has been read: of all that is asked of them. */
+static inline ompp_dwarf_t *ompp_unit_dwarf(ompp_dwarf_t *dwarf, const ompp_unit_t *unit)
+{
+    return unit->split ? unit->split : dwarf;
+}
+
+/** \brief The file that has the type with an id, which is 0 or of ompp_type_of(). */
+static inline ompp_dwarf_t *ompp_type_dwarf(ompp_dwarf_t *dwarf, uint64_t type)
+{
+    ompp_dwarf_t *main = dwarf->main ? dwarf->main : dwarf;
+    const uint64_t unit = type >> OMPP_ID_SHIFT;
+
+    return unit && unit <= main->nunits && main->units[unit - 1].split ? main->units[unit - 1].split : main;
+}
+
+/** \brief Finds the file with a unit's entries, if it has them elsewhere (unit->split, unit->die). */
+void ompp_split_open(ompp_dwarf_t *dwarf, ompp_unit_t *unit);
+void ompp_splits_free(ompp_dwarf_t *dwarf);
+
+/** \return how many of these files are not there. \param[out] first  one of them, and why; borrowed. */
+size_t ompp_splits_missing(const ompp_dwarf_t *dwarf, const char **first);
+
 /** \brief Whether a function has a variable of this name in its outermost scope, not in a block inside it. */
-bool ompp_dwarf_has_variable(ompp_dwarf_t *dwarf, const ompp_function_t *function, const char *name);
+bool ompp_dwarf_has_variable(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, const ompp_function_t *function,
+                             const char *name);
 
 /**
  * \brief Where an inlined function is called.
@@ -143,6 +184,29 @@ bool ompp_die_ok(ompp_dwarf_t *dwarf, int rc);
  * \return false when there is none, or it is not constant or below 0.
  */
 bool ompp_die_number(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half attribute, Dwarf_Unsigned *value);
+
+/** \brief Opens the debug information of a file (DW_GROUPNUMBER_...). \return false: it has none, or is damaged. */
+bool ompp_die_open(ompp_dwarf_t *dwarf, const ompp_elf_t *elf, unsigned group);
+void ompp_die_close(ompp_dwarf_t *dwarf);
+
+/** \return to be freed with dwarf_dealloc_die(); NULL = there is none. */
+Dwarf_Die ompp_die_at(ompp_dwarf_t *dwarf, Dwarf_Off offset);
+
+/** \brief The place in a section that an attribute holds. */
+bool ompp_die_offset(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half attribute, Dwarf_Off *offset);
+
+/** \return borrowed from libdwarf; NULL = none. */
+const char *ompp_die_text(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half attribute);
+
+/** \brief An address that an attribute holds. */
+bool ompp_die_address(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half attribute, uint64_t *address);
+
+/** \brief The address with a number. \param[in] die  an entry of the unit, where that is whole. */
+bool ompp_die_indexed(ompp_dwarf_t *dwarf, Dwarf_Die die, uint64_t index, uint64_t *address);
+
+/** \brief Appends the addresses of an entry, by low and high or by a list. \param[in] base  of the unit. */
+void ompp_die_ranges(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half version, uint64_t base, uint32_t unit,
+                     ompp_ranges_t *to);
 
 /** \brief The entry that an attribute refers to. \return to be freed with dwarf_dealloc_die(); NULL = none. */
 Dwarf_Die ompp_die_referred(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half attribute);

@@ -108,8 +108,10 @@ int ompp_elf_open(ompp_elf_t *elf, const char *path, const ompp_elf_t *module)
     memset(elf, 0, sizeof *elf);
     elf->fd = ompp_regular_open(path);
     if (elf->fd < 0) return -OMPP_E_OPEN;
+    elf->path = strdup(path);
     if (fstat(elf->fd, &status) != 0 || !is_trusted(&status, module)) {
         const int error = errno;
+        free(elf->path);
         close(elf->fd);
         errno = error;
         return -OMPP_E_OPEN;
@@ -117,7 +119,7 @@ int ompp_elf_open(ompp_elf_t *elf, const char *path, const ompp_elf_t *module)
     elf->owner = status.st_uid;
     elf->size = (uint64_t)status.st_size;
     elf->mtime = status.st_mtime;
-    int rc = read_sections(elf);
+    int rc = elf->path ? read_sections(elf) : -OMPP_E_NOMEM;
     if (rc != 0) ompp_elf_close(elf);
     return rc;
 }
@@ -131,6 +133,7 @@ static void free_symbols(ompp_elf_symbols_t *symbols)
 
 void ompp_elf_close(ompp_elf_t *elf)
 {
+    free(elf->path);
     free(elf->sections);
     free(elf->names);
     free(elf->starts);
@@ -242,7 +245,8 @@ static bool lists_sound(const ompp_elf_t *elf, const Elf64_Shdr *section)
 
 bool ompp_elf_lists_sound(const ompp_elf_t *elf)
 {
-    static const char *const names[] = {".debug_rnglists", ".debug_loclists"};
+    static const char *const names[] = {".debug_rnglists", ".debug_loclists", ".debug_rnglists.dwo",
+                                        ".debug_loclists.dwo"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const Elf64_Shdr *section = find_section(elf, names[i]);
@@ -369,6 +373,25 @@ static void add_symbols(const ompp_elf_t *elf, unsigned type, bool (*wanted)(uns
     }
 }
 
+static const Elf64_Shdr *section_of(const ompp_elf_t *elf, uint64_t address)
+{
+    for (size_t i = 0; i < elf->nsections; i++) {
+        const Elf64_Shdr *s = section_at(elf, i);
+        if (s->sh_flags & SHF_ALLOC && s->sh_type != SHT_NOBITS && !(s->sh_flags & SHF_TLS) && address >= s->sh_addr &&
+            address - s->sh_addr < s->sh_size)
+            return s;
+    }
+    return NULL;
+}
+
+/* A symbol without size does not reach into another section: there may be code without a symbol (.plt). */
+static uint64_t end_of(const ompp_elf_t *elf, uint64_t low, uint64_t next)
+{
+    const Elf64_Shdr *s = section_of(elf, low);
+
+    return s && s->sh_addr + s->sh_size > low && s->sh_addr + s->sh_size < next ? s->sh_addr + s->sh_size : next;
+}
+
 static void read_symbols(const ompp_elf_t *elf, bool (*wanted)(unsigned), ompp_elf_symbols_t *to)
 {
     if (to->read) return;
@@ -377,7 +400,8 @@ static void read_symbols(const ompp_elf_t *elf, bool (*wanted)(unsigned), ompp_e
     if (to->n == 0) add_symbols(elf, SHT_DYNSYM, wanted, to, 1);
     if (to->n > 1) qsort(to->items, to->n, sizeof *to->items, compare_symbols);
     for (size_t i = 0; i + 1 < to->n; i++)
-        if (to->items[i].high == to->items[i].low) to->items[i].high = to->items[i + 1].low;
+        if (to->items[i].high == to->items[i].low)
+            to->items[i].high = end_of(elf, to->items[i].low, to->items[i + 1].low);
 }
 
 static const ompp_elf_symbol_t *symbol_at(const ompp_elf_symbols_t *symbols, uint64_t address)
@@ -491,23 +515,19 @@ bool ompp_elf_procedure(ompp_elf_t *elf, uint64_t address, uint64_t *low, uint64
 
 /* ---- Contents ---------------------------------------------------------------------------------------------------- */
 
-static const Elf64_Shdr *section_of(const ompp_elf_t *elf, uint64_t address)
-{
-    for (size_t i = 0; i < elf->nsections; i++) {
-        const Elf64_Shdr *s = section_at(elf, i);
-        if (s->sh_flags & SHF_ALLOC && s->sh_type != SHT_NOBITS && !(s->sh_flags & SHF_TLS) && address >= s->sh_addr &&
-            address - s->sh_addr < s->sh_size)
-            return s;
-    }
-    return NULL;
-}
-
 bool ompp_elf_read(const ompp_elf_t *elf, uint64_t address, void *buffer, size_t size)
 {
     const Elf64_Shdr *s = section_of(elf, address);
 
     return s && size <= s->sh_size - (address - s->sh_addr) &&
            read_at(elf, s->sh_offset + (address - s->sh_addr), buffer, size);
+}
+
+bool ompp_elf_links(const ompp_elf_t *elf, uint64_t address)
+{
+    const Elf64_Shdr *s = section_of(elf, address);
+
+    return s && strncmp(section_name(elf, s), ".plt", 4) == 0;
 }
 
 bool ompp_elf_code(const ompp_elf_t *elf, uint64_t address, uint64_t *high)

@@ -32,6 +32,7 @@ typedef struct {
 
 typedef struct {
     int fd;
+    char *path; /* by which it was opened */
     uid_t owner;
     uint64_t size; /* bytes of the file */
     int64_t mtime; /* seconds since 1970 */
@@ -80,8 +81,8 @@ bool ompp_elf_section_read(const ompp_elf_t *elf, const char *section, uint64_t 
 int ompp_elf_holds(const ompp_elf_t *elf, const char *section, const char *text);
 
 /**
- * \brief Whether the list tables of DWARF 5 (.debug_rnglists, .debug_loclists) are in order, as far as their headers
- *        tell.
+ * \brief Whether the list tables of DWARF 5 (.debug_rnglists, .debug_loclists, those of .dwo files) are in order, as
+ *        far as their headers tell.
  * \note libdwarf 20210528 frees memory twice on a damaged one, which would end the process: such files must not reach
  *       it.
  */
@@ -127,6 +128,9 @@ bool ompp_elf_read(const ompp_elf_t *elf, uint64_t address, void *buffer, size_t
 
 /** \brief Whether an address is code, and where the section of it ends. */
 bool ompp_elf_code(const ompp_elf_t *elf, uint64_t address, uint64_t *high);
+
+/** \brief Whether an address is in a table of jumps to functions of other files (.plt). */
+bool ompp_elf_links(const ompp_elf_t *elf, uint64_t address);
 
 /** \brief Name of the function of another file whose address the dynamic linker puts at an address. \return or NULL. */
 const char *ompp_elf_import(ompp_elf_t *elf, uint64_t address);

@@ -240,7 +240,7 @@ uint32_t ompp_extent_combined(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, uint
     uint32_t f = ompp_unit_innermost(unit, addr, 0, OMPP_NO_FUNCTION);
 
     if (f == OMPP_NO_FUNCTION || !unit->functions[f].body) return 0;
-    return ompp_dwarf_has_variable(dwarf, &unit->functions[f], loop_variable)
+    return ompp_dwarf_has_variable(dwarf, unit, &unit->functions[f], loop_variable)
                ? directive_line(unit, &unit->functions[f])
                : 0;
 }

@@ -124,19 +124,13 @@ static bool indexed(const ompp_elf_t *elf, uint64_t base, uint64_t index, uint64
 /* Of an index: where the unit says that lists begin, and the list. */
 static bool offset_of_index(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, Dwarf_Attribute attribute, uint64_t *where)
 {
-    Dwarf_Attribute of_unit = NULL;
     Dwarf_Unsigned index = 0;
     Dwarf_Off base = 0;
-    Dwarf_Die die = NULL;
 
-    if (!ompp_die_ok(dwarf, dwarf_formudata(attribute, &index, &dwarf->error)) ||
-        !ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, unit->die, 1, &die, &dwarf->error)))
-        return false;
-    bool known = ompp_die_ok(dwarf, dwarf_attr(die, DW_AT_loclists_base, &of_unit, &dwarf->error));
-    if (known) {
-        known = ompp_die_ok(dwarf, dwarf_global_formref(of_unit, &base, &dwarf->error));
-        dwarf_dealloc_attribute(of_unit);
-    }
+    if (!ompp_die_ok(dwarf, dwarf_formudata(attribute, &index, &dwarf->error))) return false;
+    Dwarf_Die die = ompp_die_at(dwarf, unit->die);
+    if (!die) return false;
+    const bool known = ompp_die_offset(dwarf, die, DW_AT_loclists_base, &base);
     dwarf_dealloc_die(die);
     return known && indexed(dwarf->elf, base, index, where);
 }
@@ -149,6 +143,7 @@ bool ompp_die_has_locations(ompp_dwarf_t *dwarf, Dwarf_Attribute attribute, cons
     uint64_t where = 0, size;
 
     if (!ompp_die_ok(dwarf, dwarf_whatform(attribute, &form, &dwarf->error))) return false;
+    if (dwarf->main) return form == DW_FORM_exprloc; /* lists of .dwo files are not read */
     if (!ompp_elf_section_size(dwarf->elf, section_of(from_5), &size))
         return true; /* compressed: a checksum guards it */
     if (form == DW_FORM_loclistx && !offset_of_index(dwarf, unit, attribute, &where)) return false;

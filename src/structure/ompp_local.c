@@ -64,7 +64,7 @@ static bool read_expression(ompp_dwarf_t *dwarf, Dwarf_Locdesc_c where, Dwarf_Un
 static bool each_expression(search_t *s, Dwarf_Die die, Dwarf_Half name, uint64_t code,
                             bool (*visit)(search_t *, const expression_t *, Dwarf_Die), Dwarf_Die of)
 {
-    ompp_dwarf_t *dwarf = &s->structure->dwarf;
+    ompp_dwarf_t *dwarf = ompp_unit_dwarf(&s->structure->dwarf, s->unit);
     Dwarf_Attribute attribute = NULL;
     Dwarf_Loc_Head_c head = NULL;
     Dwarf_Unsigned n = 0;
@@ -143,7 +143,7 @@ static bool take(search_t *s, const expression_t *e, Dwarf_Die of)
     const ompp_local_place_t *p = s->place;
 
     if (p->in_register ? e->n != 1 || e->op != DW_OP_reg0 + p->reg : !place_of(s, e, &local.low)) return false;
-    local.name = name_of(&s->structure->dwarf, of, &local.type, 0);
+    local.name = name_of(ompp_unit_dwarf(&s->structure->dwarf, s->unit), of, &local.type, 0);
     if (!local.name || !*local.name) return false;
     if (!p->in_register && (local.low >= p->high || local.low + (int64_t)bytes_of(s, local.type) <= p->low))
         return false;
@@ -199,20 +199,21 @@ static bool is_fortran(Dwarf_Unsigned language)
 
 size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *place, ompp_local_t *found, size_t max)
 {
-    ompp_dwarf_t *dwarf = &structure->dwarf;
     const ompp_unit_t *unit;
     const ompp_function_t *f = procedure_of(structure, place->code, &unit);
     search_t s = {.structure = structure, .place = place, .found = found, .max = max};
     Dwarf_Unsigned language = 0;
-    Dwarf_Die die = NULL;
 
     if (!f || !f->die) return 0;
     s.unit = unit;
-    if (ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, unit->die, 1, &die, &dwarf->error))) {
+    ompp_dwarf_t *dwarf = ompp_unit_dwarf(&structure->dwarf, unit);
+    Dwarf_Die die = ompp_die_at(dwarf, unit->die);
+    if (die) {
         if (ompp_die_number(dwarf, die, DW_AT_language, &language)) s.fortran = is_fortran(language);
         dwarf_dealloc_die(die);
     }
-    if (!ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, f->die, 1, &die, &dwarf->error))) return 0;
+    die = ompp_die_at(dwarf, f->die);
+    if (!die) return 0;
     s.function = f->name ? f->name : "";
     each_expression(&s, die, DW_AT_frame_base, 0, take_base, die);
     ompp_die_each_child(dwarf, die, visit, &s);
@@ -305,12 +306,12 @@ bool ompp_local_allocates(ompp_structure_t *structure, uint64_t code)
 {
     const ompp_unit_t *unit;
     const ompp_function_t *f = procedure_of(structure, code, &unit);
-    ompp_dwarf_t *dwarf = &structure->dwarf;
-    Dwarf_Die die = NULL;
     bool is = false;
 
-    if (!f || !f->die || !ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, f->die, 1, &die, &dwarf->error)))
-        return false;
+    if (!f || !f->die) return false;
+    ompp_dwarf_t *dwarf = ompp_unit_dwarf(&structure->dwarf, unit);
+    Dwarf_Die die = ompp_die_at(dwarf, f->die);
+    if (!die) return false;
     const uint64_t type = ompp_type_of(dwarf, die);
     if (type && ompp_type_is_pointer(dwarf, type)) {
         char text[8];

@@ -180,7 +180,8 @@ static void find_ends(const ompp_shape_t *s, ompp_source_loop_t *lines)
     for (size_t i = 0; i < s->nstrips; i++) {
         uint32_t l = s->loops.of[s->strips[i].block];
         for (unsigned around = 0; l != OMPP_NO_LOOP && around < MAX_AROUND; around++, l = s->loops.loops[l].outer)
-            if (ompp_shape_project(s, &s->strips[i], lines[l].context, &file, &line) && file == lines[l].file &&
+            if ((!s->strips[i].foreign || s->strips[i].context != lines[l].context) &&
+                ompp_shape_project(s, &s->strips[i], lines[l].context, &file, &line) && file == lines[l].file &&
                 line > lines[l].line_end)
                 lines[l].line_end = line;
     }

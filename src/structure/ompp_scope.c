@@ -370,7 +370,8 @@ int ompp_scope_addresses(ompp_structure_t *structure, double deadline, uint64_t 
     const int rc = add_units(structure, deadline, &a);
     if (a.n > 1) qsort(a.items, a.n, sizeof *a.items, compare_addresses);
     for (size_t i = 0; i < a.n; i++)
-        if (!kept || a.items[kept - 1] != a.items[i]) a.items[kept++] = a.items[i];
+        if ((!kept || a.items[kept - 1] != a.items[i]) && !ompp_elf_links(&structure->elf, a.items[i]))
+            a.items[kept++] = a.items[i];
     *addresses = a.items;
     *n = kept;
     return a.no_memory ? -OMPP_E_NOMEM : rc;

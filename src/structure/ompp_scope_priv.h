@@ -25,6 +25,7 @@ typedef struct {
     uint32_t block, context;
     uint32_t file, line; /* OMPP_NO_FILE, 0 = not known */
     bool statement;      /* it begins one, of the function that it is in: other rows may be of code around it */
+    bool foreign;        /* its line is of another function, which is inlined elsewhere in the procedure */
 } ompp_strip_t;
 
 /** What is known of a procedure while its scopes are made. */
@@ -39,8 +40,10 @@ typedef struct {
     ompp_strip_t *strips;  /* in the order of the blocks */
     size_t *first_strip;   /* [blocks + 1] */
     uint32_t *of_function; /* context + 1 of functions from `function` on; 0 = not asked for yet */
-    uint32_t *same_file;   /* first file of the unit with the same path, + 1; 0 = not asked for yet */
-    ompp_table_t by_call;  /* contexts */
+    uint64_t *edges;       /* where code of inlined calls begins or ends, ascending */
+    size_t nedges;
+    uint32_t *same_file;  /* first file of the unit with the same path, + 1; 0 = not asked for yet */
+    ompp_table_t by_call; /* contexts */
     size_t ncontexts, acontexts, nstrips, astrips;
 } ompp_shape_t;
 

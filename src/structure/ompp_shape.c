@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NEAREST 8u        /* functions with lines before one that are looked at */
 #define CHECK_EVERY 1024u /* rows between two looks at the clock */
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
@@ -127,7 +128,7 @@ static bool is_coherent(ompp_shape_t *s, const ompp_strip_t *strip)
 
 static bool add_strip(ompp_shape_t *s, uint32_t block, uint64_t low, uint64_t high, const ompp_row_t *row)
 {
-    ompp_strip_t strip = {low, high, block, context_at(s, low), OMPP_NO_FILE, 0, false};
+    ompp_strip_t strip = {low, high, block, context_at(s, low), OMPP_NO_FILE, 0, false, false};
     const bool first = s->nstrips == s->first_strip[block];
 
     if (strip.context == OMPP_NO_CONTEXT) return false;
@@ -149,6 +150,46 @@ static bool add_strip(ompp_shape_t *s, uint32_t block, uint64_t low, uint64_t hi
     return to != NULL;
 }
 
+static int compare_edges(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static bool find_edges(ompp_shape_t *s)
+{
+    const ompp_function_t *functions = s->unit->functions, *whole = &functions[s->function];
+    const size_t begin = whole->first_range + whole->nranges,
+                 end = functions[whole->last].first_range + functions[whole->last].nranges;
+
+    s->edges = calloc(2 * (end - begin) + 1, sizeof *s->edges);
+    for (size_t r = begin; s->edges && r < end; r++) {
+        s->edges[s->nedges++] = s->unit->ranges.items[r].low;
+        s->edges[s->nedges++] = s->unit->ranges.items[r].high;
+    }
+    if (s->nedges > 1) qsort(s->edges, s->nedges, sizeof *s->edges, compare_edges);
+    return s->edges != NULL;
+}
+
+/* A row goes on where another inlined call of the same line begins: of operator[], say. */
+static bool add_row(ompp_shape_t *s, uint32_t block, uint64_t low, uint64_t high, const ompp_row_t *row)
+{
+    size_t first = 0, last = s->nedges;
+
+    while (first < last) {
+        const size_t middle = first + (last - first) / 2;
+        if (s->edges[middle] <= low) first = middle + 1;
+        else last = middle;
+    }
+    for (; first < s->nedges && s->edges[first] < high; first++) {
+        if (s->edges[first] == low) continue;
+        if (!add_strip(s, block, low, s->edges[first], row)) return false;
+        low = s->edges[first];
+    }
+    return add_strip(s, block, low, high, row);
+}
+
 /* Of rows at one address the last one counts for its code. */
 static int read_block(ompp_shape_t *s, uint32_t index)
 {
@@ -162,13 +203,78 @@ static int read_block(ompp_shape_t *s, uint32_t index)
     for (; unit && i < unit->nrows && unit->rows[i].address < block->high; i++) {
         const ompp_row_t *next = &unit->rows[i];
         const bool same = next->address == low;
-        if ((!same || (row && row->address == low)) && !add_strip(s, index, low, next->address, row))
+        if ((!same || (row && row->address == low)) && !add_row(s, index, low, next->address, row))
             return -OMPP_E_NOMEM;
         low = next->address;
         row = next;
         if (i % CHECK_EVERY == 0 && ompp_clock_seconds() >= s->deadline) return -OMPP_E_TIMEOUT;
     }
-    return add_strip(s, index, low, block->high, row) ? 0 : -OMPP_E_NOMEM;
+    return add_row(s, index, low, block->high, row) ? 0 : -OMPP_E_NOMEM;
+}
+
+/* Lines of a function that is inlined. */
+typedef struct {
+    uint32_t file, first, last;
+} extent_t;
+
+static int compare_extents(const void *a, const void *b)
+{
+    const extent_t *x = a, *y = b;
+
+    if (x->file != y->file) return x->file < y->file ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static extent_t extent_of(ompp_shape_t *s, uint32_t context)
+{
+    const uint32_t f = s->contexts[context].function;
+    const ompp_function_t *function = f == OMPP_NO_FUNCTION ? NULL : &s->unit->functions[f];
+    const uint32_t file = function && function->has_file ? ompp_unit_file(s->unit, function->decl_file) : UINT32_MAX;
+
+    if (file == UINT32_MAX || !function->decl_line) return (extent_t){OMPP_NO_FILE, 0, 0};
+    return (extent_t){one_file(s, file), function->decl_line, 0};
+}
+
+/* Whether a line is of one of the functions, sorted, that begin behind another one; some are in each other. */
+static bool is_within(const extent_t *extents, size_t n, uint32_t file, uint32_t line, uint32_t begin)
+{
+    const extent_t wanted = {file, line, 0};
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare_extents(&extents[middle], &wanted) <= 0) low = middle + 1;
+        else high = middle;
+    }
+    for (size_t i = low; i-- > 0 && i + NEAREST >= low && extents[i].file == file && extents[i].first > begin;)
+        if (line <= extents[i].last) return true;
+    return false;
+}
+
+/* Compilers leave out some ranges of inlined functions: rows there seem to be of the function around it. */
+static bool find_foreign(ompp_shape_t *s)
+{
+    extent_t *extents = calloc(s->ncontexts, sizeof *extents), *sorted = calloc(s->ncontexts, sizeof *sorted);
+
+    for (uint32_t c = 0; extents && c < s->ncontexts; c++) extents[c] = extent_of(s, c);
+    for (size_t i = 0; extents && i < s->nstrips; i++) {
+        extent_t *e = &extents[s->strips[i].context];
+        if (e->file == s->strips[i].file && s->strips[i].line > e->last) e->last = s->strips[i].line;
+    }
+    const bool ok = extents && sorted;
+    if (ok && s->ncontexts > 1) {
+        memcpy(sorted, extents + 1, (s->ncontexts - 1) * sizeof *sorted);
+        qsort(sorted, s->ncontexts - 1, sizeof *sorted, compare_extents);
+    }
+    for (size_t i = 0; ok && i < s->nstrips; i++) {
+        ompp_strip_t *strip = &s->strips[i];
+        const extent_t *own = &extents[strip->context];
+        strip->foreign = own->file == strip->file && strip->line > own->first &&
+                         is_within(sorted, s->ncontexts - 1, strip->file, strip->line, own->first);
+    }
+    free(extents);
+    free(sorted);
+    return ok;
 }
 
 int ompp_shape_read(ompp_shape_t *s)
@@ -183,6 +289,7 @@ int ompp_shape_read(ompp_shape_t *s)
     if (!whole || !s->first_strip || !s->of_function || !s->same_file) return -OMPP_E_NOMEM;
     *whole = (ompp_context_t){OMPP_NO_CONTEXT, s->function, OMPP_NO_FILE, 0};
     s->of_function[0] = 1;
+    if (has_functions && !find_edges(s)) return -OMPP_E_NOMEM;
     for (uint32_t b = 0; b < s->flow.graph.n; b++) {
         s->first_strip[b] = s->nstrips;
         const int rc = read_block(s, b);
@@ -190,7 +297,7 @@ int ompp_shape_read(ompp_shape_t *s)
         if (b % CHECK_EVERY == 0 && ompp_clock_seconds() >= s->deadline) return -OMPP_E_TIMEOUT;
     }
     s->first_strip[s->flow.graph.n] = s->nstrips;
-    return 0;
+    return !has_functions || find_foreign(s) ? 0 : -OMPP_E_NOMEM;
 }
 
 void ompp_shape_free(ompp_shape_t *s)
@@ -202,5 +309,6 @@ void ompp_shape_free(ompp_shape_t *s)
     free(s->first_strip);
     free(s->of_function);
     free(s->same_file);
+    free(s->edges);
     ompp_table_fini(&s->by_call);
 }

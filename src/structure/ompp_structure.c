@@ -36,7 +36,7 @@ static bool try_debug_info(ompp_structure_t *structure, const ompp_elf_t *elf)
     if (!ompp_elf_has(elf, ".debug_info") && !ompp_elf_has(elf, ".zdebug_info")) return false;
     if (structure->symbols_only) return true;
     if (!ompp_elf_lists_sound(elf)) return false;
-    structure->has_lines = ompp_dwarf_open(&structure->dwarf, elf) == 0;
+    structure->has_lines = ompp_dwarf_open(&structure->dwarf, elf, &structure->elf) == 0;
     return structure->has_lines;
 }
 
@@ -145,6 +145,12 @@ bool ompp_structure_has_foreign_debug_file(const ompp_structure_t *structure) { 
 bool ompp_structure_names_debug_file(const ompp_structure_t *structure)
 {
     return ompp_elf_has(&structure->elf, ".gnu_debuglink");
+}
+
+size_t ompp_structure_missing(const ompp_structure_t *structure, const char **first)
+{
+    *first = "";
+    return structure->has_lines ? ompp_splits_missing(&structure->dwarf, first) : 0;
 }
 
 int64_t ompp_structure_mtime(const ompp_structure_t *structure) { return structure->elf.mtime; }

@@ -20,7 +20,8 @@ typedef struct ompp_structure ompp_structure_t;
 /**
  * \brief Opens a module. Debug information is looked for in the file itself, under /usr/lib/debug by build id, and by
  *        .gnu_debuglink beside the file, in .debug below it and under /usr/lib/debug; a separate file counts only when
- *        its build id (or, without one, its checksum) fits.
+ *        its build id (or, without one, its checksum) fits. What -gsplit-dwarf puts into files of its own is read from
+ *        FILE.dwp, or the .dwo file where it was compiled, or beside the module, when a question leads there.
  * \param[in]  id  build id in hex that the file must have; anything that is not 16 or more hex digits is not checked.
  *                 May be NULL.
  * \param[out] structure  owned by the caller, ompp_structure_close(); NULL on failure.
@@ -48,6 +49,12 @@ bool ompp_structure_names_debug_file(const ompp_structure_t *structure);
 
 /** \brief Whether a debug file was there that is another user's, and was not read. */
 bool ompp_structure_has_foreign_debug_file(const ompp_structure_t *structure);
+
+/**
+ * \brief Compilation units whose debug information is in a file of its own (.dwo), which was looked for and not found.
+ * \param[out] first  path and reason of one of them, borrowed from the structure.
+ */
+size_t ompp_structure_missing(const ompp_structure_t *structure, const char **first);
 
 /** \brief Modification time of the module's file, seconds since 1970. A source file that is newer may not fit it. */
 int64_t ompp_structure_mtime(const ompp_structure_t *structure);

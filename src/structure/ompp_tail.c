@@ -15,18 +15,6 @@ typedef struct {
     int depth;
 } reading_t;
 
-static bool address_of(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name, uint64_t *address)
-{
-    Dwarf_Attribute attribute = NULL;
-    Dwarf_Addr value = 0;
-
-    if (!ompp_die_ok(dwarf, dwarf_attr(die, name, &attribute, &dwarf->error))) return false;
-    bool found = ompp_die_ok(dwarf, dwarf_formaddr(attribute, &value, &dwarf->error));
-    dwarf_dealloc_attribute(attribute);
-    *address = value;
-    return found;
-}
-
 static bool has(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name)
 {
     Dwarf_Bool there = 0;
@@ -38,7 +26,8 @@ static void add_call(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_unit_t *unit)
 {
     ompp_unit_call_t call = {0};
 
-    if (!address_of(dwarf, die, DW_AT_call_return_pc, &call.back) && !address_of(dwarf, die, DW_AT_low_pc, &call.back))
+    if (!ompp_die_address(dwarf, die, DW_AT_call_return_pc, &call.back) &&
+        !ompp_die_address(dwarf, die, DW_AT_low_pc, &call.back))
         return;
     Dwarf_Die origin = ompp_die_referred(dwarf, die, DW_AT_call_origin);
     if (!origin) origin = ompp_die_referred(dwarf, die, DW_AT_abstract_origin);
@@ -85,13 +74,14 @@ static int compare_calls(const void *a, const void *b)
 
 static void read_unit(ompp_dwarf_t *dwarf, ompp_unit_t *unit)
 {
+    ompp_dwarf_t *in = ompp_unit_dwarf(dwarf, unit);
     reading_t reading = {unit, 0};
-    Dwarf_Die die = NULL;
 
     if (unit->calls_read) return;
     unit->calls_read = true;
-    if (!ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, unit->die, 1, &die, &dwarf->error))) return;
-    ompp_die_each_child(dwarf, die, read_calls, &reading);
+    Dwarf_Die die = ompp_die_at(in, unit->die);
+    if (!die) return;
+    ompp_die_each_child(in, die, read_calls, &reading);
     dwarf_dealloc_die(die);
     for (size_t i = 0; i < unit->ncalls; i++) unit->calls[i].order = (uint32_t)i;
     if (unit->ncalls > 1) qsort(unit->calls, unit->ncalls, sizeof *unit->calls, compare_calls);
@@ -155,10 +145,10 @@ static bool is_callee(const callee_t *called, const char *callee)
 
 static bool describe(ompp_dwarf_t *dwarf, Dwarf_Off offset, callee_t *callee)
 {
-    Dwarf_Die die = NULL;
+    Dwarf_Die die = ompp_die_at(dwarf, offset);
 
     *callee = (callee_t){.die = offset};
-    if (!ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, offset, 1, &die, &dwarf->error))) return false;
+    if (!die) return false;
     ompp_die_describe(dwarf, die, &callee->function);
     callee->linkage = ompp_die_linkage_name(dwarf, die);
     dwarf_dealloc_die(die);
@@ -239,7 +229,7 @@ static void search_jumps(ompp_structure_t *structure, place_t place, int depth, 
         const ompp_unit_call_t *call = &jumps[i];
         callee_t callee;
         if (ompp_unit_function(place.unit, call->back - 1) != place.function) continue; /* of one that is inside it */
-        if (!describe(&structure->dwarf, call->origin, &callee)) continue;
+        if (!describe(ompp_unit_dwarf(&structure->dwarf, place.unit), call->origin, &callee)) continue;
         if (is_callee(&callee, search->callee)) {
             search->several = search->several || !is_same_line(place.unit, search, call->back - 1);
             search->found = call->back - 1;
@@ -267,7 +257,7 @@ uint64_t ompp_tail_find(ompp_structure_t *structure, uint64_t addr, const char *
     for (size_t i = calls_from(place.unit, addr + 1); i < place.unit->ncalls; i++) {
         const ompp_unit_call_t call = place.unit->calls[i];
         if (call.back != addr + 1) break;
-        if (call.tail || !describe(&structure->dwarf, call.origin, &called)) continue;
+        if (call.tail || !describe(ompp_unit_dwarf(&structure->dwarf, place.unit), call.origin, &called)) continue;
         if (is_callee(&called, callee)) return addr;
         search_jumps(structure, code_of(structure, place.unit, &called), 0, &search);
     }

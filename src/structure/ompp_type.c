@@ -9,11 +9,10 @@
 #define MAX_DEPTH 64 /* of types in types; damaged data could go round */
 #define MAX_DIMENSIONS 15
 
-static Dwarf_Die open_die(ompp_dwarf_t *dwarf, uint64_t offset)
+/* dwarf is the one that has the type. */
+static Dwarf_Die open_die(ompp_dwarf_t *dwarf, uint64_t type)
 {
-    Dwarf_Die die = NULL;
-
-    return offset && ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, offset, 1, &die, &dwarf->error)) ? die : NULL;
+    return type ? ompp_die_at(dwarf, type & (((uint64_t)1 << OMPP_ID_SHIFT) - 1)) : NULL;
 }
 
 static Dwarf_Half tag_of(ompp_dwarf_t *dwarf, Dwarf_Die die)
@@ -38,7 +37,7 @@ uint64_t ompp_type_of(ompp_dwarf_t *dwarf, Dwarf_Die die)
     if (!type) return 0;
     if (!ompp_die_ok(dwarf, dwarf_dieoffset(type, &offset, &dwarf->error))) offset = 0;
     dwarf_dealloc_die(type);
-    return offset;
+    return offset ? offset | dwarf->id : 0;
 }
 
 /* Another name for a type, or a type with qualifiers. */
@@ -149,7 +148,10 @@ static uint64_t size_of(ompp_dwarf_t *dwarf, uint64_t type, bool fortran, int de
     return size;
 }
 
-uint64_t ompp_type_size(ompp_dwarf_t *dwarf, uint64_t type, bool fortran) { return size_of(dwarf, type, fortran, 0); }
+uint64_t ompp_type_size(ompp_dwarf_t *dwarf, uint64_t type, bool fortran)
+{
+    return size_of(ompp_type_dwarf(dwarf, type), type, fortran, 0);
+}
 
 /* ---- Parts ------------------------------------------------------------------------------------------------------- */
 
@@ -265,6 +267,7 @@ bool ompp_type_pointer(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool
     part_t p = {.offset = offset, .fortran = fortran, .text = text, .size = size};
     Dwarf_Die die;
 
+    dwarf = ompp_type_dwarf(dwarf, type);
     text[0] = '\0';
     *target = 0;
     const uint64_t leaf = descend(dwarf, type, &p);
@@ -283,7 +286,7 @@ void ompp_type_part(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool fo
     char rest[24];
 
     text[0] = '\0';
-    descend(dwarf, type, &p);
+    descend(ompp_type_dwarf(dwarf, type), type, &p);
     if (p.offset == 0) return;
     snprintf(rest, sizeof rest, "+0x%" PRIx64, p.offset);
     append(&p, rest);
@@ -311,16 +314,16 @@ static Dwarf_Half kind_of(ompp_dwarf_t *dwarf, uint64_t type)
 
 bool ompp_type_is_pointer(ompp_dwarf_t *dwarf, uint64_t type)
 {
-    Dwarf_Half tag = kind_of(dwarf, without_aliases(dwarf, type));
-
-    return is_address(tag);
+    dwarf = ompp_type_dwarf(dwarf, type);
+    return is_address(kind_of(dwarf, without_aliases(dwarf, type)));
 }
 
 bool ompp_type_is_descriptor(ompp_dwarf_t *dwarf, uint64_t type)
 {
-    Dwarf_Die die = open_die(dwarf, without_aliases(dwarf, type));
     Dwarf_Bool has = 0;
 
+    dwarf = ompp_type_dwarf(dwarf, type);
+    Dwarf_Die die = open_die(dwarf, without_aliases(dwarf, type));
     if (!die) return false;
     if (!ompp_die_ok(dwarf, dwarf_hasattr(die, DW_AT_data_location, &has, &dwarf->error))) has = 0;
     dwarf_dealloc_die(die);
@@ -332,6 +335,8 @@ bool ompp_type_is_container(ompp_dwarf_t *dwarf, uint64_t type)
     static const char *const names[] = {"vector<",   "deque<",      "list<",      "forward_list<", "map<",
                                         "multimap<", "set<",        "multiset<",  "unordered_",    "basic_string<",
                                         "valarray<", "unique_ptr<", "shared_ptr<"};
+
+    dwarf = ompp_type_dwarf(dwarf, type);
     Dwarf_Die die = open_die(dwarf, without_aliases(dwarf, type));
     const char *name = die ? name_of(dwarf, die) : NULL;
     bool is = false;
@@ -492,9 +497,10 @@ static void select_elements(select_t *s)
 const char *ompp_type_select(ompp_dwarf_t *dwarf, uint64_t type, const char *part, bool fortran, uint64_t *offset,
                              uint64_t *size)
 {
-    select_t s = {.dwarf = dwarf, .text = part, .fortran = fortran, .type = without_aliases(dwarf, type)};
+    select_t s = {.dwarf = ompp_type_dwarf(dwarf, type), .text = part, .fortran = fortran};
 
-    s.size = ompp_type_size(dwarf, type, fortran);
+    s.type = without_aliases(s.dwarf, type);
+    s.size = ompp_type_size(s.dwarf, type, fortran);
     if (!s.type) return "its type is not known, for there is no debug information (-g)";
     while (*s.text && !s.error) {
         if (s.section) s.error = "of several elements nothing more can be named";

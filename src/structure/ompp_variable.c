@@ -33,6 +33,7 @@ typedef struct ompp_variables {
 /* Where the reader is in a unit. */
 typedef struct {
     ompp_structure_t *structure;
+    ompp_dwarf_t *dwarf; /* that has the unit's entries */
     Dwarf_Die unit;
     Dwarf_Half version;
     bool fortran;
@@ -98,8 +99,6 @@ static uint64_t leb128(const unsigned char **p, const unsigned char *end)
 /* A location that is an address, perhaps plus an offset (members of common blocks). */
 static bool fixed_address(reader_t *r, const unsigned char *p, const unsigned char *end, uint64_t *addr)
 {
-    ompp_dwarf_t *dwarf = &r->structure->dwarf;
-    Dwarf_Addr found = 0;
 
     if (p == end) return false;
     if (*p == DW_OP_addr && (size_t)(end - p) > sizeof *addr) {
@@ -107,9 +106,7 @@ static bool fixed_address(reader_t *r, const unsigned char *p, const unsigned ch
         p += 1 + sizeof *addr;
     } else if (*p == OP_ADDRX || *p == OP_GNU_ADDRX) {
         p++;
-        if (!ompp_die_ok(dwarf, dwarf_debug_addr_index_to_addr(r->unit, leb128(&p, end), &found, &dwarf->error)))
-            return false;
-        *addr = found;
+        if (!ompp_die_indexed(r->dwarf, r->unit, leb128(&p, end), addr)) return false;
     } else {
         return false;
     }
@@ -122,7 +119,7 @@ static bool fixed_address(reader_t *r, const unsigned char *p, const unsigned ch
 
 static bool location_of(reader_t *r, Dwarf_Die die, uint64_t *addr)
 {
-    ompp_dwarf_t *dwarf = &r->structure->dwarf;
+    ompp_dwarf_t *dwarf = r->dwarf;
     Dwarf_Attribute attribute = NULL;
     Dwarf_Unsigned length = 0;
     Dwarf_Ptr block = NULL;
@@ -188,7 +185,7 @@ static char *function_of(reader_t *r, uint64_t addr)
 static void add_variable(reader_t *r, Dwarf_Die die)
 {
     ompp_variables_t *all = r->structure->variables;
-    ompp_dwarf_t *dwarf = &r->structure->dwarf;
+    ompp_dwarf_t *dwarf = r->dwarf;
     declared_t d = {0};
     uint64_t addr = 0;
 
@@ -268,16 +265,20 @@ static bool is_fortran(Dwarf_Unsigned language)
            language == 0x22 /* 2003 */ || language == 0x23 /* 2008 */ || language == 0x2d /* 2018 */;
 }
 
-static void read_unit(ompp_structure_t *structure, const ompp_unit_t *unit)
+static void read_unit(ompp_structure_t *structure, ompp_unit_t *unit)
 {
     ompp_dwarf_t *dwarf = &structure->dwarf;
     reader_t r = {.structure = structure, .version = unit->version, .scope = ""};
     Dwarf_Unsigned language = 0;
 
-    if (!ompp_die_ok(dwarf, dwarf_offdie_b(dwarf->debug, unit->die, 1, &r.unit, &dwarf->error))) return;
-    if (ompp_die_number(dwarf, r.unit, DW_AT_language, &language)) r.fortran = is_fortran(language);
-    if (!ompp_die_ok(dwarf, dwarf_srcfiles(r.unit, &r.files, &r.nfiles, &dwarf->error))) r.files = NULL;
-    ompp_die_each_child(dwarf, r.unit, visit, &r);
+    ompp_split_open(dwarf, unit);
+    r.dwarf = ompp_unit_dwarf(dwarf, unit);
+    r.unit = ompp_die_at(r.dwarf, unit->die);
+    if (!r.unit) return;
+    if (ompp_die_number(r.dwarf, r.unit, DW_AT_language, &language)) r.fortran = is_fortran(language);
+    const Dwarf_Die lines = unit->split ? unit->split->head : r.unit;
+    if (!ompp_die_ok(dwarf, dwarf_srcfiles(lines, &r.files, &r.nfiles, &dwarf->error))) r.files = NULL;
+    ompp_die_each_child(r.dwarf, r.unit, visit, &r);
     for (Dwarf_Signed i = 0; r.files && i < r.nfiles; i++) dwarf_dealloc(dwarf->debug, r.files[i], DW_DLA_STRING);
     if (r.files) dwarf_dealloc(dwarf->debug, r.files, DW_DLA_LIST);
     dwarf_dealloc_die(r.unit);

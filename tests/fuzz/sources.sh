@@ -33,6 +33,16 @@ fuzz_libs() {
     echo -lm
 }
 
+# fuzz_join FILE DWO: what is in a .dwo file becomes a part of FILE, so that damage comes to both.
+fuzz_join() {
+    for section in .debug_info.dwo .debug_abbrev.dwo .debug_line.dwo .debug_str_offsets.dwo .debug_str.dwo .debug_rnglists.dwo \
+        .debug_loclists.dwo .debug_loc.dwo; do
+        objcopy -O binary --set-section-flags $section=alloc -j $section "$2" part.dwo 2>/dev/null && [ -s part.dwo ] &&
+            objcopy --add-section $section=part.dwo "$1" 2>/dev/null
+    done
+    rm -f part.dwo
+}
+
 # fuzz_programs SRC DIR: small programs and libraries, with debug information of each form, as seeds.
 fuzz_programs() {
     mkdir -p "$2" || return 1
@@ -48,6 +58,10 @@ fuzz_programs() {
             n=$((n + 1))
             # shellcheck disable=SC2086
             $compiler $flags -shared -nostdlib -fPIC "$1/tests/struct/nests.c" -o "$name-$n.so" 2>/dev/null
+            case $flags in *split*)
+                cp "$name-$n.so" "$name-$n-joined.so" 2>/dev/null
+                for part in *.dwo; do [ ! -f "$part" ] || { fuzz_join "$name-$n-joined.so" "$part"; mv "$part" "$name-$n.split"; }; done ;;
+            esac
         done
     done
     ${FC:-gfortran} -O2 -g -c "$1/tests/struct/nests.f90" -o fortran.o 2>/dev/null &&

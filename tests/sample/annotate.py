@@ -59,6 +59,8 @@ def check(verdict, scratch, how, counts):
     profile = outcome.profile()
     verdict.profile(profile, title)
     head, rows = annotated(verdict, title, outcome)
+    named = [harness.execute([harness.command("ompp-report"), "annotate", outcome.reports()[0], name], outcome.folder) for name in (SOURCE, "annotate.c")]
+    verdict.equal((named[1].status, named[1].out), (0, named[0].out), title + ": a source that is named alone is read where it was compiled")
     verdict.equal("loads" in head and "stores" in head, counts, title + ": titles: %s" % head)
     begin, _ = harness.labels(SOURCE)
     for label, name in (("parallel", "PARALLEL"), ("loop", "LOOP"), ("barrier", "BARRIER")):

@@ -81,14 +81,14 @@ def chain_of(binary, address):
     return calls + [int(last.group(1)) if last else 0]
 
 
-def chains(binary):
+def chains(binary, only="", pieces=8):
     """\return [addresses, those with the same inlined calls as addr2line says]"""
     addresses = []
     for line in run("nm", "-S", binary).stdout.splitlines():
         words = line.split()
-        if len(words) == 4 and words[2] in "tT" and not words[3].startswith("_start"):
+        if len(words) == 4 and words[2] in "tT" and not words[3].startswith("_start") and only in words[3]:
             low, size = int(words[0], 16), int(words[1], 16)
-            addresses += range(low, low + size, max(size // 8, 1))
+            addresses += range(low, low + size, max(size // pieces, 1))
     text = run("addr2line", "-a", "-i", "-e", binary, *map(hex, addresses)).stdout
     asked = same = 0
     for part in re.split(r"^0x", text, flags=re.M)[1:]:
@@ -128,6 +128,12 @@ def main():
                 key = compiler
                 sums[key] = [a + b for a, b in zip(sums.get(key, [0] * 5), one)]
                 print("%-55s %2d loops, %2d found, %2d exact; %2d printed, %2d right" % (what, *one))
+        if ask and shutil.which(have[2][1]):
+            for function in ("gather", "sum"):
+                run(have[2][1], "-O2", "-g", os.path.join(HERE, "calls.cc"), "-o", binary)
+                asked, same = chains(binary, function, 40)
+                print("inlined calls in %s: %d of %d as addr2line says" % (function, same, asked))
+                failed |= asked == 0 or same < LEAST * asked
     for key, (n, good, exact, printed, right) in sums.items():
         recall, precision, lines = good / n, right / printed, exact / good
         print("%-12s recall %.3f, precision %.3f, first line exact %.3f" % (key, recall, precision, lines))

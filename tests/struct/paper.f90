@@ -25,13 +25,27 @@ contains
       sum = sum + x(i) * 0.5d0
     end do
   end subroutine
+
+  subroutine relaxed(x, h, n) ! a loop without code on its line: array expressions in it are not that loop
+    integer, intent(in) :: n
+    real(8), intent(inout) :: x(n), h(n)
+    integer :: turns
+    turns = 0
+    do ! @endless
+      h = x * 0.999d0 + h * 0.001d0
+      where (h < 0.5d0) h = 0.5d0
+      x = x + h * 1d-9
+      turns = turns + 1
+      if (sum(h) < 0d0 .or. turns == 20) exit
+    end do
+  end subroutine
 end module
 
 program paper
   use field
   implicit none
   integer, parameter :: n = 700
-  real(8), allocatable :: grid(:, :), x(:)
+  real(8), allocatable :: grid(:, :), x(:), h(:)
   real(8) :: sum, seconds
   character(20) :: which, text
   integer(8) :: begin, at, rate
@@ -39,9 +53,10 @@ program paper
   call get_command_argument(1, which)
   call get_command_argument(2, text)
   read (text, *) seconds
-  allocate(grid(n, n), x(n * n))
+  allocate(grid(n, n), x(n * n), h(n * n))
   grid = 1d0
   x = 1d0
+  h = 1d0
   sum = 0d0
   call system_clock(begin, rate)
   at = begin
@@ -50,6 +65,7 @@ program paper
       if (which == 'argument') call row_to_library(grid, n, j, sum)
     end do
     if (which == 'overlap') call shifted(x, n * n)
+    if (which == 'endless') call relaxed(x, h, n * n)
     if (which == 'loop') call summed(x, n * n, sum)
     call system_clock(at)
   end do

@@ -50,7 +50,7 @@ def share(found, within, holds):
 def loop_in(chain, file, line=None, name=None):
     """A loop of a file among the parts of the functions of a chain."""
     return any(r.type == "SOURCE LOOP" and re.search(file, r.file) and (line is None or r.begin == line) and
-               (name is None or (r.name or "").startswith(name)) for r in chain)
+               (name is None or (r.name == name if not name else (r.name or "").startswith(name))) for r in chain)
 
 
 def inlined(chain, name, line):
@@ -106,6 +106,7 @@ def fortran(verdict, scratch, wanted):
     cases = {
         "argument": ("row_to_library", lambda c: loop_in(c, "paper.f90$", line["argument"], MADE + ": copy of an argument")),
         "overlap": ("shifted", lambda c: loop_in(c, "paper.f90$", line["overlap"], MADE)),
+        "endless": ("relaxed", lambda c: loop_in(c, "paper.f90$", line["endless"], "") and loop_in(c, "paper.f90$", None, MADE)),
         "loop": ("summed", lambda c: loop_in(c, "paper.f90$", line["loop"]) and not loop_in(c, "paper.f90$", None, MADE)),
     }
     if not shutil.which("gfortran"):

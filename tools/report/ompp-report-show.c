@@ -339,31 +339,47 @@ int ompp_report_show_summary(const request_t *request)
 
 /* ---- Source ------------------------------------------------------------------------------------------------------ */
 
+static FILE *open_source(const char *path)
+{
+    const int fd = ompp_regular_open(path);
+
+    return fd >= 0 ? fdopen(fd, "r") : NULL;
+}
+
+/* As it is named, else where it was compiled. */
+static int show_source(const request_t *request, const ompp_profile_t *profile, const char *name)
+{
+    FILE *source = open_source(name);
+    const int error = errno;
+    const char *path = source ? NULL : ompp_report_path(profile, name);
+
+    if (path) source = open_source(path);
+    if (!source) {
+        fprintf(stderr, "ompp-report: %s: %s; name a source file that can be read\n", ompp_report_shown(name),
+                strerror(error));
+        return -OMPP_E_OPEN;
+    }
+    const int rc = ompp_report_annotate(profile, path ? path : name, request->full, source, stdout);
+    fclose(source);
+    return rc;
+}
+
 int ompp_report_show_source(const request_t *request, char **files, int n)
 {
-    const int fd = n > 1 ? ompp_regular_open(files[1]) : -1;
-    FILE *source = fd >= 0 ? fdopen(fd, "r") : NULL;
     input_t input;
 
-    if (n > 1 && !source) {
-        fprintf(stderr, "ompp-report: %s: %s; name a source file that can be read\n", ompp_report_shown(files[1]),
-                strerror(errno));
-        return EXIT_BAD;
-    }
     int rc = load_to_show(files[0], &input) ? 0 : -OMPP_E_IO;
     if (rc == 0 && !input.profile) {
         fprintf(stderr, "ompp-report: name the XML of the run: %s has no lines\n", shown_name(files[0]));
         rc = -OMPP_E_FORMAT;
     } else if (rc == 0) {
-        rc = source ? ompp_report_annotate(input.profile, files[1], request->full, source, stdout)
-                    : ompp_report_files(input.profile, stdout);
+        rc = n > 1 ? show_source(request, input.profile, files[1]) : ompp_report_files(input.profile, stdout);
         if (rc == -OMPP_E_NOTFOUND)
             fprintf(stderr, "ompp-report: nothing was measured in %s; leave it out to see in which files there was\n",
                     ompp_report_shown(files[1]));
-        else if (rc) ompp_report_complain(ompp_error_message(rc));
+        else if (rc && rc != -OMPP_E_OPEN) ompp_report_complain(ompp_error_message(rc));
     }
     unload(&input);
-    if (source) fclose(source);
     return rc ? EXIT_BAD : ompp_report_finish();
 }
 

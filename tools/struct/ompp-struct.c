@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { EXIT_OK = 0, EXIT_BAD = 1, EXIT_USAGE = 2 };
 
@@ -164,6 +165,16 @@ static bool is_wanted(const ompp_procedure_t *p, const request_t *request)
     return !request->function || (p->scopes[0].function && strcmp(p->scopes[0].function, request->function) == 0);
 }
 
+/* Of what -gsplit-dwarf has put into other files. \return whether all that was asked for is there. */
+static bool print_missing(const ompp_structure_t *structure)
+{
+    const char *first;
+    const size_t n = ompp_structure_missing(structure, &first);
+
+    if (n) printf("not found: debug information of %zu units, as %s\n", n, shown(first));
+    return n == 0;
+}
+
 static void print_summary(const counts_t *c, double seconds, bool kept)
 {
     printf("%" PRIu64 " procedures of %.1f MB, %" PRIu64 " loops (%" PRIu64 " copies in the code, %" PRIu64
@@ -178,23 +189,18 @@ static void print_summary(const counts_t *c, double seconds, bool kept)
     if (c->not_reached) printf("not reached: %zu addresses of procedures; raise --seconds\n", c->not_reached);
 }
 
-/* Several addresses may be of one procedure: its first one that is asked for counts. */
+/* Several addresses may be of one procedure: the first one in the part with its entry counts. A cold part may lie
+ * before that, and, without debug information, is asked for as a procedure of its own. */
 static bool is_first(const ompp_procedure_t *p, uint64_t address, const uint64_t *addresses, size_t n)
 {
-    uint64_t low = UINT64_MAX;
+    size_t first = 0, last = n;
 
-    for (size_t i = 0; i < p->nparts; i++) {
-        const uint64_t *at = NULL;
-        size_t first = 0, last = n;
-        while (first < last) {
-            const size_t middle = first + (last - first) / 2;
-            if (addresses[middle] < p->parts[i].low) first = middle + 1;
-            else last = middle;
-        }
-        if (first < n) at = &addresses[first];
-        if (at && *at < p->parts[i].high && *at < low) low = *at;
+    while (first < last) {
+        const size_t middle = first + (last - first) / 2;
+        if (addresses[middle] < p->parts[0].low) first = middle + 1;
+        else last = middle;
     }
-    return low == address;
+    return first < n && addresses[first] == address;
 }
 
 /* The procedure of the i-th address, as it was kept or by analysis. */
@@ -264,7 +270,7 @@ static int show_all(ompp_structure_t *structure, const request_t *request)
     }
     if (rc != -OMPP_E_NOMEM) rc = show_each(structure, request, &all, deadline, &counts);
     if (rc != -OMPP_E_NOMEM) print_summary(&counts, ompp_clock_seconds() - begin, all.kept);
-    if (rc == 0 && keeps && !all.kept && !late && is_complete(&all, &counts))
+    if (rc == 0 && print_missing(structure) && keeps && !all.kept && !late && is_complete(&all, &counts))
         ompp_saved_store(directory, structure, &all);
     ompp_saved_fini(&all);
     if (rc == -OMPP_E_NOMEM) return complain(request->file, rc);
@@ -350,6 +356,16 @@ static int read_word(const char *word, request_t *request)
     return -1;
 }
 
+/* Each .dwo file stays open. */
+static void raise_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int main(int argc, char **argv)
 {
     request_t request = {0};
@@ -360,6 +376,7 @@ int main(int argc, char **argv)
         if (status >= 0) return status;
     }
     if (!request.file) return argc < 2 ? usage(stderr) : wrong("no file", NULL);
+    raise_limit();
     ompp_clock_mark();
     ompp_clock_start("gettime");
     const int rc = ompp_structure_open(request.file, NULL, &structure);
