@@ -94,6 +94,18 @@ static inline int test_nest_lock(const functions_t *real, void *lock)
     return depth;
 }
 
+static functions_t calibrated = {ompp_calibrated_set, ompp_calibrated_unset, NULL};
+
+/* Functions of their own, as programs call them. */
+static __attribute__((noinline)) void calibrated_set(void *lock) { set_lock(&calibrated, lock); }
+static __attribute__((noinline)) void calibrated_unset(void *lock) { unset_lock(&calibrated, lock); }
+
+void ompp_gomp_calibrated_lock(void *lock)
+{
+    calibrated_set(lock);
+    calibrated_unset(lock);
+}
+
 /* ---- The functions, by kind of lock, language and version -------------------------------------------------------- */
 
 /* The real functions of one kind, looked up at the first call. */

@@ -238,6 +238,20 @@ OMPP_EXPORT void POMP2_Critical_exit(POMP2_Region_handle *handle)
     leave_brief(handle);
 }
 
+void ompp_pomp2_calibrated_critical(ompp_region_ref_t ref, void *lock)
+{
+    static ompp_pomp2_region_t region;
+    POMP2_Region_handle handle = &region;
+
+    region.ref = ref;
+    POMP2_Critical_enter(&handle, "");
+    ompp_calibrated_set(lock);
+    POMP2_Critical_begin(&handle);
+    POMP2_Critical_end(&handle);
+    ompp_calibrated_unset(lock);
+    POMP2_Critical_exit(&handle);
+}
+
 OMPP_EXPORT void POMP2_Ordered_enter(POMP2_Region_handle *handle, const char ctc[])
 {
     enter(handle, ctc);

@@ -143,6 +143,20 @@ static inline int test_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
     return depth;
 }
 
+/* ---- To find out what they cost ---------------------------------------------------------------------------------- */
+
+static ompp_pomp2_locks_t calibrated = {.set_lock = ompp_calibrated_set, .unset_lock = ompp_calibrated_unset};
+
+/* Functions of their own, as programs call them. */
+static __attribute__((noinline)) void calibrated_set(void *lock) { set_lock(&calibrated, lock); }
+static __attribute__((noinline)) void calibrated_unset(void *lock) { unset_lock(&calibrated, lock); }
+
+void ompp_pomp2_calibrated_lock(void *lock)
+{
+    calibrated_set(lock);
+    calibrated_unset(lock);
+}
+
 /* ---- The functions that programs call ---------------------------------------------------------------------------- */
 
 #define LOCK(Name, operation) \
