@@ -329,7 +329,7 @@ OMPP_EXPORT void GOMP_ordered_start(void)
     ompp_gomp_wait(region, OMPP_SYNC_ORDERED, ompp_event_team());
     OMPP_REAL(void (*)(void), "GOMP_ordered_start")();
     ompp_gomp_have(region, OMPP_SYNC_ORDERED, ompp_event_team());
-    ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+    ompp_event_phase_brief(region, OMPP_PHASE_BODY);
 }
 
 OMPP_EXPORT void GOMP_ordered_end(void)
@@ -338,7 +338,7 @@ OMPP_EXPORT void GOMP_ordered_end(void)
 
     ompp_gomp_give(region, OMPP_SYNC_ORDERED, ompp_event_team());
     OMPP_REAL(void (*)(void), "GOMP_ordered_end")();
-    ompp_event_exit(region, ompp_event_now());
+    ompp_event_exit_brief(region);
 }
 
 /* ordered depend(source): nothing to wait for. */
@@ -346,9 +346,9 @@ static void post(ompp_word_t *counts, void (*real)(ompp_word_t *), const void *c
 {
     ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_ORDERED, code);
 
-    ompp_event_phase(region, OMPP_PHASE_EXIT, ompp_event_now());
+    ompp_event_phase_brief(region, OMPP_PHASE_EXIT);
     real(counts);
-    ompp_event_exit(region, ompp_event_now());
+    ompp_event_exit_brief(region);
 }
 
 OMPP_EXPORT void GOMP_doacross_post(ompp_word_t *counts)

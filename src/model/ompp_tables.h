@@ -288,7 +288,8 @@ static inline ompp_cost_t ompp_construct_brief_cost(unsigned construct, bool cou
 {
     switch (construct) {
     case OMPP_CONSTRUCT_ATOMIC: return counted ? OMPP_COST_ATOMIC_COUNTED : OMPP_COST_ATOMIC;
-    case OMPP_CONSTRUCT_CRITICAL: return counted ? OMPP_COST_CRITICAL_COUNTED : OMPP_COST_CRITICAL;
+    case OMPP_CONSTRUCT_CRITICAL:
+    case OMPP_CONSTRUCT_ORDERED: return counted ? OMPP_COST_CRITICAL_COUNTED : OMPP_COST_CRITICAL;
     case OMPP_CONSTRUCT_LOCK: return counted ? OMPP_COST_LOCK_COUNTED : OMPP_COST_LOCK;
     default: return OMPP_COST_NUM;
     }
