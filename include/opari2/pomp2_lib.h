@@ -112,6 +112,9 @@ extern void ompp_pomp2_join(POMP2_Task_handle team);
 extern void ompp_pomp2_task_begin(POMP2_Task_handle *task);
 extern void ompp_pomp2_task_end(POMP2_Task_handle task);
 
+/* The end of a taskgroup: the thread waits for its tasks from now on. OPARI2 has no call for it. */
+extern void ompp_pomp2_await_tasks(POMP2_Region_handle *handle);
+
 #ifndef OMPP_POMP2_NO_MACROS
 #define POMP2_Parallel_fork(handle, if_clause, num_threads, old_task, ctc) ompp_pomp2_fork(handle, old_task, ctc)
 #define POMP2_Parallel_begin(handle) ompp_pomp2_member_begin(handle, pomp2_old_task)

@@ -35,6 +35,7 @@ typedef struct {
     const ompp_profile_t *profile;
     const ompp_paths_t *paths;
     const ompp_task_team_t *teams; /* [nnodes] */
+    const uint64_t *task_waits;    /* [nnodes] */
     uint64_t *pieces, *visits;     /* [nlocations] */
     double basis;
     /* MPI: thread time in the call, of it waiting for the last rank, that rank, and messages. */
@@ -220,7 +221,8 @@ static uint64_t lost_in_phase(const find_t *f, uint32_t n, unsigned phase)
                       block->values[ompp_value_index(slot, OMPP_SLOT_TASK)] + ompp_own_in_phase(p, n, block, slot));
         if (lost && !alone(p, f->paths, n, block->location)) sum += lost;
     }
-    return sum;
+    /* A master that waits for its tasks shares its work. */
+    return construct == OMPP_CONSTRUCT_MASTER ? ompp_less(sum, f->task_waits[n]) : sum;
 }
 
 /* Waits that the size of tasks explains are told of these (find_tasks). */
@@ -505,13 +507,15 @@ int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths,
     int rc = -OMPP_E_NOMEM;
 
     double *below = ompp_own_below(p);
+    uint64_t *task_waits = ompp_analysis_task_waits(p);
 
     *findings = NULL;
     *n = 0;
     f.pieces = calloc(p->nlocations + 1, sizeof *f.pieces);
     f.visits = calloc(p->nlocations + 1, sizeof *f.visits);
     f.teams = teams;
-    if (all && teams && below && f.pieces && f.visits) {
+    f.task_waits = task_waits;
+    if (all && teams && below && task_waits && f.pieces && f.visits) {
         all[0] = find_serial(&f);
         found = all[0].lost_ns > 0;
         for (uint32_t r = 0; r < p->nregions; r++) {
@@ -533,6 +537,7 @@ int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths,
     free(all);
     free(teams);
     free(below);
+    free(task_waits);
     free(f.pieces);
     free(f.visits);
     return rc;

@@ -10,6 +10,7 @@
 #include "base/ompp_error.h"
 #include "base/ompp_path.h"
 #include "base/ompp_table.h"
+#include "image/ompp_known.h"
 #include "structure/ompp_fortran.h"
 #include "structure/ompp_name.h"
 #include "structure/ompp_source.h"
@@ -297,6 +298,15 @@ static uint64_t leave_code(ompp_profile_t *profile, const item_t *items, size_t 
     return places;
 }
 
+/* Nobody asks for lines of libc or libgomp, and where a -dbg package has them, reading them takes 50 ms. */
+static int open_structure(const ompp_profile_t *profile, const ompp_module_t *module, ompp_structure_t **structure)
+{
+    const char *path = ompp_profile_text(profile, module->path);
+
+    return (ompp_known_owner(path) == OMPP_OWNER_PROGRAM ? ompp_structure_open : ompp_structure_open_symbols)(
+        path, ompp_profile_text(profile, module->id), structure);
+}
+
 /* The regions of one module: code first, then locks. */
 static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, ompp_parts_t *parts, const limit_t *limit)
 {
@@ -306,9 +316,7 @@ static int resolve_module(ompp_profile_t *profile, item_t *items, size_t n, ompp
     char over[80];
 
     while (ncode < n && !is_lock(&profile->regions[items[ncode].region])) ncode++;
-    int rc = is_over(limit) ? -OMPP_E_TIMEOUT
-                            : ompp_structure_open(ompp_profile_text(profile, module->path),
-                                                  ompp_profile_text(profile, module->id), &structure);
+    int rc = is_over(limit) ? -OMPP_E_TIMEOUT : open_structure(profile, module, &structure);
     if (rc != 0) {
         const bool late = rc == -OMPP_E_TIMEOUT;
         not_found(profile, items[0].module, late ? time_limit(limit, over, sizeof over) : open_problem(rc),

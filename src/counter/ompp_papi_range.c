@@ -10,6 +10,7 @@
 
 #include "data/ompp_data.h"
 #include "model/ompp_profile.h"
+#include "runtime/ompp_component.h"
 #include "runtime/ompp_event.h"
 
 #include <papi.h>

@@ -8,7 +8,12 @@
 #ifndef OMPP_DATA_H
 #define OMPP_DATA_H
 
-#include "runtime/ompp_component.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Not its header: hooks that are compiled into programs include this one. */
+typedef struct ompp_component ompp_component_t;
 
 /* Seen by the other libraries in the process. */
 #pragma GCC visibility push(default)

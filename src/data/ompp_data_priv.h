@@ -6,6 +6,7 @@
 #define OMPP_DATA_PRIV_H
 
 #include "data/ompp_data.h"
+#include "runtime/ompp_component.h"
 
 /** \brief Whether anybody counts for structures, or may soon. */
 bool ompp_data_has_backend(void);

@@ -208,6 +208,7 @@ OMPP_EXPORT void GOMP_taskgroup_end(void)
     ompp_region_ref_t region = ompp_gomp_on() ? ompp_event_innermost(OMPP_CONSTRUCT_TASKGROUP) : 0;
 
     tell(region, OMPP_SYNC_TASK_GROUP_WAIT);
+    ompp_event_phase(region, OMPP_PHASE_EXITBAR, ompp_event_now());
     OMPP_REAL(void (*)(void), "GOMP_taskgroup_end")();
     tell(region, OMPP_SYNC_TASK_GROUP_END);
     ompp_region_ends_at(region, OMPP_GOMP_HERE);

@@ -40,7 +40,7 @@ using namespace llvm;
 #define TEXT_OF(name) #name
 #define TEXT(name) TEXT_OF(name)
 
-static const unsigned MOST_HELD = 4096; /* accesses of a loop: then they are handed over, see docs/data.md */
+static const unsigned MOST_HELD = 4096; /* accesses of a loop: then they are handed over, see docs/data-hooks.md */
 /* of a loop, when their number is known: else accesses are counted each by itself */
 static const unsigned LEAST_TURNS = 4;
 static const unsigned MOST_RUNS = 16;    /* sequences of a loop, each of which is handed over by code of its own */

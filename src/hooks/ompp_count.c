@@ -10,7 +10,7 @@
 #include "base/ompp_reserve.h"
 #include "base/ompp_table.h"
 #include "model/ompp_profile.h"
-#include "runtime/ompp_meter.h"
+#include "runtime/ompp_component.h"
 #include "runtime/ompp_metric.h"
 #include "runtime/ompp_pending.h"
 
@@ -198,7 +198,7 @@ static const ompp_component_t refused = {.name = "hooks", .start = refuse, .put 
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
-/* Object files have said who made them before main. What each compiler keeps from its hooks: docs/data.md,
+/* Object files have said who made them before main. What each compiler keeps from its hooks: docs/data-hooks.md,
  * tests/memory/kernels.py. */
 static void register_metrics(void)
 {

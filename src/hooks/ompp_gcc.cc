@@ -43,7 +43,7 @@ __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
 static const int MOST_STEP = 64; /* bytes: of a page, so many accesses are counted in a register at least */
 /* of a loop, when their number is known: else each one begins with a page of its own */
 static const int LEAST_TURNS = 16;
-static const unsigned MOST_HELD = 4096; /* accesses: more are handed over at the next one, see docs/data.md */
+static const unsigned MOST_HELD = 4096; /* accesses: more are handed over at the next one, see docs/data-hooks.md */
 /* turns of a loop that need no look at their number: as many as a page has bytes */
 static const unsigned MOST_FREE = 512;
 static const unsigned MOST_IN_LOOP = 8; /* accesses with registers of their own, of a loop nest */

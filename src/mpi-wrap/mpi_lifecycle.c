@@ -35,12 +35,10 @@ bool ompp_mpi_starts_elsewhere(void)
     return __builtin_expect(__atomic_load_n(&starts, __ATOMIC_ACQUIRE), 0) && !pthread_equal(starter, pthread_self());
 }
 
-/* Counted, not timed: a rank's measured time ends when it enters MPI_Finalize. */
 void ompp_mpi_before_finalize(const void *code, uintptr_t frame, const ompp_mpi_names_t wrapped[2])
 {
     if (!ompp_mpi_outermost(code, frame)) return;
-    ompp_mpi_count(code, frame, "MPI_Finalize");
-    ompp_mpi_finish(wrapped);
+    ompp_mpi_finish(code, frame, wrapped);
 }
 
 void ompp_mpi_after_finalize(void) { ompp_runtime_leave(); }

@@ -627,9 +627,10 @@ bool ompp_mpi_starts_elsewhere(void);
 
 /**
  * \brief On entering MPI_Finalize: reduction and report, over the own communicator when there is one. Collective.
- * \param[in] wrapped  ompp_mpi_wrapped.
+ * \param[in] code, frame  of the wrapper: OMPP_MPI_HERE.
+ * \param[in] wrapped      ompp_mpi_wrapped.
  */
-void ompp_mpi_finish(const ompp_mpi_names_t wrapped[2]);
+void ompp_mpi_finish(const void *code, uintptr_t frame, const ompp_mpi_names_t wrapped[2]);
 
 /*
  * What the wrappers of MPI_Finalize, MPI_Abort and MPI_Pcontrol do before they call MPI, in C and Fortran; code and

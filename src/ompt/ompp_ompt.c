@@ -393,6 +393,28 @@ static void implicit_barrier(bool begin, const void *code, ompp_time_t t)
     else work_barrier(begin, t);
 }
 
+/*
+ * The wait inside such a region. That for the tasks of a taskgroup counts from here. Others are not needed, and take
+ * two calls each. So this is asked for at the first taskgroup.
+ */
+static void on_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
+                                ompt_data_t *task, const void *code)
+{
+    (void)parallel, (void)task, (void)code;
+    if (kind != ompt_sync_region_taskgroup || endpoint != ompt_scope_begin) return;
+    const ompp_time_t t = ompp_event_now();
+    ompp_event_phase(ompp_event_innermost(OMPP_CONSTRUCT_TASKGROUP), OMPP_PHASE_EXITBAR, t);
+    ompp_sync_task(OMPP_SYNC_TASK_GROUP_WAIT, 0, 0, t);
+}
+
+static void follow_groups(void)
+{
+    static bool asked;
+
+    if (set_callback && !__atomic_exchange_n(&asked, true, __ATOMIC_RELAXED))
+        set_callback(ompt_callback_sync_region_wait, (ompt_callback_t)on_sync_region_wait);
+}
+
 static __attribute__((noinline)) void sync_region(ompt_sync_region_t kind, bool begin, const ompt_data_t *task,
                                                   const void *code)
 {
@@ -416,7 +438,10 @@ static __attribute__((noinline)) void sync_region(ompt_sync_region_t kind, bool 
         ompp_sync_task(begin ? OMPP_SYNC_TASK_WAIT : OMPP_SYNC_TASK_WAITED, 0, 0, t);
         break;
     case ompt_sync_region_taskgroup:
-        if (begin) code = ompp_code_of(OMPP_CONSTRUCT_TASKGROUP, code);
+        if (begin) {
+            follow_groups();
+            code = ompp_code_of(OMPP_CONSTRUCT_TASKGROUP, code);
+        }
         self.group_code = begin ? code : NULL;
         plain_sync(OMPP_CONSTRUCT_TASKGROUP, begin, code, t);
         ompp_sync_task(begin ? OMPP_SYNC_TASK_GROUP : OMPP_SYNC_TASK_GROUP_END, 0, 0, t);
@@ -457,15 +482,6 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
     case ompt_sync_region_barrier_implicit_workshare: work_barrier_now(begin); break;
     default: sync_region(kind, begin, task, code);
     }
-}
-
-/* The wait inside such a region. Told only to those who follow waiting. */
-static void on_sync_region_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
-                                ompt_data_t *task, const void *code)
-{
-    (void)parallel, (void)task, (void)code;
-    if (kind == ompt_sync_region_taskgroup && endpoint == ompt_scope_begin)
-        ompp_sync_task(OMPP_SYNC_TASK_GROUP_WAIT, 0, 0, ompp_event_now());
 }
 
 /* ---- Cancellation ------------------------------------------------------------------------------------------------ */
@@ -687,11 +703,10 @@ static const struct {
     bool is_mutex;
     bool is_sync; /* asked for only when waiting is followed */
 } callbacks[] = {
-    ROW(parallel_begin),   ROW(parallel_end),      ROW(implicit_task),   ROW(work),
-    ROW(masked),           ROW(sync_region),       MUTEX(mutex_acquire), MUTEX(mutex_acquired),
-    MUTEX(mutex_released), MUTEX(nest_lock),       ROW(task_create),     ROW(task_schedule),
-    ROW(cancel),           SYNC(sync_region_wait), SYNC(dispatch),       SYNC(dependences),
-    SYNC(task_dependence),
+    ROW(parallel_begin),   ROW(parallel_end), ROW(implicit_task),   ROW(work),
+    ROW(masked),           ROW(sync_region),  MUTEX(mutex_acquire), MUTEX(mutex_acquired),
+    MUTEX(mutex_released), MUTEX(nest_lock),  ROW(task_create),     ROW(task_schedule),
+    ROW(cancel),           SYNC(dispatch),    SYNC(dependences),    SYNC(task_dependence),
 };
 #undef ROW
 #undef MUTEX

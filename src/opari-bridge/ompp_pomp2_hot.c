@@ -316,6 +316,8 @@ OMPP_EXPORT void POMP2_Implicit_barrier_enter(POMP2_Region_handle *handle, POMP2
     } else ompp_event_member_barrier(true, ompp_event_now());
 }
 
+OMPP_EXPORT void ompp_pomp2_await_tasks(POMP2_Region_handle *handle) { phase(handle, OMPP_PHASE_EXITBAR); }
+
 OMPP_EXPORT void POMP2_Implicit_barrier_exit(POMP2_Region_handle *handle, POMP2_Task_handle old_task)
 {
     (void)old_task;

@@ -136,4 +136,6 @@ void ompp_pomp2_task_begin(POMP2_Task_handle *task) { (void)task; }
 
 void ompp_pomp2_task_end(POMP2_Task_handle task) { (void)task; }
 
+void ompp_pomp2_await_tasks(POMP2_Region_handle *handle) { (void)handle; }
+
 POMP2_Task_handle POMP2_Get_new_task_handle(void) { return 0; }

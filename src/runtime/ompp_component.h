@@ -17,7 +17,7 @@
 #include "runtime/ompp_meter.h"
 #include "runtime/ompp_sync.h"
 
-typedef struct {
+typedef struct ompp_component {
     const char *name; /* for messages; of one that counts for data structures: a word of OMPP_DATA_BACKEND */
     /**
      * Once, on the first thread that is measured, with events of that thread ignored: registers metrics

@@ -197,7 +197,7 @@ static ompp_structure_t *symbols_of(search_t *s, size_t module)
 {
     ompp_structure_t **symbols = &s->symbols[module];
 
-    if (!s->tried_symbols[module] && ompp_structure_open_symbols(s->modules[module].path, symbols) != 0)
+    if (!s->tried_symbols[module] && ompp_structure_open_symbols(s->modules[module].path, NULL, symbols) != 0)
         *symbols = NULL;
     s->tried_symbols[module] = true;
     return s->symbols[module];

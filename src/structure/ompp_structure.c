@@ -118,7 +118,10 @@ int ompp_structure_open(const char *path, const char *id, ompp_structure_t **out
     return open_module(path, id, false, out);
 }
 
-int ompp_structure_open_symbols(const char *path, ompp_structure_t **out) { return open_module(path, NULL, true, out); }
+int ompp_structure_open_symbols(const char *path, const char *id, ompp_structure_t **out)
+{
+    return open_module(path, id, true, out);
+}
 
 void ompp_structure_close(ompp_structure_t *structure)
 {

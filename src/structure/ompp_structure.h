@@ -36,7 +36,7 @@ int ompp_structure_open(const char *path, const char *id, ompp_structure_t **str
  * \brief The same, but debug information is only found and not read: what is asked of it is answered by symbols. Takes
  *        little time.
  */
-int ompp_structure_open_symbols(const char *path, ompp_structure_t **structure);
+int ompp_structure_open_symbols(const char *path, const char *id, ompp_structure_t **structure);
 
 void ompp_structure_close(ompp_structure_t *structure);
 

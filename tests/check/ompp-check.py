@@ -18,11 +18,11 @@ COLUMNS = {
     'SECTIONS': 'execT execC sectT* sectC exitBarT mgmtT taskT', 'SINGLE': 'execT execC singleT* singleC exitBarT taskT',
     'BARRIER': 'execT execC taskT', 'CRITICAL': 'execT execC bodyT* enterT exitT', 'ORDERED': 'execT execC bodyT* enterT exitT',
     'LOCK': 'execT execC bodyT enterT exitT', 'ATOMIC': 'execT execC', 'FLUSH': 'execT execC', 'TEAMS': EXEC + ' exitBarT startupT shutdwnT taskT',
-    'SCOPE': EXEC + ' exitBarT taskT',
+    'SCOPE': EXEC + ' exitBarT taskT', 'TASKGROUP': EXEC + ' exitBarT taskT',
 }
 COLUMNS.update({k: 'execT execC bodyT* exitBarT startupT shutdwnT taskT' for k in FORKS[:4]})
 COLUMNS['PARALLEL SECTIONS'] = 'execT execC sectT* sectC exitBarT startupT shutdwnT taskT'
-COLUMNS.update({k: EXEC for k in ('MASTER', 'USER REGION', 'TASK', 'TASKEXEC', 'UTASK', 'UTASKEXEC', 'TASKWAIT', 'TASKGROUP',
+COLUMNS.update({k: EXEC for k in ('MASTER', 'USER REGION', 'TASK', 'TASKEXEC', 'UTASK', 'UTASKEXEC', 'TASKWAIT',
                                   'TASKLOOP', 'DISTRIBUTE', 'TARGET', 'MPI', 'FUNCTION')})
 # The columns whose sum is execT, in our reports. (Sections of PARALLEL SECTIONS: choosing them is not a column.)
 PARTS = {k: [c.rstrip('*') for c in COLUMNS[k].split() if c not in ('execT', 'execC', 'sectC', 'singleC')]

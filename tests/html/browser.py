@@ -7,6 +7,7 @@ usage: browser.py [--keep-pictures DIRECTORY PAGE...]: pictures of every view of
 
 import base64
 import os
+import re
 import sys
 
 import chromium
@@ -103,6 +104,18 @@ def check_views(verdict, browser, pages):
         browser.size(1280, 800)
 
 
+def check_colours(verdict):
+    """Bars and keys have the colour of what time was lost to, in both modes."""
+    with open(os.path.join(harness.SOURCE, "src", "analysis", "ompp_lost.def"), encoding="utf-8") as file:
+        names = re.findall(r'^OMPP_LOST\(\w+, "([a-z-]+)"', file.read(), re.M)
+    with open(os.path.join(harness.SOURCE, "viewer", "style.css"), encoding="utf-8") as file:
+        style = file.read()
+    verdict.check(len(names) > 8, "names of losses: %s" % names)
+    for name in names:
+        colour = re.search(r"\.c-%s\b[^{]*{ background: var\((--c-\w+)\)" % name.replace("-", ""), style)
+        verdict.check(colour and style.count(colour.group(1) + ":") == 2, "style.css has no colour for " + name)
+
+
 def check_data(verdict, scratch, browser):
     """Data structures, and what misses in simulated caches."""
     page.make(page.structures(scratch), scratch.file("data.html"))
@@ -189,6 +202,7 @@ def main():
         pages = {name: scratch.file(name + ".html") for name in ("mpi", "whatif", "ranks20")}
         for name, path in pages.items():
             page.make(os.path.join(harness.SOURCE, "tests", "golden", name + ".xml"), path)
+        check_colours(verdict)
         check_views(verdict, browser, pages)
         check_data(verdict, scratch, browser)
         check_use(verdict, browser, pages["mpi"])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Counts of small loops that run for ever (held.c) come to memory while they run: a kill, the end of the process, a registration by another
-thread and a jump out of a signal handler miss no more than docs/data.md says."""
+thread and a jump out of a signal handler miss no more than docs/data-hooks.md says."""
 
 import os
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Access patterns x compiler x optimisation level: the loads and stores counted for each are the expected ones, or the exception
-that is listed here, in docs/data.md and in the Coverage section. Arguments: patterns to look at."""
+that is listed here, in docs/data-hooks.md and in the Coverage section. Arguments: patterns to look at."""
 
 import sys
 import xml.etree.ElementTree as ElementTree

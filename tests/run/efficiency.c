@@ -33,7 +33,7 @@ static void work(int units)
     const double begin = now();
 
     usleep((useconds_t)units * UNIT);
-    worked[omp_get_thread_num()] = now() - begin;
+    worked[omp_get_thread_num()] += now() - begin;
 }
 
 static void meet(void)
@@ -85,6 +85,20 @@ static void critical(void)
 #pragma omp parallel
 #pragma omp critical(one)
     work(1);
+}
+
+/* One thread makes tasks and waits for them: it takes the last and shortest one, others take the first. */
+static void group(void)
+{
+    const int threads = omp_get_max_threads();
+
+#pragma omp parallel
+#pragma omp master
+#pragma omp taskgroup
+    for (int t = 0; t < threads; t++) {
+#pragma omp task firstprivate(t)
+        work(threads - t);
+    }
 }
 
 /* A team of one leaves the other threads out. */
@@ -140,6 +154,7 @@ int main(int argc, char **argv)
     CASE(even);
     CASE(critical);
     CASE(alone);
+    CASE(group);
     CASE(late);
     CASE(hybrid);
     CASE(leave);

@@ -168,6 +168,7 @@ def profiles(verdict, scratch):
 
 # What each region may lose time to: it is built so.
 BUILT = dict(ramp=["imbalance"], serial=["serial"], even=[], critical=["synchronisation", "imbalance"], alone=["small-team"],
+             group=["synchronisation", "imbalance"],
              late=["serial", "mpi"], hybrid=["imbalance", "mpi"], leave=["serial", "ended"], each=["imbalance"])
 
 

@@ -79,6 +79,8 @@ static void moving(void)
     free(from);
     free(to);
 }
+/* Each rank works longer than the one before, and ends when it is done. */
+static void leave(void) { work(ROUNDS * SHORT * (1 + (unsigned)rank)); }
 #endif
 
 /* One thread works at a time. */
@@ -121,7 +123,7 @@ static const struct {
     void (*run)(void);
 } cases[] = {
 #ifdef USE_MPI
-    {"ring", ring},   {"late", late}, {"moving", moving},
+    {"ring", ring},   {"late", late}, {"moving", moving}, {"leave", leave},
 #endif
     {"turns", turns}, {"tiny", tiny}, {"ramp", ramp},
 };

@@ -46,6 +46,9 @@ def by_hand(case, out, run, duration, begins):
     most = run["communication"] * duration
     ideal = most - max(work for work, _, _ in told) + longest_chain(case, told)
     later = ideal + max(begins) - min(begins)
+    useful = sum(work for work, _, _ in told) / len(told) / duration
+    if case == "leave":
+        return dict(parallel=(useful, useful))
     return dict(transfer=(ideal / duration, later / duration), serialisation=(most / later, most / ideal))
 
 
@@ -107,7 +110,7 @@ def mpi(verdict, scratch):
     harness.mpirun()
     program = scratch.file("mpi", "pop")
     harness.build(SOURCE, program, harness.sources()[0], mpi=True, flags=["-O0", "-g", "-DUSE_MPI"])
-    check_runs(verdict, scratch, program, "mpi", ("ring", "late", "moving"), ((1, 1), (1, 2), (1, 4)))
+    check_runs(verdict, scratch, program, "mpi", ("ring", "late", "moving", "leave"), ((1, 1), (1, 2), (1, 4)))
     check_runs(verdict, scratch, program, "mpi", ("ramp",), ((2, 2),))
 
 

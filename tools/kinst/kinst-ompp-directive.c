@@ -37,7 +37,7 @@ static const kinst_directive_t rows[] = {
     {"task", KINST_DO_BLOCK, "task", "taskgroup", false},
     {"taskwait", KINST_DO_ALONE, "taskwait", NULL, true},
     {"taskyield", KINST_DO_UNSEEN, NULL, NULL, true},
-    {"taskgroup", KINST_DO_AROUND, "taskgroup", NULL, false},
+    {"taskgroup", KINST_DO_GROUP, "taskgroup", NULL, false},
     {"taskloop", KINST_DO_AROUND, "taskloop", "its tasks", false},
     {"taskloop simd", KINST_DO_OPAQUE, "taskloop", "its tasks", false},
     {"cancel", KINST_DO_CANCEL, NULL, NULL, true},

@@ -291,6 +291,7 @@ static size_t surround(work_t *w, size_t i, size_t end, const row_t *row)
     if (within) put_call(w, "begin", id, w->in.v[i].line);
     inside(w, head + 1, ends ? end - 1 : end, opaque);
     if (within) put_call(w, "end", id, w->in.v[end].line);
+    if (strcmp(row->type, "taskgroup") == 0) put_call(w, "await", id, w->in.v[end].line);
     if (ends) copy(w, end, tail, true);
     if (!within) put_call(w, "end", id, w->in.v[end].line);
     return ends ? tail : end;

@@ -104,6 +104,8 @@ static char *with_regions(const work_t *w, char *line)
                                     : kinst_text("POMP2_Begin(opari2_h(%zu),opari2_ctc_%zu)", id, id);
         return replaced(line, at, length, call);
     }
+    if ((number = numbered(line, "ompp_user_await_", &at, &length)))
+        return replaced(line, at, length, kinst_text("ompp_f_await_tasks(opari2_h(%zu))", w->nopari + number));
     if ((number = numbered(line, "ompp_user_end_", &at, &length))) {
         size_t id = w->nopari + number;
         call = is_league(w, number) ? kinst_text("ompp_f_teams_end(opari2_h(%zu),pomp2_league)", id)

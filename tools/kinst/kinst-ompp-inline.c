@@ -4,7 +4,7 @@
  * (src/hooks/ompp_gcc.cc); without that, and without optimisation, by the GNU assembler, in the place of calls. clang
  * does it itself in a second step, and better with a plugin of its own (src/hooks/ompp_clang.cc). Objects stay
  * ordinary ones, for any linker and archive. Where it cannot be, hooks are called: counts are the same, and the program
- * is slower. See docs/data.md.
+ * is slower. See docs/data-hooks.md.
  */
 #include "tools/kinst/kinst-ompp.h"
 

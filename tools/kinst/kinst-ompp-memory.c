@@ -18,7 +18,7 @@ enum { GNU = 1, CLANG = 2, BOTH = GNU | CLANG, C_LIKE = 1, FORTRAN = 2, ALL = C_
 #define STRATEGY "rep_byte:8192:noalign,libcall:-1:noalign"
 #endif
 
-/* What each compiler needs; measured, see docs/data.md. */
+/* What each compiler needs; measured, see docs/data-hooks.md. */
 static const struct {
     const char *option;
     int compilers, languages;

@@ -110,6 +110,18 @@ static void around(kinst_scan_t *s, const construct_t *c, const char *type, bool
     put_end(s, region);
 }
 
+/* At the end of the statement, the thread waits for the tasks. */
+static void group(kinst_scan_t *s, const construct_t *c)
+{
+    size_t region = put_begin(s, "taskgroup");
+
+    put_directive(s, c->text, true);
+    kinst_scan_put(s, "\n{");
+    scan_to(s, c->end);
+    put_close(s, kinst_text(" ompp_region_await_%zu(); }", region));
+    put_end(s, region);
+}
+
 static void inside(kinst_scan_t *s, const construct_t *c, const char *type)
 {
     put_directive(s, c->text, true);
@@ -377,6 +389,7 @@ static void measured(kinst_scan_t *s, const construct_t *c, const kinst_directiv
         around(s, c, row->type, row->action == KINST_DO_OPAQUE);
         break;
     case KINST_DO_INSIDE: inside(s, c, row->type); break;
+    case KINST_DO_GROUP: group(s, c); break;
     case KINST_DO_SCOPE: scope(s, c, kinst_clause_named(&clauses, "nowait")); break;
     case KINST_DO_ATOMIC: atomic(s, c); break;
     case KINST_DO_ORDERED: ordered(s, c, row, clause_text); break;

@@ -74,6 +74,8 @@ static void put_region(kinst_buffer_t *b, const kinst_scan_t *s, size_t i)
     kinst_putf(b, "%sbegin_%zu(void)\n{\n    POMP2_Begin(&ompp_region_%zu, \"%s\");\n}\n", head, i + 1, i + 1,
                description(s, r));
     kinst_putf(b, "%send_%zu(void)\n{\n    POMP2_End(&ompp_region_%zu);\n}\n", head, i + 1, i + 1);
+    if (strcmp(r->type, "taskgroup") == 0)
+        kinst_putf(b, "%sawait_%zu(void)\n{\n    ompp_pomp2_await_tasks(&ompp_region_%zu);\n}\n", head, i + 1, i + 1);
     if (strcmp(r->type, "scope") == 0)
         kinst_putf(b,
                    "%sbarrier_%zu(void)\n{\n    POMP2_Task_handle task;\n"

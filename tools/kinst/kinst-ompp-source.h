@@ -147,6 +147,7 @@ typedef enum {
     KINST_DO_TEAM,     /* a combined construct: outer with the clauses of a team, inner with the others */
     KINST_DO_NEST,     /* a combined construct: outer without clauses or with filter(), inner with the others */
     KINST_DO_AROUND,   /* calls around the construct */
+    KINST_DO_GROUP,    /* the same, and one at the end of its statement */
     KINST_DO_CALL,     /* calls around the directive, no statement */
     KINST_DO_INSIDE,   /* calls around the statement, within the construct */
     KINST_DO_SCOPE,    /* AROUND, and the barrier at the end apart */

@@ -268,7 +268,21 @@ static void absent(void)
     transport_end();
 }
 
-void ompp_mpi_finish(const ompp_mpi_names_t wrapped[2])
+/*
+ * A rank's measured time ends when it enters MPI_Finalize: the call is counted, not timed. Where clocks travel, ranks
+ * wait here for the last one, whose end is the end of the run: that is the time of the call.
+ */
+static void enter_finalize(const void *code, uintptr_t frame)
+{
+    ompp_mpi_call_t call;
+    const bool waits = ompp_mpi_unusual & OMPP_MPI_PIGGYBACK && ompp_mpi_begin(&call, code, frame, "MPI_Finalize");
+
+    if (!waits) ompp_mpi_count(code, frame, "MPI_Finalize");
+    ompp_mpi_piggyback_finish(ompp_env.finalize_timeout);
+    if (waits) ompp_mpi_end_now(&call);
+}
+
+void ompp_mpi_finish(const void *code, uintptr_t frame, const ompp_mpi_names_t wrapped[2])
 {
     const int saved = errno;
     ompp_float_t program;
@@ -280,7 +294,7 @@ void ompp_mpi_finish(const ompp_mpi_names_t wrapped[2])
         if (!ompp_mpi_world.known) ompp_mpi_learn_rank();
         const ompp_reduce_t transport = transport_begin();
         ompp_mpi_coverage(wrapped);
-        ompp_mpi_piggyback_finish(ompp_env.finalize_timeout);
+        enter_finalize(code, frame);
         ompp_runtime_finalize(&transport);
         transport_end();
         if (self.own.comm != MPI_COMM_NULL && !self.gave_up) PMPI_Comm_free(&self.own.comm);

@@ -53,7 +53,7 @@ export function messages(p: Profile): Child[] {
         { title: "Rank", width: "5em", header: true, cell: (i) => String(p.raw.rank[i].rank) },
         { title: "Host", cell: (i) => p.raw.rank[i].host },
         { title: "Threads", width: "6em", number: true, cell: (i) => String(p.raw.rank[i].threads) },
-        ...(["duration", "parallel", "mpi", "serial"] as const).map((key) => ({ title: { duration: "Wallclock", parallel: "Parallel", mpi: "MPI", serial: "Alone" }[key] + " [s]", width: "7.5em", number: true, cell: (i: number) => seconds(p.raw.rank[i][key], rankDigits) })),
+        ...(["duration", "parallel", "mpi", "serial"] as const).map((key) => ({ title: { duration: "Wallclock", parallel: "Parallel", mpi: "MPI", serial: "Alone" }[key] + " [s]", width: "8.5em", number: true, cell: (i: number) => seconds(p.raw.rank[i][key], rankDigits) })),
         { title: "MPI", width: "6em", cell: (i) => bar(p.raw.rank[i].mpi / most, "mpi") },
         ...numbers((i, title) => ranks.get(p.raw.rank[i].rank)?.get(title) ?? 0).map((c) => ({ ...c, sort: undefined })),
       ],

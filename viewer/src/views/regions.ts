@@ -27,7 +27,7 @@ export function regions(p: Profile): Child[] {
     { title: "Region", width: "5.5em", header: true, cell: (i) => regionLink(p.regions[i]), sort: (i) => p.regions[i].number },
     { title: "Type", width: "9.5em", cell: (i) => p.regions[i].type, sort: (i) => p.regions[i].type },
     { title: "Place", cell: (i) => p.regions[i].place, sort: (i) => p.regions[i].place },
-    { title: "Time [s]", hint: "of all threads, with what lies below", width: "6.5em", number: true, cell: (i) => seconds(p.regions[i].time, digits), text: (i) => exact(p.regions[i].time), sort: (i) => p.regions[i].time },
+    { title: "Time [s]", hint: "of all threads, with what lies below", width: "7em", number: true, cell: (i) => seconds(p.regions[i].time, digits), text: (i) => exact(p.regions[i].time), sort: (i) => p.regions[i].time },
     { title: "%", hint: "of the time of all threads", width: "4.5em", number: true, cell: (i) => percent(p.regions[i].time, p.basis), sort: (i) => p.regions[i].time },
     { title: "", width: "5em", cell: (i) => bar(p.regions[i].time / p.basis) },
     { title: "Own [s]", hint: "without the regions below", width: "6em", number: true, cell: (i) => seconds(p.regions[i].own, digits), text: (i) => exact(p.regions[i].own), sort: (i) => p.regions[i].own },
