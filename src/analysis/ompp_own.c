@@ -38,22 +38,22 @@ static double asking_ns(const ompp_profile_t *p, uint32_t node, uint32_t locatio
 static ompp_cost_t kind_of(const ompp_region_t *region)
 {
     const ompp_construct_row_t *c = &ompp_constructs[region->construct];
+    const ompp_cost_t brief = ompp_construct_brief_cost(region->construct, false);
 
     if (region->flags & OMPP_REGION_F_COUNTED) return OMPP_COST_COUNT;
     if (region->flags & OMPP_REGION_F_FUNCTION) return OMPP_COST_FUNCTION;
-    if (region->construct == OMPP_CONSTRUCT_ATOMIC) return OMPP_COST_ATOMIC;
-    if (region->construct == OMPP_CONSTRUCT_CRITICAL || region->construct == OMPP_CONSTRUCT_LOCK) return OMPP_COST_LOCK;
+    if (brief != OMPP_COST_NUM) return brief;
     if (region->construct == OMPP_CONSTRUCT_MPI) return OMPP_COST_CALL;
     if (c->flags & OMPP_CONSTRUCT_F_TASK) return OMPP_COST_TASK;
     return ompp_construct_forks(region->construct) ? OMPP_COST_TEAM : OMPP_COST_ENTER;
 }
 
-static bool may_be_counted(ompp_cost_t kind) { return kind == OMPP_COST_ATOMIC || kind == OMPP_COST_LOCK; }
-
 /* Executions of a node that are only counted: they have nothing of ours inside. */
-static uint64_t counted_of(const ompp_profile_t *p, uint32_t node, uint32_t location, ompp_cost_t kind)
+static uint64_t counted_of(const ompp_profile_t *p, uint32_t node, uint32_t location)
 {
-    return may_be_counted(kind) ? ompp_thinned_untimed(p, node, location) : 0;
+    const unsigned construct = p->regions[p->nodes[node].region].construct;
+
+    return ompp_construct_brief_cost(construct, true) != OMPP_COST_NUM ? ompp_thinned_untimed(p, node, location) : 0;
 }
 
 /* Times that the region moved on from its first phase. */
@@ -72,9 +72,9 @@ double ompp_own_ns(const ompp_profile_t *p, uint32_t node, const ompp_block_t *b
     const ompp_cost_t kind = kind_of(region);
 
     if (!rank || ompp_construct_is_path(region->construct)) return 0;
-    const uint64_t counted = counted_of(p, node, block->location, kind);
+    const uint64_t counted = counted_of(p, node, block->location);
     double ps = (double)ompp_less(block->values[0], counted) * rank->cost_ps[kind];
-    ps += (double)counted * rank->cost_ps[kind == OMPP_COST_ATOMIC ? OMPP_COST_ATOMIC_COUNTED : OMPP_COST_LOCK_COUNTED];
+    if (counted) ps += (double)counted * rank->cost_ps[ompp_construct_brief_cost(region->construct, true)];
     if (kind == OMPP_COST_ENTER)
         ps += moves(&ompp_constructs[region->construct], block) * rank->cost_ps[OMPP_COST_PHASE];
     const bool loops = region->construct == OMPP_CONSTRUCT_LOOP || region->construct == OMPP_CONSTRUCT_PARLOOP;
@@ -91,7 +91,7 @@ uint64_t ompp_own_in_phase(const ompp_profile_t *p, uint32_t node, const ompp_bl
     if (!rank || ompp_construct_is_path(region->construct)) return 0;
     if (kind == OMPP_COST_ENTER && several) kind = OMPP_COST_PHASE;
     const uint64_t n = several ? block->values[ompp_value_index(slot, OMPP_SLOT_COUNT)] : block->values[0];
-    const double own = (double)ompp_less(n, counted_of(p, node, block->location, kind)) * rank->inside_ps[kind] / 1000;
+    const double own = (double)ompp_less(n, counted_of(p, node, block->location)) * rank->inside_ps[kind] / 1000;
     const uint64_t alone = ompp_less(block->values[ompp_value_index(slot, OMPP_SLOT_TIME)],
                                      block->values[ompp_value_index(slot, OMPP_SLOT_CHILD)] +
                                          block->values[ompp_value_index(slot, OMPP_SLOT_TASK)]);

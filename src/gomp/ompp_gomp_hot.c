@@ -262,23 +262,44 @@ OMPP_EXPORT void GOMP_critical_end(void)
     ompp_event_exit_brief(region);
 }
 
-OMPP_EXPORT void GOMP_critical_name_start(void **lock)
+static inline void name_start(const void *code, void (*real)(void *), void *lock)
 {
-    ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE);
+    ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_CRITICAL, code);
 
     ompp_gomp_wait(region, OMPP_SYNC_MUTEX, lock);
-    OMPP_REAL(void (*)(void **), "GOMP_critical_name_start")(lock);
+    real(lock);
     ompp_gomp_have(region, OMPP_SYNC_MUTEX, lock);
     ompp_event_phase_brief(region, OMPP_PHASE_BODY);
 }
 
-OMPP_EXPORT void GOMP_critical_name_end(void **lock)
+static inline void name_end(const void *code, void (*real)(void *), void *lock)
 {
-    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE);
+    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_CRITICAL, code);
 
     ompp_gomp_give(region, OMPP_SYNC_MUTEX, lock);
-    OMPP_REAL(void (*)(void **), "GOMP_critical_name_end")(lock);
+    real(lock);
     ompp_event_exit_brief(region);
+}
+
+OMPP_EXPORT void GOMP_critical_name_start(void **lock)
+{
+    name_start(OMPP_GOMP_HERE, OMPP_REAL(void (*)(void *), "GOMP_critical_name_start"), lock);
+}
+
+OMPP_EXPORT void GOMP_critical_name_end(void **lock)
+{
+    name_end(OMPP_GOMP_HERE, OMPP_REAL(void (*)(void *), "GOMP_critical_name_end"), lock);
+}
+
+/* As the two above, found by the lock's address. */
+static __attribute__((noinline)) void calibrated_start(void *lock) { name_start(lock, ompp_calibrated_set, lock); }
+static __attribute__((noinline)) void calibrated_end(void *lock) { name_end(lock, ompp_calibrated_unset, lock); }
+
+void ompp_gomp_calibrated_critical(ompp_region_ref_t region, void *lock)
+{
+    (void)region;
+    calibrated_start(lock);
+    calibrated_end(lock);
 }
 
 /* Of operations that the processor does not have. */
@@ -307,7 +328,7 @@ OMPP_EXPORT void GOMP_ordered_start(void)
     ompp_gomp_wait(region, OMPP_SYNC_ORDERED, ompp_event_team());
     OMPP_REAL(void (*)(void), "GOMP_ordered_start")();
     ompp_gomp_have(region, OMPP_SYNC_ORDERED, ompp_event_team());
-    ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+    ompp_event_phase_brief(region, OMPP_PHASE_BODY);
 }
 
 OMPP_EXPORT void GOMP_ordered_end(void)
@@ -316,7 +337,7 @@ OMPP_EXPORT void GOMP_ordered_end(void)
 
     ompp_gomp_give(region, OMPP_SYNC_ORDERED, ompp_event_team());
     OMPP_REAL(void (*)(void), "GOMP_ordered_end")();
-    ompp_event_exit(region, ompp_event_now());
+    ompp_event_exit_brief(region);
 }
 
 /* ordered depend(source): nothing to wait for. */
@@ -324,9 +345,9 @@ static void post(ompp_word_t *counts, void (*real)(ompp_word_t *), const void *c
 {
     ompp_region_ref_t region = enter_mutex(OMPP_CONSTRUCT_ORDERED, code);
 
-    ompp_event_phase(region, OMPP_PHASE_EXIT, ompp_event_now());
+    ompp_event_phase_brief(region, OMPP_PHASE_EXIT);
     real(counts);
-    ompp_event_exit(region, ompp_event_now());
+    ompp_event_exit_brief(region);
 }
 
 OMPP_EXPORT void GOMP_doacross_post(ompp_word_t *counts)

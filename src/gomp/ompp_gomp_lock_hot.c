@@ -48,7 +48,6 @@ static inline int test_lock(const functions_t *real, void *lock)
  * inner. */
 static inline void set_nest_lock(const functions_t *real, void *lock)
 {
-    ompp_time_t t = ompp_event_now();
     ompp_region_ref_t region;
     int depth;
 
@@ -59,39 +58,53 @@ static inline void set_nest_lock(const functions_t *real, void *lock)
     depth = real->test(lock);
     if (depth > 1) return;
     region = ompp_region_lock(lock);
-    ompp_event_enter(region, t);
+    ompp_event_enter_brief(region);
     if (depth == 0) ompp_gomp_wait(region, OMPP_SYNC_MUTEX, lock);
     if (depth == 0) real->set(lock);
     ompp_gomp_have(region, OMPP_SYNC_MUTEX, lock);
-    ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
+    ompp_event_phase_brief(region, OMPP_PHASE_BODY);
 }
 
 static inline void unset_nest_lock(const functions_t *real, void *lock)
 {
-    ompp_region_ref_t region = 0;
-    int depth = ompp_gomp_on() ? real->test(lock) - 1 : -1;
+    const int depth = ompp_gomp_on() ? real->test(lock) - 1 : -1;
 
     if (depth >= 0) real->unset(lock);
-    if (depth == 1) region = ompp_region_lock(lock);
+    if (depth != 1) {
+        real->unset(lock);
+        return;
+    }
+    const ompp_region_ref_t region = ompp_region_lock(lock);
     ompp_gomp_give(region, OMPP_SYNC_MUTEX, lock);
-    ompp_event_phase(region, OMPP_PHASE_EXIT, ompp_event_now());
+    ompp_event_phase_brief(region, OMPP_PHASE_EXIT);
     real->unset(lock);
-    ompp_event_release(region, ompp_event_now());
+    ompp_event_release_brief(region);
 }
 
 static inline int test_nest_lock(const functions_t *real, void *lock)
 {
-    ompp_time_t t = ompp_event_now();
-    int depth = real->test(lock);
+    const int depth = real->test(lock);
 
     if (depth > 1 || !ompp_gomp_on()) return depth;
     ompp_region_ref_t region = ompp_region_lock(lock);
-    ompp_event_enter(region, t);
+    ompp_event_enter_brief(region);
     if (depth == 1) ompp_gomp_have(region, OMPP_SYNC_MUTEX, lock);
     ompp_sync_flag(OMPP_WHATIF_F_POLLING, depth == 0);
-    if (depth == 1) ompp_event_phase(region, OMPP_PHASE_BODY, ompp_event_now());
-    else ompp_event_exit(region, ompp_event_now());
+    if (depth == 1) ompp_event_phase_brief(region, OMPP_PHASE_BODY);
+    else ompp_event_exit_brief(region);
     return depth;
+}
+
+static functions_t calibrated = {ompp_calibrated_set, ompp_calibrated_unset, NULL};
+
+/* Functions of their own, as programs call them. */
+static __attribute__((noinline)) void calibrated_set(void *lock) { set_lock(&calibrated, lock); }
+static __attribute__((noinline)) void calibrated_unset(void *lock) { unset_lock(&calibrated, lock); }
+
+void ompp_gomp_calibrated_lock(void *lock)
+{
+    calibrated_set(lock);
+    calibrated_unset(lock);
 }
 
 /* ---- The functions, by kind of lock, language and version -------------------------------------------------------- */

@@ -66,6 +66,10 @@ typedef void (*ompp_gomp_body_t)(void *data);
  */
 void *ompp_gomp_find_slow(const char *name, const char *version);
 
+/** \brief One execution each, for ompp_event_calibrate_by(). */
+void ompp_gomp_calibrated_critical(ompp_region_ref_t region, void *lock);
+void ompp_gomp_calibrated_lock(void *lock);
+
 /** \brief The real GOMP_name, as a function of this type; looked up once. */
 #define OMPP_REAL(type, name)                                                                   \
     ({                                                                                          \

@@ -280,6 +280,21 @@ static inline bool ompp_construct_forks(unsigned construct)
     return ompp_constructs[construct].flags & OMPP_CONSTRUCT_F_FORK;
 }
 
+/**
+ * \brief What an execution of a construct costs that is brief and may come often: one that is only counted, or timed.
+ * \return OMPP_COST_NUM: it is not one of them, each is timed.
+ */
+static inline ompp_cost_t ompp_construct_brief_cost(unsigned construct, bool counted)
+{
+    switch (construct) {
+    case OMPP_CONSTRUCT_ATOMIC: return counted ? OMPP_COST_ATOMIC_COUNTED : OMPP_COST_ATOMIC;
+    case OMPP_CONSTRUCT_CRITICAL:
+    case OMPP_CONSTRUCT_ORDERED: return counted ? OMPP_COST_CRITICAL_COUNTED : OMPP_COST_CRITICAL;
+    case OMPP_CONSTRUCT_LOCK: return counted ? OMPP_COST_LOCK_COUNTED : OMPP_COST_LOCK;
+    default: return OMPP_COST_NUM;
+    }
+}
+
 /** \return true for what is no region, but a part of a call path between regions (FUNCTION, LINE). */
 static inline bool ompp_construct_is_path(unsigned construct)
 {

@@ -737,6 +737,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
     for (size_t i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++) {
         if (callbacks[i].is_mutex && !safe_mutexes) continue;
         if (callbacks[i].is_sync && !ompp_sync_wanted()) continue;
+        ompp_ompt_calibrate(callbacks[i].event, callbacks[i].function);
         ompt_set_result_t result = set_callback(callbacks[i].event, callbacks[i].function);
         if (result == ompt_set_always || result == ompt_set_sometimes || result == ompt_set_sometimes_paired) continue;
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "this OpenMP runtime's OMPT", callbacks[i].name);

@@ -239,25 +239,39 @@ OMPP_EXPORT void POMP2_Critical_exit(POMP2_Region_handle *handle)
     leave_brief(handle);
 }
 
+void ompp_pomp2_calibrated_critical(ompp_region_ref_t ref, void *lock)
+{
+    static ompp_pomp2_region_t region;
+    POMP2_Region_handle handle = &region;
+
+    region.ref = ref;
+    POMP2_Critical_enter(&handle, "");
+    ompp_calibrated_set(lock);
+    POMP2_Critical_begin(&handle);
+    POMP2_Critical_end(&handle);
+    ompp_calibrated_unset(lock);
+    POMP2_Critical_exit(&handle);
+}
+
 OMPP_EXPORT void POMP2_Ordered_enter(POMP2_Region_handle *handle, const char ctc[])
 {
-    enter(handle, ctc);
+    enter_brief(handle, ctc);
     ompp_pomp2_wait(OMPP_SYNC_ORDERED, known(handle)->mutex);
 }
 
 OMPP_EXPORT void POMP2_Ordered_begin(POMP2_Region_handle *handle)
 {
     ompp_pomp2_resume(OMPP_SYNC_ORDERED, known(handle)->mutex);
-    phase(handle, OMPP_PHASE_BODY);
+    phase_brief(handle, OMPP_PHASE_BODY);
 }
 
 OMPP_EXPORT void POMP2_Ordered_end(POMP2_Region_handle *handle)
 {
     ompp_pomp2_publish(OMPP_SYNC_ORDERED, known(handle)->mutex);
-    phase(handle, OMPP_PHASE_EXIT);
+    phase_brief(handle, OMPP_PHASE_EXIT);
 }
 
-OMPP_EXPORT void POMP2_Ordered_exit(POMP2_Region_handle *handle) { leave(handle); }
+OMPP_EXPORT void POMP2_Ordered_exit(POMP2_Region_handle *handle) { leave_brief(handle); }
 
 OMPP_EXPORT void POMP2_Barrier_enter(POMP2_Region_handle *handle, POMP2_Task_handle *old_task, const char ctc[])
 {

@@ -92,42 +92,42 @@ static inline void destroy_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
 static inline void set_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
 {
     ompp_region_ref_t ref;
-    ompp_time_t t = ompp_event_now();
     int depth;
 
     ompp_pomp2_omp_find();
     depth = omp->test_nest_lock(lock);
     if (depth > 1) return;
     ref = ompp_region_lock(lock);
-    ompp_event_enter(ref, t);
+    ompp_event_enter_brief(ref);
     if (depth == 0) {
-        ompp_sync_wait(OMPP_SYNC_MUTEX, number_of(lock), t);
+        ompp_pomp2_wait(OMPP_SYNC_MUTEX, number_of(lock));
         omp->set_nest_lock(lock);
     }
     ompp_pomp2_resume(OMPP_SYNC_MUTEX, number_of(lock));
-    ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
+    ompp_event_phase_brief(ref, OMPP_PHASE_BODY);
 }
 
 static inline void unset_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
 {
-    ompp_region_ref_t ref = 0;
+    ompp_region_ref_t ref;
     int depth;
 
     ompp_pomp2_omp_find();
     depth = omp->test_nest_lock(lock) - 1;
     if (depth >= 0) omp->unset_nest_lock(lock);
-    if (depth == 1) {
-        ref = ompp_region_lock(lock);
-        ompp_pomp2_publish(OMPP_SYNC_MUTEX, number_of(lock));
+    if (depth != 1) {
+        omp->unset_nest_lock(lock);
+        return;
     }
-    ompp_event_phase(ref, OMPP_PHASE_EXIT, ompp_event_now());
+    ref = ompp_region_lock(lock);
+    ompp_pomp2_publish(OMPP_SYNC_MUTEX, number_of(lock));
+    ompp_event_phase_brief(ref, OMPP_PHASE_EXIT);
     omp->unset_nest_lock(lock);
-    ompp_event_release(ref, ompp_event_now());
+    ompp_event_release_brief(ref);
 }
 
 static inline int test_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
 {
-    ompp_time_t t = ompp_event_now();
     ompp_region_ref_t ref;
     int depth;
 
@@ -135,12 +135,26 @@ static inline int test_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
     depth = omp->test_nest_lock(lock);
     if (depth > 1) return depth;
     ref = ompp_region_lock(lock);
-    ompp_event_enter(ref, t);
+    ompp_event_enter_brief(ref);
     if (depth == 1) ompp_pomp2_resume(OMPP_SYNC_MUTEX, number_of(lock));
     ompp_sync_flag(OMPP_WHATIF_F_POLLING, depth == 0);
-    if (depth == 1) ompp_event_phase(ref, OMPP_PHASE_BODY, ompp_event_now());
-    else ompp_event_exit(ref, ompp_event_now());
+    if (depth == 1) ompp_event_phase_brief(ref, OMPP_PHASE_BODY);
+    else ompp_event_exit_brief(ref);
     return depth;
+}
+
+/* ---- To find out what they cost ---------------------------------------------------------------------------------- */
+
+static ompp_pomp2_locks_t calibrated = {.set_lock = ompp_calibrated_set, .unset_lock = ompp_calibrated_unset};
+
+/* Functions of their own, as programs call them. */
+static __attribute__((noinline)) void calibrated_set(void *lock) { set_lock(&calibrated, lock); }
+static __attribute__((noinline)) void calibrated_unset(void *lock) { unset_lock(&calibrated, lock); }
+
+void ompp_pomp2_calibrated_lock(void *lock)
+{
+    calibrated_set(lock);
+    calibrated_unset(lock);
 }
 
 /* ---- The functions that programs call ---------------------------------------------------------------------------- */

@@ -98,6 +98,10 @@ typedef struct ompp_pomp2_tasks {
     ompp_task_t task[OMPP_POMP2_TASKS];
 } ompp_pomp2_tasks_t;
 
+/** \brief One execution each, for ompp_event_calibrate_by(). */
+void ompp_pomp2_calibrated_critical(ompp_region_ref_t ref, void *lock);
+void ompp_pomp2_calibrated_lock(void *lock);
+
 /**
  * \brief The region of a handle, made if need be; asks the runtime again now and then while it gives none.
  * \return never NULL.

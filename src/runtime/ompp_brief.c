@@ -26,16 +26,10 @@ static void register_once(void *unused)
     pthread_once(&once, register_set);
 }
 
-static bool is_brief(unsigned construct)
-{
-    return construct == OMPP_CONSTRUCT_ATOMIC || construct == OMPP_CONSTRUCT_CRITICAL ||
-           construct == OMPP_CONSTRUCT_LOCK;
-}
-
 void ompp_brief_begin_slow(ompp_thread_t *thread, ompp_a_node_t *node, ompp_time_t t)
 {
-    if (!is_brief(node->construct) || ompp_env.timed_rate <= 0) return;
-    const ompp_cost_t kind = node->construct == OMPP_CONSTRUCT_ATOMIC ? OMPP_COST_ATOMIC : OMPP_COST_LOCK;
+    const ompp_cost_t kind = ompp_construct_brief_cost(node->construct, false);
+    if (kind == OMPP_COST_NUM || ompp_env.timed_rate <= 0) return;
     const ompp_off_t off = ompp_thread_take(thread, sizeof(ompp_a_brief_t));
 
     if (!off) return;

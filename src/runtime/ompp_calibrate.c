@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "runtime/ompp_calibrate.h"
 
+#include "base/ompp_caller.h"
 #include "runtime/ompp_frame_priv.h"
 #include "runtime/ompp_region_priv.h"
 #include "runtime/ompp_tree_priv.h"
@@ -16,13 +17,17 @@
 #define FRAMES 16u
 #define EVENTS 32u    /* of a round */
 #define ROUNDS 10u    /* of a kind at most */
-#define MOST_NS 60000 /* of a kind: a slow clock has fewer rounds, two at least */
+#define MOST_NS 50000 /* of a kind: a slow clock has fewer rounds, two at least */
 
 typedef struct {
     ompp_thread_t *thread;
     uint64_t *updated;
-    ompp_region_ref_t atomic, critical, parallel, exec, call, count, function, counted_atomic, counted_critical;
+    const ompp_calibrated_t *source; /* of OpenMP's events; NULL = none has said how it works */
+    ompp_region_ref_t atomic, critical, lock, parallel, exec, call, count, function;
+    ompp_region_ref_t counted_atomic, counted_critical, counted_lock;
 } calibration_t;
+
+static _Atomic(const ompp_calibrated_t *) calibrated_by;
 
 static const char a_call[] = "call", a_count[] = "count"; /* stand for names, and for addresses in the program */
 
@@ -53,26 +58,48 @@ static void atomic(const calibration_t *c) { update_in(c, c->atomic); }
 
 static void atomic_counted(const calibration_t *c) { update_in(c, c->counted_atomic); }
 
-/* Of a lock that nobody else wants. */
-static void set_and_unset(const calibration_t *c)
+/* It never waits, whatever is in the lock. */
+void ompp_calibrated_set(void *lock)
 {
-    update(c);
-    __atomic_exchange_n(c->updated, 0, __ATOMIC_SEQ_CST);
+    uint64_t *word = lock, old = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+    while (!__atomic_compare_exchange_n(word, &old, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) continue;
 }
 
-static inline void lock_in(const calibration_t *c, ompp_region_ref_t region)
+void ompp_calibrated_unset(void *lock) { __atomic_exchange_n((uint64_t *)lock, 0, __ATOMIC_SEQ_CST); }
+
+static void set_and_unset(const calibration_t *c)
+{
+    ompp_calibrated_set(c->updated);
+    ompp_calibrated_unset(c->updated);
+}
+
+static void mutex_in(const calibration_t *c, ompp_region_ref_t region)
 {
     ompp_event_enter_brief(region);
-    update(c);
+    ompp_calibrated_set(c->updated);
     ompp_event_phase_brief(region, OMPP_PHASE_BODY);
     ompp_event_phase_brief(region, OMPP_PHASE_EXIT);
-    __atomic_exchange_n(c->updated, 0, __ATOMIC_SEQ_CST);
+    ompp_calibrated_unset(c->updated);
     ompp_event_exit_brief(region);
 }
 
-static void locked(const calibration_t *c) { lock_in(c, c->critical); }
+static inline void critical_in(const calibration_t *c, ompp_region_ref_t region)
+{
+    if (c->source) c->source->critical(region, c->updated);
+    else mutex_in(c, region);
+}
 
-static void lock_counted(const calibration_t *c) { lock_in(c, c->counted_critical); }
+static void critical(const calibration_t *c) { critical_in(c, c->critical); }
+
+static void critical_counted(const calibration_t *c) { critical_in(c, c->counted_critical); }
+
+/* The source looks its region up. */
+static void locked(const calibration_t *c)
+{
+    if (c->source) c->source->lock(c->updated);
+    else mutex_in(c, ompp_region_lock(c->updated));
+}
 
 static void phase(const calibration_t *c)
 {
@@ -145,9 +172,11 @@ static const struct {
     [OMPP_COST_TEAM] = {team, NULL, offsetof(calibration_t, parallel), 4},
     [OMPP_COST_TASK] = {task, NULL, offsetof(calibration_t, exec), 1},
     [OMPP_COST_ATOMIC] = {atomic, update, offsetof(calibration_t, atomic), 1},
-    [OMPP_COST_LOCK] = {locked, set_and_unset, offsetof(calibration_t, critical), 3},
+    [OMPP_COST_CRITICAL] = {critical, set_and_unset, offsetof(calibration_t, critical), 3},
+    [OMPP_COST_LOCK] = {locked, set_and_unset, offsetof(calibration_t, lock), 3},
     [OMPP_COST_ATOMIC_COUNTED] = {atomic_counted, update, offsetof(calibration_t, counted_atomic), 1},
-    [OMPP_COST_LOCK_COUNTED] = {lock_counted, set_and_unset, offsetof(calibration_t, counted_critical), 3},
+    [OMPP_COST_CRITICAL_COUNTED] = {critical_counted, set_and_unset, offsetof(calibration_t, counted_critical), 3},
+    [OMPP_COST_LOCK_COUNTED] = {locked, set_and_unset, offsetof(calibration_t, counted_lock), 3},
     [OMPP_COST_CLOCK] = {read_clock, NULL, offsetof(calibration_t, atomic), 1},
     [OMPP_COST_CALL] = {call, NULL, offsetof(calibration_t, call), 1},
     [OMPP_COST_COUNT] = {count, NULL, offsetof(calibration_t, count), 1},
@@ -179,10 +208,27 @@ static ompp_region_ref_t make_counted(ompp_thread_t *thread, ompp_construct_t co
     return region;
 }
 
-/* Calls are found by where they are made: wherever the cache looks, it finds this one. */
-static void put_site(ompp_thread_t *thread, const char *code, ompp_region_ref_t region)
+/* Regions are found by an address and a name: wherever the cache looks, it finds this one. */
+static void put_site(ompp_thread_t *thread, const void *code, const void *name, ompp_region_ref_t region)
 {
-    for (unsigned i = 0; i < OMPP_SITES; i++) thread->sites[i] = (ompp_site_t){.code = code, code, region};
+    for (unsigned i = 0; i < OMPP_SITES; i++) thread->sites[i] = (ompp_site_t){.code = code, name, region};
+}
+
+/* What is found in the cache by events of this kind. */
+static void put_sites(const calibration_t *c, unsigned kind)
+{
+    ompp_thread_t *thread = c->thread;
+    const void *critical_key = ompp_site_key(OMPP_CONSTRUCT_CRITICAL), *lock_key = ompp_site_key(OMPP_CONSTRUCT_LOCK);
+
+    switch (kind) {
+    case OMPP_COST_CALL: put_site(thread, a_call, a_call, c->call); break;
+    case OMPP_COST_COUNT: put_site(thread, a_count, a_count, c->count); break;
+    case OMPP_COST_CRITICAL: put_site(thread, c->updated, critical_key, c->critical); break;
+    case OMPP_COST_CRITICAL_COUNTED: put_site(thread, c->updated, critical_key, c->counted_critical); break;
+    case OMPP_COST_LOCK: put_site(thread, c->updated, lock_key, c->lock); break;
+    case OMPP_COST_LOCK_COUNTED: put_site(thread, c->updated, lock_key, c->counted_lock); break;
+    default: break;
+    }
 }
 
 static bool make_thread(ompp_thread_t *thread, char *memory)
@@ -249,8 +295,10 @@ static void measure_all(ompp_thread_t *thread, uint32_t *whole, uint32_t *inside
     const calibration_t c = {
         .thread = thread,
         .updated = &updated,
+        .source = atomic_load(&calibrated_by),
         .atomic = make_region(thread, OMPP_CONSTRUCT_ATOMIC),
         .critical = make_region(thread, OMPP_CONSTRUCT_CRITICAL),
+        .lock = make_region(thread, OMPP_CONSTRUCT_LOCK),
         .parallel = make_region(thread, OMPP_CONSTRUCT_PARALLEL),
         .exec = make_region(thread, OMPP_CONSTRUCT_TASKEXEC),
         .call = make_region(thread, OMPP_CONSTRUCT_MPI),
@@ -258,12 +306,13 @@ static void measure_all(ompp_thread_t *thread, uint32_t *whole, uint32_t *inside
         .function = make_region(thread, OMPP_CONSTRUCT_USER_REGION),
         .counted_atomic = make_counted(thread, OMPP_CONSTRUCT_ATOMIC),
         .counted_critical = make_counted(thread, OMPP_CONSTRUCT_CRITICAL),
+        .counted_lock = make_counted(thread, OMPP_CONSTRUCT_LOCK),
     };
 
     for (unsigned kind = 0; kind < OMPP_COST_NUM; kind++) {
-        if (kind == OMPP_COST_CALL) put_site(thread, a_call, c.call);
-        if (kind == OMPP_COST_COUNT) put_site(thread, a_count, c.count);
-        thread->thins = kind == OMPP_COST_ATOMIC_COUNTED || kind == OMPP_COST_LOCK_COUNTED;
+        put_sites(&c, kind);
+        thread->thins =
+            kind == OMPP_COST_ATOMIC_COUNTED || kind == OMPP_COST_CRITICAL_COUNTED || kind == OMPP_COST_LOCK_COUNTED;
         measure(&c, kind, whole, inside);
     }
     const uint32_t enters = whole[OMPP_COST_ENTER], phases = whole[OMPP_COST_PHASE];
@@ -285,4 +334,16 @@ void ompp_calibrate(uint32_t *whole, uint32_t *inside)
         ompp_tree_close(thread);
     }
     munmap(memory, size);
+}
+
+static void calibrate_again(void *unused)
+{
+    (void)unused;
+    ompp_calibrate(ompp_process.header->cost_ps, ompp_process.header->inside_ps);
+}
+
+void ompp_event_calibrate_by(const ompp_calibrated_t *source)
+{
+    atomic_store(&calibrated_by, source);
+    if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING) ompp_caller_run(calibrate_again, NULL);
 }

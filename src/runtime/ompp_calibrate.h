@@ -1,6 +1,6 @@
 /**
  * \file
- * What events cost in this run. Called as measurement starts.
+ * What events cost in this run. Called as measurement starts, and when the source of OpenMP's events is known later.
  */
 #ifndef OMPP_CALIBRATE_H
 #define OMPP_CALIBRATE_H

@@ -336,6 +336,23 @@ void ompp_event_coverage_count(unsigned kind, const char *subject, const char *r
  */
 bool ompp_event_claim_openmp(const char *source);
 
+/**
+ * One execution of a construct by a source's own functions, to find out what it costs: all that the source does of
+ * it, and ompp_calibrated_set() and ompp_calibrated_unset() in the place of the OpenMP library's functions. Critical
+ * sections are found by the address of the lock, where the source finds them by a place in the program.
+ */
+typedef struct {
+    void (*critical)(ompp_region_ref_t region, void *lock);
+    void (*lock)(void *lock);
+} ompp_calibrated_t;
+
+/** \brief Whose functions are timed; measured again when measurement runs. \param[in] source  borrowed for good. */
+void ompp_event_calibrate_by(const ompp_calibrated_t *source);
+
+/** \brief A lock that nobody else wants, a uint64_t. */
+void ompp_calibrated_set(void *lock);
+void ompp_calibrated_unset(void *lock);
+
 /** \brief Says who has the OpenMP events that no source of ours gets. \param[in] tool  copied; a file's name. */
 void ompp_event_openmp_left_to(const char *tool);
 

@@ -14,13 +14,11 @@ static inline ompp_site_t *site_of(ompp_thread_t *thread, const void *code, cons
     return &thread->sites[(uint32_t)((uintptr_t)code + (uintptr_t)key) * 0x9e3779b1u >> 24];
 }
 
-static inline const void *key_of(ompp_construct_t construct) { return (const void *)(uintptr_t)(construct + 1); }
-
 /* Region by address, or by lock, through the thread's cache. */
 static inline ompp_region_ref_t region_at(ompp_thread_t *thread, ompp_construct_t construct, const void *code,
                                           const char *name)
 {
-    const void *key = name ? (const void *)name : key_of(construct);
+    const void *key = name ? (const void *)name : ompp_site_key(construct);
     ompp_site_t *site = site_of(thread, code, key);
 
     if (__builtin_expect(site->code == code && site->name == key, 1)) return site->region;
@@ -465,7 +463,7 @@ ompp_region_ref_t ompp_region_at(ompp_construct_t construct, const void *code, c
 ompp_region_ref_t ompp_region_met_at(ompp_construct_t construct, const void *code)
 {
     ompp_thread_t *thread = ompp_thread_self;
-    const void *key = key_of(construct);
+    const void *key = ompp_site_key(construct);
 
     if (!thread || !code) return 0; /* a place that is gone has the address 0 */
     const ompp_site_t *site = site_of(thread, code, key);
@@ -483,9 +481,11 @@ ompp_construct_t ompp_region_construct(ompp_region_ref_t region)
 
 bool ompp_region_has_end(ompp_region_ref_t region)
 {
-    const ompp_a_region_t *r = (const ompp_a_region_t *)(ompp_process.arena.base + region);
+    const ompp_thread_t *thread = ompp_thread_self;
 
-    return !ompp_region_is_kept(region) || !r->module || atomic_load_explicit(&r->addr_end, memory_order_relaxed);
+    if (!ompp_region_is_kept(region) || !thread || !thread->base) return true;
+    const ompp_a_region_t *r = ompp_at(thread, region);
+    return !r->module || atomic_load_explicit(&r->addr_end, memory_order_relaxed);
 }
 
 void ompp_region_ends_at(ompp_region_ref_t region, const void *code)

@@ -337,8 +337,7 @@ ompp_region_ref_t ompp_region_at_slow(ompp_thread_t *thread, ompp_site_t *site, 
 
     if (region || ompp_process.disabled[construct]) {
         if (thread != &ompp_thread_none)
-            *site =
-                (ompp_site_t){code, name ? (const void *)name : (const void *)(uintptr_t)(construct + 1), region, 0, 0};
+            *site = (ompp_site_t){code, name ? (const void *)name : ompp_site_key(construct), region, 0, 0};
     }
     return region;
 }

@@ -101,6 +101,18 @@ static void do_lock_own(void)
     }
 }
 
+/* One lock for all. */
+static void do_lock_shared(void)
+{
+    omp_init_lock(&lock);
+#pragma omp parallel for
+    for (int i = 0; i < 4000000; i++) {
+        omp_set_lock(&lock);
+        sum += i;
+        omp_unset_lock(&lock);
+    }
+}
+
 static void do_regions(void)
 {
     for (int r = 0; r < 100000; r++) {
@@ -241,8 +253,8 @@ static const struct {
     void (*run)(void);
 } kinds[] = {
 #define ROW(name) {#name, do_##name},
-    ROW(atomic) ROW(critical) ROW(lock) ROW(task) ROW(tree) ROW(function) ROW(nested) ROW(lock_own) ROW(regions)
-        ROW(loops) ROW(chunks) ROW(messages) ROW(work) ROW(work_dynamic) ROW(work_task) ROW(work_critical)
+    ROW(atomic) ROW(critical) ROW(lock) ROW(task) ROW(tree) ROW(function) ROW(nested) ROW(lock_own) ROW(lock_shared)
+        ROW(regions) ROW(loops) ROW(chunks) ROW(messages) ROW(work) ROW(work_dynamic) ROW(work_task) ROW(work_critical)
             ROW(work_lock) ROW(work_atomic) ROW(work_barrier) ROW(work_regions) ROW(work_sections) ROW(work_serial)};
 
 int main(int argc, char **argv)

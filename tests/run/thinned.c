@@ -130,6 +130,34 @@ static void do_slower(void)
     }
 }
 
+/* Set twice, unset twice: one execution. */
+static void do_nest(void)
+{
+#pragma omp parallel reduction(+ : sum)
+    {
+        omp_nest_lock_t own;
+        omp_init_nest_lock(&own);
+        for (int i = 0; i < N / 8; i++) {
+            omp_set_nest_lock(&own);
+            omp_set_nest_lock(&own);
+            sum++;
+            omp_unset_nest_lock(&own);
+            omp_unset_nest_lock(&own);
+        }
+        omp_destroy_nest_lock(&own);
+    }
+}
+
+static void do_ordered(void)
+{
+#pragma omp parallel num_threads(1)
+#pragma omp for ordered schedule(static)
+    for (int i = 0; i < N; i++) {
+#pragma omp ordered
+        sum++;
+    }
+}
+
 /* To be killed. */
 static void do_endless(void)
 {
@@ -143,8 +171,9 @@ static void do_endless(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} programs[] = {{"atomic", do_atomic}, {"critical", do_critical}, {"lock", do_lock},     {"locks", do_locks},
-                {"seldom", do_seldom}, {"filled", do_filled},     {"slower", do_slower}, {"endless", do_endless}};
+} programs[] = {{"atomic", do_atomic},   {"critical", do_critical}, {"lock", do_lock},     {"locks", do_locks},
+                {"seldom", do_seldom},   {"filled", do_filled},     {"slower", do_slower}, {"nest", do_nest},
+                {"ordered", do_ordered}, {"endless", do_endless}};
 
 int main(int argc, char **argv)
 {

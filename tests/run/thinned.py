@@ -23,6 +23,8 @@ KINDS = {
     "locks": ("LOCK", {"": N}, 0.5),
     "seldom": ("CRITICAL", {"brief": THREADS * N // 4, "longer": THREADS * 10}, 0.9),
     "filled": ("CRITICAL", {"brief": THREADS * N // 4}, None),
+    "nest": ("LOCK", {"": THREADS * N // 8}, 0.9),
+    "ordered": ("ORDERED", {"": N}, 0.9),
     "slower": ("CRITICAL", {"brief": THREADS * (N // 4 + 1000)}, 0.9),
 }
 
