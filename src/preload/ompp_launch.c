@@ -22,6 +22,13 @@ void ompp_launch_restore(void) { is_launched = ompp_env_restore(); }
 
 bool ompp_is_launched(void) { return is_launched; }
 
+bool ompp_is_preloaded(void)
+{
+    const char *preload = ompp_env_foreign("LD_PRELOAD");
+
+    return preload && strstr(preload, "libompp");
+}
+
 /* ---- Ranks ------------------------------------------------------------------------------------------------------- */
 
 int ompp_launch_rank(void)

@@ -33,4 +33,7 @@ void ompp_launch_restore(void);
 /** \return whether "ompp --" started this program: somebody expects a report of it. */
 bool ompp_is_launched(void);
 
+/** \return whether the environment brings ompp into each program that is started, as "ompp --children --" has it. */
+bool ompp_is_preloaded(void);
+
 #endif

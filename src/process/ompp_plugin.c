@@ -112,10 +112,9 @@ static int note_library(struct dl_phdr_info *info, size_t size, void *loaded)
  * inherits? */
 static bool is_meant(void)
 {
-    const char *preload = ompp_env_foreign("LD_PRELOAD"), *children = ompp_env_foreign("OMPP_CHILDREN");
+    const char *children = ompp_env_foreign("OMPP_CHILDREN");
 
-    return ompp_is_launched() || (children && *children && strcmp(children, "0") != 0) || !preload ||
-           !strstr(preload, "libompp");
+    return ompp_is_launched() || (children && *children && strcmp(children, "0") != 0) || !ompp_is_preloaded();
 }
 
 void ompp_plugins_at_load(void)

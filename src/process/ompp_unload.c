@@ -6,6 +6,7 @@
 #include "data/ompp_data.h"
 #include "image/ompp_intercept.h"
 #include "process/ompp_openmp.h"
+#include "runtime/ompp_callpath.h"
 #include "runtime/ompp_state.h"
 
 #include <dlfcn.h>
@@ -95,17 +96,18 @@ static void find_real(void)
 
 static int close_library(void *handle)
 {
-    const bool running = atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING;
+    const bool running = atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING,
+               watched = running || ompp_callpath_early_is_on();
     places_t before = {0};
     int result, saved = errno;
 
     if (!real_dlclose) find_real();
-    if (running) look(&before);
-    else ompp_openmp_note();
+    if (watched) look(&before);
+    if (!running) ompp_openmp_note();
     errno = saved;
     result = real_dlclose(handle);
     saved = errno;
-    if (running) tell_gone(&before);
+    if (watched) tell_gone(&before);
     forget(&before);
     errno = saved;
     return result;

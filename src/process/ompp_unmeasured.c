@@ -79,9 +79,7 @@ static void say_of_shell(void)
 /* A program that is built with us, and what it would gain was asked for. */
 static bool is_asked(void)
 {
-    const char *preloaded = ompp_env_foreign("LD_PRELOAD");
-
-    if (preloaded && strstr(preloaded, "libompp")) return false;
+    if (ompp_is_preloaded()) return false;
     ompp_env_read();
     return strcmp(ompp_env.causal, "off") != 0 || strcmp(ompp_env.efficiency, "full") == 0;
 }

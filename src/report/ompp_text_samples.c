@@ -123,7 +123,7 @@ static void put_sum(const section_t *s)
     fprintf(s->out, "%" PRIu64 " samples stand for %s of %s sec of processor time. Waiting has none.\n",
             s->samples->total, ompp_text_seconds_digits(sampled, 2).text, ompp_text_seconds_digits(used, 2).text);
     if ((double)sampled < LITTLE * (double)used)
-        fputs("The percentages are of these samples. For the rest see Samples and ompp Coverage above.\n", s->out);
+        fputs("Percentages are of these samples. See Samples and ompp Coverage above.\n", s->out);
     fputs("own: in the function, line or path itself; all: in what it calls, too.\n", s->out);
 }
 

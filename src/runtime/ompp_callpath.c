@@ -20,6 +20,7 @@
 #define LEAST_COST_NS 20000000u /* before that is looked at */
 
 unsigned ompp_samples_set;
+bool ompp_callpath_keeps;
 
 static struct {
     bool of_events; /* paths of regions and calls are looked for */
@@ -53,11 +54,17 @@ bool ompp_callpath_start_samples(void)
     return ompp_samples_set != 0;
 }
 
+bool ompp_callpath_start_early(void)
+{
+    const int rc = ompp_unwind_open();
+
+    return ompp_callpath_keeps = rc == 0 || rc == -OMPP_E_OPEN;
+}
+
 void ompp_callpath_refresh(void)
 {
-    if (!wanted.is_on) return;
-    ompp_unwind_refresh();
-    ompp_modules_add();
+    if (wanted.is_on || ompp_callpath_keeps) ompp_unwind_refresh();
+    if (wanted.is_on) ompp_modules_add();
 }
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */

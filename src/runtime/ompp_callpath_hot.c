@@ -49,23 +49,21 @@ typedef struct {
  * region, or the task, whose node is in the tree. And what led to the innermost open region. And the start of threads
  * that OpenMP's library has made: outside the code of the region there is no more of it on the stack.
  */
-static part_t cut(const ompp_thread_t *thread, size_t first, size_t n)
+static part_t cut(part_t walk, uint64_t limit)
 {
-    const ompp_callpaths_t *paths = thread->callpaths;
-    const uint64_t limit = limit_of(thread);
-    part_t part = {paths->frames, first, first, true};
+    part_t part = {walk.frames, walk.first, walk.first, true};
     bool in_program = false, in_openmp = false;
 
-    for (; part.end < n; part.end++) {
-        const ompp_unwind_frame_t *frame = &paths->frames[part.end];
+    for (; part.end < walk.end; part.end++) {
+        const ompp_unwind_frame_t *frame = &walk.frames[part.end];
         const ompp_owner_t owner = ompp_unwind_owner(frame->address);
         if (owner == OMPP_OWNER_OPENMP && in_program) return part;
         if (owner == OMPP_OWNER_SYSTEM && in_openmp) return part;
         in_openmp = owner == OMPP_OWNER_OPENMP;
-        if (limit && (part.end + 1 < n ? frame[1].cfa > limit : paths->unwind.end == OMPP_UNWIND_ROOT)) return part;
+        if (limit && (part.end + 1 < walk.end ? frame[1].cfa > limit : walk.is_whole)) return part;
         in_program |= owner == OMPP_OWNER_PROGRAM;
     }
-    part.is_whole = paths->unwind.end == OMPP_UNWIND_ROOT;
+    part.is_whole = walk.is_whole;
     return part;
 }
 
@@ -107,9 +105,10 @@ static __attribute__((noinline)) ompp_off_t walk_slow(ompp_thread_t *thread, omp
     size_t first = 0;
 
     while (first < n && ompp_unwind_owner(paths->frames[first].address) == OMPP_OWNER_OPENMP) first++;
+    const part_t found = {paths->frames, first, n, paths->unwind.end == OMPP_UNWIND_ROOT};
     memo->key = key;
     memo->place = ompp_top(thread)->place;
-    memo->node = insert(thread, ompp_top(thread)->node, cut(thread, first, n), before);
+    memo->node = insert(thread, ompp_top(thread)->node, cut(found, limit_of(thread)), before);
     memo->caller = first < n ? paths->frames[first].cfa : 0;
     const uint64_t took = ompp_clock_now() - before;
     ompp_callpath_spent_slow(thread, took);
@@ -155,11 +154,9 @@ static const ompp_a_frame_t *open_frame(const ompp_thread_t *thread)
     return !forked && atomic_load_explicit(&team->join, memory_order_acquire) ? frame - 1 : frame;
 }
 
-static void add_sample(ompp_thread_t *thread, const void *context, uint64_t ns)
+static void add(ompp_thread_t *thread, ompp_off_t below, part_t part, uint64_t ns, ompp_time_t t)
 {
-    ompp_callpaths_t *paths = thread->callpaths;
-    const size_t n = ompp_unwind_context(&paths->unwind, context, paths->frames, OMPP_CALLPATH_FRAMES);
-    const ompp_off_t node = insert(thread, open_frame(thread)->node, cut(thread, 0, n), ompp_clock_now());
+    const ompp_off_t node = insert(thread, below, part, t);
     uint64_t *values = ompp_values_of(thread, node, ompp_samples_set, OMPP_METRIC_SAMPLES_NUM);
 
     if (!values) {
@@ -170,13 +167,146 @@ static void add_sample(ompp_thread_t *thread, const void *context, uint64_t ns)
     values[OMPP_METRIC_SAMPLED_NS] += ns;
 }
 
+static part_t walk(ompp_unwind_thread_t *unwind, const void *context, ompp_unwind_frame_t *frames)
+{
+    const size_t n = ompp_unwind_context(unwind, context, frames, OMPP_CALLPATH_FRAMES);
+
+    return (part_t){frames, 0, n, unwind->end == OMPP_UNWIND_ROOT};
+}
+
+/* ---- Samples before the first event ------------------------------------------------------------------------------ */
+
+#define EARLY_SLOTS 32768u /* half a minute at 100 Hz with 10 frames */
+
+/* A sample, followed by its frames. */
+typedef union {
+    struct {
+        uint64_t ns;
+        uint32_t frames;
+        bool is_whole;
+    } sample;
+    ompp_unwind_frame_t frame;
+} slot_t;
+
+/* Of the initial thread. When the slots are full, every second sample goes, and those to come stand for twice the time.
+ */
+static struct {
+    atomic_flag busy;
+    ompp_unwind_thread_t unwind;
+    ompp_unwind_frame_t frames[OMPP_CALLPATH_FRAMES];
+    slot_t slots[EARLY_SLOTS];
+    uint32_t used;
+    uint32_t passes, passed; /* so many between two that are kept; since the last one */
+    uint64_t ns, ungiven;    /* of samples since then; samples for which others stand */
+} early;
+
+static void halve(void)
+{
+    uint32_t to = 0;
+    uint64_t ns = 0;
+    bool stays = false;
+
+    for (uint32_t from = 0, n; from < early.used; from += n, stays = !stays) {
+        n = 1 + early.slots[from].sample.frames;
+        ns += early.slots[from].sample.ns;
+        early.ungiven += !stays;
+        if (!stays) continue;
+        early.slots[from].sample.ns = ns;
+        ns = 0;
+        for (uint32_t i = 0; i < n; i++) early.slots[to++] = early.slots[from + i];
+    }
+    early.used = to;
+    early.ns += ns;
+    early.passes = 2 * early.passes + 1;
+}
+
+/* Our own code, or what it has called: the start of measurement, which is no part of the program's time. */
+static bool is_own(part_t part)
+{
+    ompp_owner_t owner = OMPP_OWNER_SYSTEM;
+
+    for (size_t i = part.first; i < part.end && owner == OMPP_OWNER_SYSTEM; i++)
+        owner = ompp_unwind_owner(part.frames[i].address);
+    return owner == OMPP_OWNER_OURS;
+}
+
+static void put(part_t part)
+{
+    if (part.end > OMPP_CALLPATH_NODES) part = (part_t){part.frames, 0, OMPP_CALLPATH_NODES, false};
+    while (early.used + 1 + part.end > EARLY_SLOTS) halve();
+    slot_t *slot = &early.slots[early.used];
+    slot->sample.ns = early.ns;
+    slot->sample.frames = (uint32_t)part.end;
+    slot->sample.is_whole = part.is_whole;
+    for (size_t i = 0; i < part.end; i++) (++slot)->frame = part.frames[i];
+    early.used += 1 + (uint32_t)part.end;
+    early.ns = 0;
+}
+
+/* Another thread may be closing a library: then the next sample stands for this one, too. */
+static void keep_early(const void *context, uint64_t ns)
+{
+    early.ns += ns;
+    if (early.passed < early.passes) {
+        early.passed++;
+        early.ungiven++;
+    } else if (!atomic_flag_test_and_set_explicit(&early.busy, memory_order_acquire)) {
+        const part_t part = cut(walk(&early.unwind, context, early.frames), 0);
+        early.passed = 0;
+        if (is_own(part)) early.ns -= ns;
+        else put(part);
+        atomic_flag_clear_explicit(&early.busy, memory_order_release);
+    }
+}
+
+void ompp_callpath_early_forget(void)
+{
+    ompp_callpath_keeps = false;
+    early.used = early.passes = early.passed = 0;
+    early.ns = early.ungiven = 0;
+    atomic_flag_clear(&early.busy); /* in a child the thread that had it is not there */
+}
+
+bool ompp_callpath_early_is_on(void) { return ompp_callpath_keeps; }
+
+void ompp_callpath_early_unloaded(uintptr_t low, uintptr_t high)
+{
+    if (!ompp_callpath_keeps) return;
+    while (atomic_flag_test_and_set_explicit(&early.busy, memory_order_acquire)) continue; /* of a handler: some us */
+    for (uint32_t i = 0, end = 0; i < early.used; i++) {
+        ompp_unwind_frame_t *frame = &early.slots[i].frame;
+        if (i == end) end += 1 + early.slots[i].sample.frames;
+        else if (frame->address >= low && frame->address < high)
+            *frame = (ompp_unwind_frame_t){.address = OMPP_CODE_UNKNOWN + 1};
+    }
+    atomic_flag_clear_explicit(&early.busy, memory_order_release);
+}
+
+void ompp_callpath_early_add(ompp_thread_t *thread)
+{
+    const ompp_time_t t = thread->record->begin_ns;
+
+    for (uint32_t i = 0, n; ompp_samples_set && thread->callpaths && i < early.used; i += n) {
+        n = 1 + early.slots[i].sample.frames;
+        const part_t part = {&early.slots[i + 1].frame, 0, n - 1, early.slots[i].sample.is_whole};
+        const bool is_last = i + n == early.used;
+        add(thread, thread->record->root, part, early.slots[i].sample.ns + (is_last ? early.ns : 0), t);
+    }
+    if (ompp_samples_set)
+        ompp_event_coverage_count(OMPP_COVERAGE_LOSS, "samples before the first event, for which others stand",
+                                  "no room", early.ungiven);
+    ompp_callpath_early_forget();
+}
+
 void ompp_callpath_sample(const void *context, uint64_t ns)
 {
     ompp_thread_t *thread = ompp_thread_self;
 
+    if (!thread && ompp_callpath_keeps) keep_early(context, ns);
     if (!thread || !thread->record || !thread->callpaths || !ompp_samples_set) return;
     if (ompp_guard_enter(thread)) {
-        add_sample(thread, context, ns);
+        const part_t part = cut(walk(&thread->callpaths->unwind, context, thread->callpaths->frames), limit_of(thread));
+        add(thread, open_frame(thread)->node, part, ns, ompp_clock_now());
         ompp_guard_leave(thread);
     } else {
         thread->record->own_samples++;

@@ -57,6 +57,12 @@ static inline uint32_t ompp_callpath_hash(ompp_off_t parent, uint64_t code)
 /** The set of the metrics of samples; 0 = none are taken. */
 extern unsigned ompp_samples_set __attribute__((visibility("hidden")));
 
+/** Samples of the initial thread are kept aside. */
+extern bool ompp_callpath_keeps __attribute__((visibility("hidden")));
+
+/** \brief The initial thread begins: what was kept aside becomes samples of its root. */
+void ompp_callpath_early_add(ompp_thread_t *thread);
+
 /** \brief Finding call paths has taken so long: with OMPP_CALLPATH=auto it ends when that is too long. */
 void ompp_callpath_spent_slow(ompp_thread_t *thread, uint64_t ns);
 

@@ -9,6 +9,7 @@
 #include "base/ompp_caller.h"
 #include "base/ompp_hash.h"
 #include "model/ompp_profile.h"
+#include "runtime/ompp_callpath.h"
 #include "runtime/ompp_module_priv.h"
 
 #include <errno.h>
@@ -390,6 +391,7 @@ static void forget(uintptr_t low, uintptr_t high)
 
 void ompp_region_unloaded(uintptr_t low, uintptr_t high)
 {
+    ompp_callpath_early_unloaded(low, high);
     if (atomic_load(&ompp_process.state) != OMPP_STATE_RUNNING) return;
     const ompp_locked_t locked = ompp_lock();
     ompp_module_unloaded(low, high);

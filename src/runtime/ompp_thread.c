@@ -154,6 +154,7 @@ static ompp_thread_t *begin(ompp_time_t t)
     if (!thread) return NULL;
     occupy(thread, t);
     if (initial) thread->record->begin_ns = ompp_process.header->begin_ns;
+    if (initial) ompp_callpath_early_add(thread);
     thread->record->kind = initial ? OMPP_THREAD_INITIAL : OMPP_THREAD_OTHER;
     thread->record->path = initial ? 0 : OMPP_A_PATH_UNKNOWN;
     return thread;

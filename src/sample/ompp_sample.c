@@ -5,6 +5,7 @@
 #define OMPP_LOG_DOMAIN "sample"
 #include "sample/ompp_sample.h"
 
+#include "base/ompp_caller.h"
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
 #include "base/ompp_paranoid.h"
@@ -25,6 +26,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define SECOND 1000000000u
 #define LONGEST_START 100000u /* looks of a thread that comes while another one starts samples */
@@ -43,17 +46,25 @@ static _Atomic int state;
 static _Atomic unsigned refused; /* threads without a timer */
 static _Atomic int refused_error;
 
+static pid_t early; /* process whose initial thread had samples before the first event; 0 = none */
+
+static const ompp_env_row_t *rate_asked(void)
+{
+    const ompp_env_row_t *row = ompp_env_rows;
+
+    while (row->offset != offsetof(ompp_env_t, sample_hz)) row++;
+    return row;
+}
+
 bool ompp_sample_is_wanted(void)
 {
-    const char *text = "";
+    const char *text = ompp_env_text(rate_asked());
     char *end;
 
-    for (size_t i = 0; i < ompp_env_nrows; i++)
-        if (ompp_env_rows[i].offset == offsetof(ompp_env_t, sample_hz)) text = ompp_env_text(&ompp_env_rows[i]);
     return !*text || strtol(text, &end, 10) != 0 || end == text;
 }
 
-bool ompp_sample_is_on(void) { return ompp_sampler_is_on(); }
+bool ompp_sample_is_on(void) { return atomic_load(&state) == STARTED && ompp_sampler_is_on(); }
 
 /* ---- Which way --------------------------------------------------------------------------------------------------- */
 
@@ -119,11 +130,11 @@ static bool choose_any(void)
 }
 
 /* Nothing of the program changes. \return whether there can be samples. */
-static bool decide(void)
+static bool decide(unsigned hz)
 {
     if (samples.decided) return samples.good;
     samples.decided = true;
-    samples.hz = (unsigned)ompp_env.sample_hz;
+    samples.hz = hz;
     if (!samples.hz) return false;
     const unsigned asked = samples.hz;
     const char *conflict = ompp_sample_conflict();
@@ -150,12 +161,19 @@ static void libraries_changed(void)
     ompp_callpath_refresh();
 }
 
+static void watch_and_start(void)
+{
+    if (!early) ompp_dlopen_watch_tell(libraries_changed); /* else its parent has done it */
+    ompp_sampler_start();
+}
+
 static void start(void)
 {
-    const char *why = decide() ? NULL : samples.why;
+    const bool is_early = early == getpid();
+    const char *why = decide((unsigned)ompp_env.sample_hz) ? NULL : samples.why;
 
     if (!samples.hz) return;
-    if (!why) why = ompp_sample_install();
+    if (!why && !is_early) why = ompp_sample_install();
     if (why) {
         ompp_event_coverage(OMPP_COVERAGE_REFUSED, "samples", why);
         return;
@@ -165,8 +183,7 @@ static void start(void)
         return;
     }
     ompp_runtime_keep_setting("Samples", samples.text);
-    ompp_dlopen_watch_tell(libraries_changed);
-    ompp_sampler_start();
+    if (!is_early) watch_and_start();
     samples.started = true;
 }
 
@@ -189,7 +206,11 @@ void ompp_sample_thread_begins(void)
 {
     if (!ompp_sample_is_wanted()) return;
     start_once();
-    if (!ompp_sampler_is_on() || ompp_sample_self) return;
+    if (!ompp_sampler_is_on()) return;
+    if (ompp_sample_self) {
+        ompp_sampler_go_on();
+        return;
+    }
     const int error = ompp_sampler_begin(samples.way, period());
     if (!error || !ompp_sampler_is_on()) return;
     atomic_fetch_add(&refused, 1);
@@ -198,11 +219,44 @@ void ompp_sample_thread_begins(void)
 
 void ompp_sample_thread_ends(void) { ompp_sampler_end(); }
 
+/* Only what the first event will say the same of: the environment is read then, and wrong values are told. */
+static unsigned early_rate(void)
+{
+    const ompp_env_row_t *row = rate_asked();
+    const char *text = ompp_env_text(row);
+    char wrong[300];
+
+    if (!*text) text = row->def;
+    return ompp_env_accepts(row->name, text, row->name, wrong, sizeof wrong) ? (unsigned)strtoul(text, NULL, 10) : 0;
+}
+
+/*
+ * A program that is built with us: measurement starts with its first event, if there is one. Until then samples of its
+ * initial thread are kept aside, and the program sees of them what it will see later.
+ */
+static void start_early(void *unused)
+{
+    (void)unused;
+    if (ompp_is_preloaded() || atomic_load(&state) != NEW || (pid_t)syscall(SYS_gettid) != getpid()) return;
+    if (!decide(early_rate()) || !ompp_callpath_start_early() || ompp_sample_install()) {
+        ompp_callpath_early_forget();
+        memset(&samples, 0, sizeof samples);
+        return;
+    }
+    watch_and_start();
+    early = getpid();
+    ompp_sampler_begin(samples.way, period());
+}
+
 void ompp_sample_at_load(void)
 {
-    if (!ompp_sample_is_wanted() || !ompp_is_launched() || ompp_known_shell(ompp_program_path())) return;
+    if (!ompp_sample_is_wanted() || ompp_known_shell(ompp_program_path())) return;
+    if (!ompp_is_launched()) {
+        ompp_caller_run(start_early, NULL);
+        return;
+    }
     ompp_env_read();
-    if (!ompp_env.children && decide()) ompp_meter_place();
+    if (!ompp_env.children && decide((unsigned)ompp_env.sample_hz)) ompp_meter_place();
 }
 
 /* ---- End --------------------------------------------------------------------------------------------------------- */

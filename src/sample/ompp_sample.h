@@ -17,7 +17,9 @@ bool ompp_sample_is_on(void);
 
 /**
  * \brief As the library is loaded: a program that the launcher has started, which may have no event, is measured from
- *        here on, if there are samples. Not with --children: much of what a script starts is of no interest.
+ *        here on, if there are samples. Not with --children: much of what a script starts is of no interest. A program
+ *        that is built with us is measured from its first event on, as without samples. Those of its initial thread
+ *        before that event are kept for it.
  * \note Threads: at load, before there are others.
  */
 void ompp_sample_at_load(void);

@@ -8,6 +8,7 @@
 
 #include "image/ompp_dso.h"
 #include "image/ompp_intercept.h"
+#include "runtime/ompp_callpath.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -226,6 +227,7 @@ static void in_child(void)
 {
     if (atomic_exchange(&installed, 0)) ompp_sample_set_default(&programs);
     ompp_sampler_in_child();
+    ompp_callpath_early_forget();
 }
 
 const char *ompp_sample_install(void)

@@ -51,6 +51,9 @@ bool ompp_sampler_is_on(void);
 int ompp_sampler_begin(ompp_sample_way_t way, uint64_t period_ns);
 void ompp_sampler_end(void);
 
+/** \brief The calling thread's sampler goes on from now: what was used since its last sample was ours. */
+void ompp_sampler_go_on(void);
+
 /** \return whether the calling thread has a sampler, and is no child that shares its memory. */
 bool ompp_sampler_is_here(void);
 

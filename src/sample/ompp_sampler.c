@@ -173,6 +173,21 @@ void ompp_sampler_mask_changed(void)
     unlock(&caller);
 }
 
+void ompp_sampler_go_on(void)
+{
+    ompp_sampler_t *self = ompp_sample_self;
+    ompp_caller_t caller;
+
+    if (!ompp_sampler_is_here()) return;
+    lock(&caller);
+    const bool was_armed = self->is_armed;
+    if (was_armed) rest(self);
+    self->next_ns = ompp_sample_processor_time() + self->period_ns;
+    self->begin_ns = self->next_ns - self->period_ns - self->ns;
+    if (was_armed) ompp_sample_way_arm(self);
+    unlock(&caller);
+}
+
 /* ---- Of all ------------------------------------------------------------------------------------------------------ */
 
 void ompp_sampler_start(void) { atomic_store(&process, getpid()); }

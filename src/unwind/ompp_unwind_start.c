@@ -49,6 +49,7 @@ typedef struct {
 } visit_t;
 
 static unsigned long long seen_adds, seen_subs;
+static bool prepares; /* under refreshing */
 
 static void add_range(ompp_image_table_t *table, ompp_image_range_t range)
 {
@@ -113,10 +114,12 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
 #define PROBES 64u                    /* addresses of a file that are looked up */
 #define LARGEST ((uintptr_t)16 << 20) /* bytes of code that are searched for procedures: some 1 s */
 
-/* Files without unwind information for most of their code: where procedures begin is found out now, for handlers. */
-static void prepare(const ompp_image_table_t *table)
+/* Files without unwind information for most of their code: where procedures begin is found out now, for handlers.
+ * \return whether there are such. */
+static bool prepare(const ompp_image_table_t *table)
 {
     const ompp_unwind_decoder_t *d = ompp_unwind_decoder_get();
+    bool found = false;
 
     for (size_t i = 0; d && i < table->n; i++) {
         ompp_image_map_t image;
@@ -129,9 +132,12 @@ static void prepare(const ompp_image_table_t *table)
             if (!(image.segment[k].flags & PF_X) || bytes < PROBES || bytes > LARGEST) continue;
             for (unsigned p = 0; p < PROBES; p++)
                 covered += ompp_cfi_procedure(&image, begin + bytes / PROBES * p, &low, &high);
-            if (covered < PROBES / 2) d->prepare(&image);
+            if (covered >= PROBES / 2) continue;
+            d->prepare(&image);
+            found = true;
         }
     }
+    return found;
 }
 
 static void refresh(void *unused)
@@ -147,7 +153,7 @@ static void refresh(void *unused)
         if (v.subs != seen_subs) atomic_fetch_add_explicit(&ompp_unwind_generation, 1, memory_order_release);
         seen_adds = v.adds;
         seen_subs = v.subs;
-        prepare(v.table);
+        if (prepares) prepare(v.table);
     }
     pthread_mutex_unlock(&refreshing);
 }
@@ -181,7 +187,7 @@ static void open_decoder(void)
 
 static int result;
 
-static void start(void *unused)
+static void open_all(void *unused)
 {
     (void)unused;
 #if defined(__x86_64__)
@@ -200,13 +206,33 @@ static void start(void *unused)
 #endif
 }
 
-static void start_aside(void) { ompp_caller_run(start, NULL); }
+static void prepare_all(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&refreshing);
+    prepares = true;
+    /* What walks have found out before is found out again, now that more is known. */
+    if (prepare(&ompp_image_tables[atomic_load(&ompp_image_version) & 1])) atomic_fetch_add(&ompp_unwind_generation, 1);
+    pthread_mutex_unlock(&refreshing);
+}
+
+static void open_aside(void) { ompp_caller_run(open_all, NULL); }
+static void prepare_aside(void) { ompp_caller_run(prepare_all, NULL); }
+
+int ompp_unwind_open(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, open_aside);
+    return result;
+}
 
 int ompp_unwind_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, start_aside);
+    ompp_unwind_open();
+    pthread_once(&once, prepare_aside);
     return result;
 }
 

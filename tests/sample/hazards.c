@@ -1,6 +1,7 @@
 /*
  * What programs do with SIGPROF, descriptors, stacks, processes and code while they are sampled. Prints what it finds, which is the same
  * without samples. usage: hazards CASE [FILE]
+ * EVENT=CASE in the environment: a parallel region after it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -306,7 +307,8 @@ static void report(pid_t pid, const char *who)
 
 static void processes(void)
 {
-    char *words[] = {(char *)self, "status", NULL}, command[4200];
+    const char *started = file ? file : self;
+    char *words[] = {(char *)started, "status", NULL}, command[4200];
     pid_t pid;
 
     spin(0.1);
@@ -334,15 +336,15 @@ static void processes(void)
         if (pid == 0) {
             signal(SIGPROF, SIG_DFL); /* as who starts others does */
             block(SIG_UNBLOCK);
-            execv(self, (char *[]){(char *)self, "nothing", NULL});
+            execv(started, (char *[]){(char *)started, "nothing", NULL});
             _exit(5);
         }
         report(pid, "vforked");
         spin(0.01);
     }
-    posix_spawn(&pid, self, NULL, NULL, words, environ);
+    posix_spawn(&pid, started, NULL, NULL, words, environ);
     report(pid, "spawned");
-    snprintf(command, sizeof command, "%s status", self);
+    snprintf(command, sizeof command, "%s status", started);
     printf("system %d\n", system(command));
 }
 
@@ -582,6 +584,27 @@ static void interrupted(void)
     printf("interrupted %lu\n", all);
 }
 
+/* ---- Before the first event -------------------------------------------------------------------------------------- */
+
+/* Both go on, to events of their own. */
+static void parted(void)
+{
+    spin(0.4);
+    const pid_t pid = fork();
+    if (pid) report(pid, "forked");
+    else spin(0.1);
+}
+
+__attribute__((noinline)) static void descend(int levels)
+{
+    if (levels) descend(levels - 1);
+    else spin(3.5);
+    sink++;
+}
+
+/* More frames than there is room for. */
+static void deep(void) { descend(120); }
+
 /* ---- Which one --------------------------------------------------------------------------------------------------- */
 
 static void nothing(void) {}
@@ -596,8 +619,11 @@ static const struct {
     {"query", query},       {"killed", killed},   {"closes", closes},   {"processes", processes},
     {"executes", executes}, {"threads", threads}, {"stacks", stacks},   {"jumps", jumps},
     {"code", code},         {"modules", modules}, {"library", library}, {"interrupted", interrupted},
-    {"nothing", nothing},   {"status", status},   {"serial", serial},
+    {"nothing", nothing},   {"status", status},   {"serial", serial},   {"parted", parted},
+    {"deep", deep},
 };
+
+static void work(void) { sink++; }
 
 int main(int argc, char **argv)
 {
@@ -606,6 +632,11 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         if (argc < 2 || strcmp(argv[1], cases[i].name) != 0) continue;
         cases[i].run();
+        const char *event = getenv("EVENT");
+        if (event && strcmp(event, argv[1]) == 0) {
+#pragma omp parallel num_threads(2)
+            work();
+        }
         return 0;
     }
     return 2;

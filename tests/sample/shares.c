@@ -1,7 +1,7 @@
 /*
  * Work in known parts: heavy() does three times what light() does, each is called by first() twice as often as by
  * second(). Arguments: seconds; threads. With a third one the work is in the parallel region itself, at several lines.
- * POSIX=1 in the environment: POSIX threads.
+ * In the environment: POSIX=1 POSIX threads, BEFORE=1 work before the region, too, SERIAL=1 no region at all.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -101,7 +101,10 @@ int main(int argc, char **argv)
     int n = argc > 2 ? atoi(argv[2]) : 1;
     pthread_t threads[16];
 
-    if (argc > 3) {
+    if (getenv("SERIAL") || getenv("BEFORE")) work(seconds);
+    if (getenv("SERIAL")) {
+        n = 0;
+    } else if (argc > 3) {
         direct(seconds, n);
     } else if (getenv("POSIX")) {
         for (int i = 0; i < n; i++) pthread_create(&threads[i], NULL, begins, &seconds);

@@ -169,6 +169,11 @@ def main():
             for threads in (1, 2):
                 title = "%s, %d threads" % (name, threads)
                 check(verdict, title, harness.run(program, scratch.file(name, str(threads), "x")[:-2], threads, args=(str(SECONDS), str(threads))), threads)
+        title = how + ", serial work before the first region"
+        check(verdict, title, harness.run(program, scratch.file(how + "-before", "x")[:-2], 1, args=("0.8", "1"), BEFORE="1"), 1)
+        outcome = harness.run(program, scratch.file(how + "-serial", "x")[:-2], 1, args=("0.2", "1"), SERIAL="1")
+        verdict.equal((outcome.status, outcome.out, outcome.reports()), (0, "done\n", []), how + ", built with us and no region: result, reports")
+        verdict.check("nothing was measured, no report" in outcome.err, how + ", no region: says " + outcome.err)
         direct(verdict, how + ", direct", harness.run(program, scratch.file(how + "-direct", "x")[:-2], 2, args=(str(SECONDS), "2", "direct")))
         plain = scratch.file(how + "-plain", "shares")
         harness.build(SOURCE, plain, how, flags=("-O2", "-g"), instrument=False)
