@@ -20,7 +20,6 @@
  *  - A test_lock that fails gives an acquire event and no other (libomp 14 does not even tell it from set_lock): the
  *    acquisition of a lock is entered when it has succeeded, and counted as failed at the next mutex event otherwise.
  */
-#define _GNU_SOURCE
 #include "runtime/ompp_event.h"
 
 #include "model/ompp_profile.h"
@@ -69,8 +68,6 @@ typedef struct {
 } ompp_ompt_self_t;
 
 static __thread ompp_ompt_self_t self __attribute__((tls_model("initial-exec")));
-
-static ompt_set_callback_t set_callback;
 
 /* ---- Where it is in the program ---------------------------------------------------------------------------------- */
 
@@ -420,8 +417,8 @@ static void follow_groups(void)
 {
     static bool asked;
 
-    if (set_callback && !__atomic_exchange_n(&asked, true, __ATOMIC_RELAXED))
-        set_callback(ompt_callback_sync_region_wait, (ompt_callback_t)on_sync_region_wait);
+    if (!__atomic_exchange_n(&asked, true, __ATOMIC_RELAXED))
+        ompp_ompt_ask_for(ompt_callback_sync_region_wait, (ompt_callback_t)on_sync_region_wait);
 }
 
 static __attribute__((noinline)) void sync_region(ompt_sync_region_t kind, bool begin, const ompt_data_t *task,
@@ -706,13 +703,7 @@ static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt
     {                                                                        \
         ompt_callback_##name, (ompt_callback_t)on_##name, #name, false, true \
     }
-static const struct {
-    ompt_callbacks_t event;
-    ompt_callback_t function;
-    const char *name;
-    bool is_mutex;
-    bool is_sync; /* asked for only when waiting is followed */
-} callbacks[] = {
+const ompp_ompt_callback_t ompp_ompt_callbacks[] = {
     ROW(parallel_begin),   ROW(parallel_end), ROW(implicit_task),   ROW(work),
     ROW(masked),           ROW(sync_region),  MUTEX(mutex_acquire), MUTEX(mutex_acquired),
     MUTEX(mutex_released), MUTEX(nest_lock),  ROW(task_create),     ROW(task_schedule),
@@ -721,55 +712,4 @@ static const struct {
 #undef ROW
 #undef MUTEX
 #undef SYNC
-
-static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *tool)
-{
-    (void)device, (void)tool;
-    set_callback = (ompt_set_callback_t)lookup("ompt_set_callback");
-    ompp_ask_start(lookup);
-    if (!set_callback) return 0;
-    ompp_code_start((const void *)(uintptr_t)lookup);
-    /*
-     * With a tool that asks for mutex_released, libomp (14 to 19) writes into the state of its first thread at the end
-     * of a critical section, also after that thread has ended: a crash, unless it is the program's initial thread.
-     */
-    bool safe_mutexes = syscall(SYS_gettid) == getpid();
-    for (size_t i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++) {
-        if (callbacks[i].is_mutex && !safe_mutexes) continue;
-        if (callbacks[i].is_sync && !ompp_sync_wanted()) continue;
-        ompp_ompt_calibrate(callbacks[i].event, callbacks[i].function);
-        ompt_set_result_t result = set_callback(callbacks[i].event, callbacks[i].function);
-        if (result == ompt_set_always || result == ompt_set_sometimes || result == ompt_set_sometimes_paired) continue;
-        ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "this OpenMP runtime's OMPT", callbacks[i].name);
-    }
-    ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "OMPT",
-                        "atomic, flush, simd, waits of ordered depend, loops without iterations (no events)");
-    if (!safe_mutexes)
-        ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "OMPT",
-                            "critical, ordered, locks (OpenMP was started by another thread than the initial one)");
-    return 1;
-}
-
-static void finalize(ompt_data_t *tool)
-{
-    (void)tool;
-    set_callback = NULL; /* the library may be closed next */
-}
-
-/*
- * The same crash as the process ends: destructors of thread-local objects run in threads that libomp ends, also with
- * critical sections. By then nothing is measured any more.
- */
-static void forget_releases(void)
-{
-    if (set_callback) set_callback(ompt_callback_mutex_released, NULL);
-}
-
-ompt_start_tool_result_t *ompp_ompt_tool(void)
-{
-    static ompt_start_tool_result_t result = {initialize, finalize, {0}};
-
-    return &result;
-}
-
-__attribute__((constructor)) static void at_load(void) { atexit(forget_releases); }
+const size_t ompp_ompt_ncallbacks = sizeof ompp_ompt_callbacks / sizeof ompp_ompt_callbacks[0];

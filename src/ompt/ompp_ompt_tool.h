@@ -3,6 +3,23 @@
 #define OMPP_OMPT_TOOL_H
 
 #include <omp-tools.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/** What the runtime is asked for: ompp_ompt.c. */
+typedef struct {
+    ompt_callbacks_t event;
+    ompt_callback_t function;
+    const char *name;
+    bool is_mutex;
+    bool is_sync; /* asked for only when waiting is followed */
+} ompp_ompt_callback_t;
+
+extern const ompp_ompt_callback_t ompp_ompt_callbacks[];
+extern const size_t ompp_ompt_ncallbacks;
+
+/** \brief Asks the runtime for one more callback, or for it no more (NULL). Nothing when the runtime is closed. */
+void ompp_ompt_ask_for(ompt_callbacks_t event, ompt_callback_t function);
 
 /** \return what the OpenMP runtime is given that starts it; static. */
 ompt_start_tool_result_t *ompp_ompt_tool(void);
