@@ -418,7 +418,7 @@ static void follow_groups(void)
     static bool asked;
 
     if (!__atomic_exchange_n(&asked, true, __ATOMIC_RELAXED))
-        ompp_ompt_ask_for(ompt_callback_sync_region_wait, (ompt_callback_t)on_sync_region_wait);
+        ompp_ask_for(ompt_callback_sync_region_wait, (ompt_callback_t)on_sync_region_wait);
 }
 
 static __attribute__((noinline)) void sync_region(ompt_sync_region_t kind, bool begin, const ompt_data_t *task,

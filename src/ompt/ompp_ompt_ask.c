@@ -1,5 +1,6 @@
 /*
- * What events do not tell, and the OpenMP runtime is asked for: sizes of teams, numbers of threads, the task's frame.
+ * What the OpenMP runtime is asked for: events; and what these do not tell: sizes of teams, numbers of threads, the
+ * task's frame.
  */
 #include "ompt/ompp_ompt_ask.h"
 
@@ -9,11 +10,21 @@
 
 static ompt_get_parallel_info_t get_parallel_info;
 static ompt_get_task_info_t get_task_info;
+static ompt_set_callback_t set_callback;
 
-void ompp_ask_start(ompt_function_lookup_t lookup)
+bool ompp_ask_start(ompt_function_lookup_t lookup)
 {
+    set_callback = (ompt_set_callback_t)lookup("ompt_set_callback");
     get_parallel_info = (ompt_get_parallel_info_t)lookup("ompt_get_parallel_info");
     get_task_info = (ompt_get_task_info_t)lookup("ompt_get_task_info");
+    return set_callback != NULL;
+}
+
+void ompp_ask_end(void) { set_callback = NULL; }
+
+ompt_set_result_t ompp_ask_for(ompt_callbacks_t event, ompt_callback_t function)
+{
+    return set_callback ? set_callback(event, function) : ompt_set_error;
 }
 
 bool ompp_ask_is_nested(void)

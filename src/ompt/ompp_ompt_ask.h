@@ -1,4 +1,4 @@
-/* What events do not tell, and the OpenMP runtime is asked for. */
+/* What the OpenMP runtime is asked for: events, and what these do not tell. */
 #ifndef OMPP_OMPT_ASK_H
 #define OMPP_OMPT_ASK_H
 
@@ -6,8 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** \brief Called once, before all else. */
-void ompp_ask_start(ompt_function_lookup_t lookup);
+/** \brief Called once, before all else. \return whether the runtime has events. */
+bool ompp_ask_start(ompt_function_lookup_t lookup);
+
+/** \brief The runtime is about to be closed: it is asked for no events any more. */
+void ompp_ask_end(void);
+
+/** \brief Asks for an event from now on, or for it no more (NULL). \return ompt_set_error, too, after ompp_ask_end(). */
+ompt_set_result_t ompp_ask_for(ompt_callbacks_t event, ompt_callback_t function);
 
 /** \return whether the thread is in a team inside another one that has more than one thread. */
 bool ompp_ask_is_nested(void);

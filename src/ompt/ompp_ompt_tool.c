@@ -14,14 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static ompt_set_callback_t set_callback;
-
 static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *tool)
 {
     (void)device, (void)tool;
-    set_callback = (ompt_set_callback_t)lookup("ompt_set_callback");
-    ompp_ask_start(lookup);
-    if (!set_callback) return 0;
+    if (!ompp_ask_start(lookup)) return 0;
     ompp_code_start((const void *)(uintptr_t)lookup);
     /*
      * With a tool that asks for mutex_released, libomp (14 to 19) writes into the state of its first thread at the end
@@ -33,7 +29,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
         if (row->is_mutex && !safe_mutexes) continue;
         if (row->is_sync && !ompp_sync_wanted()) continue;
         ompp_ompt_calibrate(row->event, row->function);
-        ompt_set_result_t result = set_callback(row->event, row->function);
+        ompt_set_result_t result = ompp_ask_for(row->event, row->function);
         if (result == ompt_set_always || result == ompt_set_sometimes || result == ompt_set_sometimes_paired) continue;
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, "this OpenMP runtime's OMPT", row->name);
     }
@@ -45,22 +41,17 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *to
     return 1;
 }
 
-void ompp_ompt_ask_for(ompt_callbacks_t event, ompt_callback_t function)
-{
-    if (set_callback) set_callback(event, function);
-}
-
 static void finalize(ompt_data_t *tool)
 {
     (void)tool;
-    set_callback = NULL; /* the library may be closed next */
+    ompp_ask_end(); /* the library may be closed next */
 }
 
 /*
  * The same crash as the process ends: destructors of thread-local objects run in threads that libomp ends, also with
  * critical sections. By then nothing is measured any more.
  */
-static void forget_releases(void) { ompp_ompt_ask_for(ompt_callback_mutex_released, NULL); }
+static void forget_releases(void) { ompp_ask_for(ompt_callback_mutex_released, NULL); }
 
 ompt_start_tool_result_t *ompp_ompt_tool(void)
 {

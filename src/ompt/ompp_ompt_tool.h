@@ -18,9 +18,6 @@ typedef struct {
 extern const ompp_ompt_callback_t ompp_ompt_callbacks[];
 extern const size_t ompp_ompt_ncallbacks;
 
-/** \brief Asks the runtime for one more callback, or for it no more (NULL). Nothing when the runtime is closed. */
-void ompp_ompt_ask_for(ompt_callbacks_t event, ompt_callback_t function);
-
 /** \return what the OpenMP runtime is given that starts it; static. */
 ompt_start_tool_result_t *ompp_ompt_tool(void);
 
