@@ -12,7 +12,7 @@ bool ompp_ask_start(ompt_function_lookup_t lookup);
 /** \brief The runtime is about to be closed: it is asked for no events any more. */
 void ompp_ask_end(void);
 
-/** \brief Asks for an event from now on, or for it no more (NULL). \return ompt_set_error, too, after ompp_ask_end(). */
+/** \brief Asks for an event from now on, or (NULL) for it no more; after ompp_ask_end(): nothing, ompt_set_error. */
 ompt_set_result_t ompp_ask_for(ompt_callbacks_t event, ompt_callback_t function);
 
 /** \return whether the thread is in a team inside another one that has more than one thread. */
