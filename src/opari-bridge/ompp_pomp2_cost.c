@@ -6,13 +6,15 @@
 
 #include "base/ompp_dl.h"
 
-#include <dlfcn.h>
-
-/* Programs without an OpenMP library have no locks. */
-__attribute__((constructor)) static void at_load(void)
+/*
+ * With the first region, not at load: a symbol that libompp finds in a plug-in then would keep the plug-in for ever.
+ * Programs without an OpenMP library have no locks.
+ */
+void ompp_pomp2_calibrate(void)
 {
     static const ompp_calibrated_t calibrated = {ompp_pomp2_calibrated_critical, ompp_pomp2_calibrated_lock};
+    static bool told;
 
-    if (ompp_dl_symbol(RTLD_DEFAULT, "ompp_opari_linked") && ompp_dl_symbol(RTLD_DEFAULT, "omp_get_max_threads"))
-        ompp_event_calibrate_by(&calibrated);
+    if (__atomic_exchange_n(&told, true, __ATOMIC_RELAXED)) return;
+    if (ompp_dl_symbol(RTLD_DEFAULT, "omp_get_max_threads")) ompp_event_calibrate_by(&calibrated);
 }

@@ -268,7 +268,8 @@ static followed_t follow(const ompp_causal_thread_t *self, unsigned slot, const 
     ompp_causal_seen_t seen;
 
     *spans = past->spans + sum_threads(slot, &seen, over ? t : 0);
-    f.time_ns += t - ompp_causal_set_begin();
+    /* the set of slots may have changed since measurement ended */
+    if (t > ompp_causal_set_begin()) f.time_ns += t - ompp_causal_set_begin();
     f.work_ns += seen.work;
     f.visits += seen.visits;
     for (unsigned k = 0; k < SPEEDUPS; k++) {
@@ -413,7 +414,7 @@ static void end_turn(ompp_causal_thread_t *self, bool suspension, ompp_time_t t)
     ompp_causal_farm_watch();
     result.oversubscribed = result.oversubscribed || is_oversubscribed();
     write_totals(suspension, t);
-    if (ompp_causal_suspension()) ompp_causal.suspended += t - ompp_causal_set_begin();
+    if (ompp_causal_suspension() && t > ompp_causal_set_begin()) ompp_causal.suspended += t - ompp_causal_set_begin();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         write_region(self, s, true, true, t);
         atomic_store(&result.heard[s], 0);
