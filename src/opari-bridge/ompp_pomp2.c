@@ -236,7 +236,6 @@ ompp_pomp2_region_t *ompp_pomp2_region_slow(POMP2_Region_handle *handle, const c
     ompp_time_t retry_at = region ? __atomic_load_n(&region->retry_at, __ATOMIC_RELAXED) : 0;
 
     if (region && ompp_event_now() < retry_at) return described.region;
-    ompp_pomp2_calibrate();
     ompp_caller_run(define_described, &described);
     __atomic_store_n(&described.region->retry_at, ompp_event_now() + RETRY_NS, __ATOMIC_RELAXED);
     return described.region;

@@ -7,14 +7,14 @@
 #include "base/ompp_dl.h"
 
 /*
- * With the first region, not at load: a symbol that libompp finds in a plug-in then would keep the plug-in for ever.
- * Programs without an OpenMP library have no locks.
+ * Of the program and what it was loaded with: a symbol that libompp finds in a plug-in would keep that for ever. Programs
+ * without an OpenMP library have no locks.
  */
-void ompp_pomp2_calibrate(void)
+__attribute__((constructor)) static void at_load(void)
 {
     static const ompp_calibrated_t calibrated = {ompp_pomp2_calibrated_critical, ompp_pomp2_calibrated_lock};
-    static bool told;
+    void *program = ompp_dl_open(NULL, RTLD_LAZY | RTLD_NOLOAD);
 
-    if (__atomic_exchange_n(&told, true, __ATOMIC_RELAXED)) return;
-    if (ompp_dl_symbol(RTLD_DEFAULT, "omp_get_max_threads")) ompp_event_calibrate_by(&calibrated);
+    if (program && ompp_dl_symbol(program, "ompp_opari_linked") && ompp_dl_symbol(program, "omp_get_max_threads"))
+        ompp_event_calibrate_by(&calibrated);
 }

@@ -102,9 +102,6 @@ typedef struct ompp_pomp2_tasks {
 void ompp_pomp2_calibrated_critical(ompp_region_ref_t ref, void *lock);
 void ompp_pomp2_calibrated_lock(void *lock);
 
-/** \brief There are regions: the runtime is told of these two, once. */
-void ompp_pomp2_calibrate(void);
-
 /**
  * \brief The region of a handle, made if need be; asks the runtime again now and then while it gives none.
  * \return never NULL.
