@@ -8,6 +8,7 @@
 #include "base/ompp_caller.h"
 #include "runtime/ompp_frame_priv.h"
 #include "runtime/ompp_region_priv.h"
+#include "runtime/ompp_sync.h"
 #include "runtime/ompp_tree_priv.h"
 
 #include <string.h>
@@ -345,5 +346,7 @@ static void calibrate_again(void *unused)
 void ompp_event_calibrate_by(const ompp_calibrated_t *source)
 {
     atomic_store(&calibrated_by, source);
-    if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING) ompp_caller_run(calibrate_again, NULL);
+    /* Who follows waits would take what is tried here for waits of the program. */
+    if (atomic_load(&ompp_process.state) == OMPP_STATE_RUNNING && !ompp_sync_follower())
+        ompp_caller_run(calibrate_again, NULL);
 }
