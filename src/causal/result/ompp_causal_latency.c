@@ -57,7 +57,18 @@ static latency_t latencies[POINTS] = {{.part = {.set = 1}, .units = units[0]}, {
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
-/* NULL: there is no room for it. Makes records of regions that are known by now. Takes the process's lock. */
+/* Of regions that are known by now. Takes the process's lock. */
+static void make_records(latency_t *l, ompp_a_whatif_point_t *point)
+{
+    for (unsigned k = atomic_load(&l->looked); k < ompp_causal_nknown() && k < REGIONS; k = atomic_load(&l->looked)) {
+        const ompp_region_ref_t region = ompp_causal_known_region(k);
+        if (!atomic_compare_exchange_strong(&l->looked, &k, k + 1)) continue;
+        if (ompp_causal_known_key(k) && region != OMPP_WHATIF_IDEAL)
+            atomic_store(&l->records[k], ompp_whatif_unit_new(region, point));
+    }
+}
+
+/* NULL: there is no room for it. */
 static latency_t *latency_of(ompp_a_whatif_point_t *point)
 {
     latency_t *l = NULL;
@@ -66,13 +77,7 @@ static latency_t *latency_of(ompp_a_whatif_point_t *point)
         ompp_a_whatif_point_t *there = NULL;
         if (atomic_compare_exchange_strong(&latencies[i].point, &there, point) || there == point) l = &latencies[i];
     }
-    if (!l) return NULL;
-    for (unsigned k = atomic_load(&l->looked); k < ompp_causal_nknown() && k < REGIONS; k = atomic_load(&l->looked)) {
-        const ompp_region_ref_t region = ompp_causal_known_region(k);
-        if (!atomic_compare_exchange_strong(&l->looked, &k, k + 1)) continue;
-        if (ompp_causal_known_key(k) && region != OMPP_WHATIF_IDEAL)
-            atomic_store(&l->records[k], ompp_whatif_unit_new(region, point));
-    }
+    if (l) make_records(l, point);
     return l;
 }
 
@@ -252,8 +257,11 @@ static void turn(latency_t *l, bool keeps, part_t next)
 
 void ompp_causal_latency_turn(bool keeps, uint64_t set, uint64_t experiment)
 {
-    for (unsigned i = 0; i < POINTS; i++)
-        turn(&latencies[i], keeps && atomic_load(&latencies[i].point), (part_t){set, experiment});
+    for (unsigned i = 0; i < POINTS; i++) {
+        ompp_a_whatif_point_t *point = atomic_load(&latencies[i].point);
+        if (point) make_records(&latencies[i], point); /* units may last longer than it */
+        turn(&latencies[i], keeps && point, (part_t){set, experiment});
+    }
 }
 
 void ompp_causal_latency_write(void)
