@@ -7,8 +7,8 @@
 #include "base/ompp_dl.h"
 
 /*
- * Of the program and what it was loaded with: a symbol that libompp finds in a plug-in would keep that for ever. Programs
- * without an OpenMP library have no locks.
+ * Of the program and what it was loaded with: a symbol that libompp finds in a plug-in would keep that for ever.
+ * Programs without an OpenMP library have no locks.
  */
 __attribute__((constructor)) static void at_load(void)
 {
