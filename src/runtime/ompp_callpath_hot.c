@@ -198,7 +198,11 @@ static struct {
     uint32_t used;
     uint32_t passes, passed; /* so many between two that are kept; since the last one */
     uint64_t ns, ungiven;    /* of samples since then; samples for which others stand */
+    bool is_lost;            /* they may name code of a library that is closed */
 } early;
+
+/* The thread that has `busy` may have been left by a jump, or be in another process: some 10 ms. */
+#define EARLY_TRIES 1000000u
 
 static void halve(void)
 {
@@ -264,6 +268,7 @@ void ompp_callpath_early_forget(void)
     ompp_callpath_keeps = false;
     early.used = early.passes = early.passed = 0;
     early.ns = early.ungiven = 0;
+    early.is_lost = false;
     atomic_flag_clear(&early.busy); /* in a child the thread that had it is not there */
 }
 
@@ -272,7 +277,12 @@ bool ompp_callpath_early_is_on(void) { return ompp_callpath_keeps; }
 void ompp_callpath_early_unloaded(uintptr_t low, uintptr_t high)
 {
     if (!ompp_callpath_keeps) return;
-    while (atomic_flag_test_and_set_explicit(&early.busy, memory_order_acquire)) continue; /* of a handler: some us */
+    for (unsigned tries = 0; atomic_flag_test_and_set_explicit(&early.busy, memory_order_acquire); tries++) {
+        if (tries < EARLY_TRIES) continue; /* of a handler: some us */
+        ompp_callpath_keeps = false;
+        early.is_lost = true;
+        return;
+    }
     for (uint32_t i = 0, end = 0; i < early.used; i++) {
         ompp_unwind_frame_t *frame = &early.slots[i].frame;
         if (i == end) end += 1 + early.slots[i].sample.frames;
@@ -286,7 +296,7 @@ void ompp_callpath_early_add(ompp_thread_t *thread)
 {
     const ompp_time_t t = thread->record->begin_ns;
 
-    for (uint32_t i = 0, n; ompp_samples_set && thread->callpaths && i < early.used; i += n) {
+    for (uint32_t i = 0, n; ompp_samples_set && thread->callpaths && !early.is_lost && i < early.used; i += n) {
         n = 1 + early.slots[i].sample.frames;
         const part_t part = {&early.slots[i + 1].frame, 0, n - 1, early.slots[i].sample.is_whole};
         const bool is_last = i + n == early.used;
