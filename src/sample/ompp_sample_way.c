@@ -160,8 +160,12 @@ bool ompp_sample_way_close(ompp_sampler_t *sampler)
     const bool is_timer = sampler->way == OMPP_SAMPLE_TIMER, good = is_timer || is_own(sampler);
 
     sampler->is_armed = false;
-    if (is_timer) syscall(SYS_timer_delete, sampler->timer);
-    else if (good) close(sampler->fd);
+    if (is_timer) {
+        syscall(SYS_timer_delete, sampler->timer);
+    } else if (good) {
+        ioctl(sampler->fd, PERF_EVENT_IOC_DISABLE, 0); /* a forked child may have it open still */
+        close(sampler->fd);
+    }
     sampler->fd = -1;
     return good;
 }
