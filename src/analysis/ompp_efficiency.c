@@ -34,9 +34,9 @@ static const unsigned class_of_lost[OMPP_LOST_NUM] = {
 /* What a phase is lost to where no overhead class of ompP has it; OMPP_LOST_NUM = it is work. */
 static unsigned lost_of_phase(unsigned construct, unsigned phase)
 {
-    if (phase == OMPP_PHASE_ENTER || construct == OMPP_CONSTRUCT_TASKWAIT || construct == OMPP_CONSTRUCT_TASKGROUP)
-        return phase == OMPP_PHASE_BODY ? OMPP_LOST_NUM : OMPP_LOST_SYNCH;
-    if (phase == OMPP_PHASE_EXITBAR) return OMPP_LOST_IMBALANCE;
+    if (phase == OMPP_PHASE_EXITBAR)
+        return construct == OMPP_CONSTRUCT_TASKGROUP ? OMPP_LOST_SYNCH : OMPP_LOST_IMBALANCE;
+    if (phase == OMPP_PHASE_ENTER || construct == OMPP_CONSTRUCT_TASKWAIT) return OMPP_LOST_SYNCH;
     if (!ompp_phase_is_work[phase] || construct == OMPP_CONSTRUCT_TASK || construct == OMPP_CONSTRUCT_UTASK)
         return OMPP_LOST_MANAGEMENT;
     return OMPP_LOST_NUM;

@@ -95,7 +95,7 @@ static inline int test_nest_lock(const functions_t *real, void *lock)
     return depth;
 }
 
-static functions_t calibrated = {ompp_calibrated_set, ompp_calibrated_unset, NULL};
+static const functions_t calibrated = {ompp_calibrated_set, ompp_calibrated_unset, NULL};
 
 /* Functions of their own, as programs call them. */
 static __attribute__((noinline)) void calibrated_set(void *lock) { set_lock(&calibrated, lock); }

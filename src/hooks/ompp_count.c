@@ -218,7 +218,7 @@ static void register_metrics(void)
     if (clang)
         ompp_event_coverage(OMPP_COVERAGE_INVISIBLE, SOURCE " of clang",
                             "OpenMP atomics and reductions, functions that never return; where there was no plugin for "
-                            "it (docs/data.md) "
+                            "it (docs/data-hooks.md) "
                             "long double and what is larger than 16 bytes");
 }
 

@@ -145,7 +145,7 @@ static inline int test_nest_lock(const ompp_pomp2_locks_t *omp, void *lock)
 
 /* ---- To find out what they cost ---------------------------------------------------------------------------------- */
 
-static ompp_pomp2_locks_t calibrated = {.set_lock = ompp_calibrated_set, .unset_lock = ompp_calibrated_unset};
+static const ompp_pomp2_locks_t calibrated = {.set_lock = ompp_calibrated_set, .unset_lock = ompp_calibrated_unset};
 
 /* Functions of their own, as programs call them. */
 static __attribute__((noinline)) void calibrated_set(void *lock) { set_lock(&calibrated, lock); }

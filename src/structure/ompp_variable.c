@@ -99,7 +99,6 @@ static uint64_t leb128(const unsigned char **p, const unsigned char *end)
 /* A location that is an address, perhaps plus an offset (members of common blocks). */
 static bool fixed_address(reader_t *r, const unsigned char *p, const unsigned char *end, uint64_t *addr)
 {
-
     if (p == end) return false;
     if (*p == DW_OP_addr && (size_t)(end - p) > sizeof *addr) {
         memcpy(addr, p + 1, sizeof *addr);

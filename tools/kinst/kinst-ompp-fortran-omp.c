@@ -13,6 +13,7 @@
 
 typedef enum {
     AROUND,       /* calls around a construct with an end directive */
+    GROUP,        /* the same, and one in front of the end directive */
     AROUND_LOOP,  /* calls around a loop, whose end directive may be missing */
     INSIDE,       /* calls inside a construct with an end directive */
     OPAQUE,       /* AROUND, and everything inside is hidden */
@@ -70,7 +71,7 @@ static const row_t rows[] = {
     {"sections", SECTIONS, NULL},
     {"scope", AROUND, "scope"},
     {"loop", AROUND_LOOP, "loop"},
-    {"taskgroup", AROUND, "taskgroup"},
+    {"taskgroup", GROUP, "taskgroup"},
     {"taskloop", AROUND_LOOP, "taskloop"},
     {"taskyield", HIDDEN, NULL},
     {"atomic", ATOMIC, "atomic"},
@@ -291,7 +292,7 @@ static size_t surround(work_t *w, size_t i, size_t end, const row_t *row)
     if (within) put_call(w, "begin", id, w->in.v[i].line);
     inside(w, head + 1, ends ? end - 1 : end, opaque);
     if (within) put_call(w, "end", id, w->in.v[end].line);
-    if (strcmp(row->type, "taskgroup") == 0) put_call(w, "await", id, w->in.v[end].line);
+    if (row->action == GROUP) put_call(w, "await", id, w->in.v[end].line);
     if (ends) copy(w, end, tail, true);
     if (!within) put_call(w, "end", id, w->in.v[end].line);
     return ends ? tail : end;
@@ -415,6 +416,7 @@ static size_t transform(work_t *w, size_t i)
     }
     switch (row->action) {
     case AROUND:
+    case GROUP:
     case OPAQUE:
     case INSIDE: end = construct_end(w, i, row->name); break;
     case AROUND_LOOP:
