@@ -128,10 +128,11 @@ typedef struct {
 
 /** A team from its fork until the last member has closed its frame. */
 typedef struct {
-    ompp_off_t next; /* of the forking thread's team records, all states */
+    ompp_off_t next;      /* of the forking thread's team records, all states */
+    ompp_off_t next_free; /* of those that are free for reuse */
     ompp_off_t fork_thread, fork_node;
     uint32_t level;        /* 1 = not within another one */
-    _Atomic uint32_t refs; /* open frames that point here; 0 = free for reuse */
+    _Atomic uint32_t refs; /* workers' frames that point here, but those of threads that hold it (ompp_thread_t) */
     uint64_t fork;
     _Atomic uint64_t release; /* the forking thread left the end barrier; 0 = not yet */
     _Atomic uint64_t join;    /* 0 = not yet */

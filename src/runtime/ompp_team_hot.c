@@ -90,7 +90,6 @@ INLINE void join(const ompp_member_t *m, ompp_time_t t)
     m->thread->team = m->team->level == 1 ? NULL : ompp_team_below(m->thread, m->frame);
     ompp_step_top(m->thread, -1);
     ompp_frame_credit(m->thread, m->frame);
-    atomic_fetch_sub_explicit(&m->team->refs, 1, memory_order_release);
 }
 
 /* ---- The member, as usual ---------------------------------------------------------------------------------------- */
@@ -134,8 +133,9 @@ INLINE void pass_on(const ompp_member_t *last, ompp_team_t *team, ompp_off_t nod
     slot[0].time += frame->stamp - enter;
     slot[0].count++;
     slot[1].count++;
-    ompp_worker_joins(&team->a);
-    atomic_fetch_sub_explicit(&last->team->refs, 1, memory_order_release);
+    /* A thread has one frame of an outermost team: if it held a team it was the last one. */
+    if (atomic_exchange(&thread->held, frame->team) == 0)
+        atomic_fetch_sub_explicit(&last->team->refs, 1, memory_order_release);
     ompp_worker_beside(thread);
 }
 
@@ -270,16 +270,13 @@ void ompp_event_join(ompp_team_t *team, ompp_time_t t)
     ompp_guard_leave(m.thread);
 }
 
-/* A record of this thread that no frame points to any more; NULL = there is none. */
-INLINE ompp_a_team_t *unused_team(const ompp_thread_t *thread)
+/* A record of this thread that no frame points to any more; NULL = it knows of none. */
+INLINE ompp_a_team_t *free_team(ompp_thread_t *thread)
 {
-    ompp_a_team_t *team;
-
-    for (ompp_off_t off = thread->teams; off; off = team->next) {
-        team = ompp_at(thread, off);
-        if (atomic_load_explicit(&team->refs, memory_order_acquire) == 0) return team;
-    }
-    return NULL;
+    if (!thread->free_teams) return NULL;
+    ompp_a_team_t *team = ompp_at(thread, thread->free_teams);
+    thread->free_teams = team->next_free;
+    return team;
 }
 
 ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
@@ -288,10 +285,11 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
 
     if (!thread || !ompp_guard_enter(thread)) return NULL;
     const bool measured = ompp_region_is_kept(region) && !thread->skipped;
-    ompp_a_team_t *team = measured ? unused_team(thread) : NULL;
+    ompp_a_team_t *team = measured ? free_team(thread) : NULL;
     if (__builtin_expect(measured && !team, 0)) team = ompp_team_new_slow(thread);
     ompp_a_frame_t *frame = team ? ompp_push_region(thread, region, t) : NULL;
     if (__builtin_expect(!frame, 0)) {
+        if (team) thread->free_teams = ompp_off(thread, team);
         ompp_team_t *lost = ompp_team_lost_slow(thread, region, team != NULL);
         ompp_guard_leave(thread);
         return lost;
@@ -305,7 +303,6 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
     team->level = thread->team ? thread->team->a.level + 1 : 1;
     atomic_store_explicit(&team->release, 0, memory_order_relaxed);
     atomic_store_explicit(&team->join, 0, memory_order_relaxed);
-    atomic_store_explicit(&team->refs, 1, memory_order_release);
     ompp_sync_publish(OMPP_SYNC_FORK, ompp_team_number(team), t);
     ompp_guard_leave(thread);
     return (ompp_team_t *)team;
