@@ -69,10 +69,8 @@ INLINE void end(const ompp_member_t *m, ompp_time_t t)
 INLINE void leave_team(const ompp_member_t *m) { m->frame->flags |= OMPP_FRAME_F_LEFT; }
 
 /* The region is over: books what the member has not told. */
-INLINE void book_rest(const ompp_member_t *m, ompp_time_t join)
+INLINE void book_rest(const ompp_member_t *m, ompp_time_t release, ompp_time_t join)
 {
-    const ompp_time_t release = atomic_load_explicit(&m->team->release, memory_order_relaxed);
-
     if (m->frame->slot == ompp_member_exitbar(m->node))
         go_to(m, ompp_member_shutdown(m->node), release < join ? release : join);
     book(m, join);
@@ -81,10 +79,12 @@ INLINE void book_rest(const ompp_member_t *m, ompp_time_t join)
 
 INLINE void join(const ompp_member_t *m, ompp_time_t t)
 {
-    if (!atomic_load_explicit(&m->team->release, memory_order_relaxed))
-        atomic_store_explicit(&m->team->release, t, memory_order_release);
+    ompp_time_t release = atomic_load_explicit(&m->team->release, memory_order_relaxed);
+
+    if (!release) atomic_store_explicit(&m->team->release, release = t, memory_order_release);
     atomic_store_explicit(&m->team->join, t, memory_order_release);
-    book_rest(m, t);
+    m->thread->joined_team = m->frame->team;
+    book_rest(m, release, t);
     m->thread->busy_until = m->frame->stamp;
     m->thread->base_node = m->frame->outer_base;
     m->thread->team = m->team->level == 1 ? NULL : ompp_team_below(m->thread, m->frame);
@@ -148,10 +148,17 @@ INLINE bool begin_worker(ompp_team_t *team, ompp_time_t t)
     const ompp_path_t *path = ompp_path_of(thread, team->a.fork_node);
     const ompp_member_t last = ompp_member_of(thread, ompp_top(thread));
     const bool usual = path->fork_node == team->a.fork_node && thread->record->kind == OMPP_THREAD_TEAM &&
-                       (last.frame->flags & ~OMPP_FRAME_F_LEFT) == OMPP_FRAME_F_TEAM && last.team->level <= 1;
-    const ompp_time_t join = usual ? atomic_load_explicit(&last.team->join, memory_order_acquire) : 0;
+                       (last.frame->flags & ~OMPP_FRAME_F_LEFT) == OMPP_FRAME_F_TEAM && team->a.level == 1;
+    ompp_time_t join = 0, release = 0;
+    if (usual && team->a.before == last.frame->team) {
+        join = team->a.before_join;
+        release = team->a.before_release;
+    } else if (usual && last.team->level == 1) {
+        join = atomic_load_explicit(&last.team->join, memory_order_acquire);
+        release = atomic_load_explicit(&last.team->release, memory_order_relaxed);
+    }
     if (join) {
-        book_rest(&last, join);
+        book_rest(&last, release, join);
         pass_on(&last, team, path->node, t);
     }
     ompp_guard_leave(thread);
@@ -301,6 +308,10 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
     team->fork_node = frame->node;
     team->fork = frame->enter;
     team->level = thread->team ? thread->team->a.level + 1 : 1;
+    const ompp_a_team_t *before = ompp_at(thread, thread->joined_team);
+    team->before = thread->joined_team && before->level == team->level ? thread->joined_team : 0;
+    team->before_release = atomic_load_explicit(&before->release, memory_order_relaxed);
+    team->before_join = atomic_load_explicit(&before->join, memory_order_relaxed);
     atomic_store_explicit(&team->release, 0, memory_order_relaxed);
     atomic_store_explicit(&team->join, 0, memory_order_relaxed);
     ompp_sync_publish(OMPP_SYNC_FORK, ompp_team_number(team), t);
