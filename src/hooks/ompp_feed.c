@@ -421,7 +421,7 @@ void ompp_feed_begin(ompp_counter_t *counter)
     counter->tag = OMPP_MAP_NOBODY;
     counter->most = coherence ? 1 : OMPP_FEED_TURNS;
     s->feed.by_line = mode == MODEL && !coherence;
-    if (s->feed.by_line) counter->width = -(uint64_t)ompp_feed_line(&s->feed);
+    if (s->feed.by_line) counter->widths[OMPP_INLINE_FOR_PAGE] = -(uint64_t)ompp_feed_line(&s->feed);
 }
 
 void ompp_feed_end(ompp_counter_t *counter)

@@ -284,9 +284,9 @@ static inline ompp_accessor_t accessor(uintptr_t rbp, const uintptr_t *rdi)
  */
 static inline uintptr_t in_frame(ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by)
 {
-    if (!counter->whose || counter->feed) return 0;
+    if (!counter->locals || !ompp_whose_is_own(counter->whose, address)) return 0;
     const uint32_t object = ompp_whose_again(counter, address, by);
-    if (!object || !ompp_whose_is_own(counter->whose, address)) return 0;
+    if (!object) return 0;
     ompp_used_mark(counter->used, object);
     return (uintptr_t)counter + ((uint64_t)object << OMPP_INLINE_COUNT_BITS);
 }
@@ -294,8 +294,7 @@ static inline uintptr_t in_frame(ompp_counter_t *counter, uintptr_t address, omp
 /* Of a page that leads to a table; more than there are where it is not usual. */
 static inline uint32_t object_usual(ompp_counter_t *counter, uint32_t entry, uintptr_t address, ompp_accessor_t by)
 {
-    const uint32_t object =
-        (entry & OMPP_MAP_FAR) == OMPP_MAP_FAR ? ompp_map_in_edge(entry, address) : ompp_map_grain(entry, address);
+    const uint32_t object = ompp_map_in_edge(entry, address);
 
     if (object <= OMPP_MAP_NEAR) return object;
     const uint32_t known = object == OMPP_WHOSE_STACK ? ompp_whose_again(counter, address, by) : object;
@@ -313,10 +312,11 @@ static inline uint32_t owner_usual(uint32_t value, uintptr_t address)
                : 0;
 }
 
-__attribute__((noinline, no_caller_saved_registers)) static uintptr_t at_usual_of(uintptr_t address, unsigned kind,
-                                                                                  const ompp_accessor_t *accessor)
+KEEPS uintptr_t ompp_frame_at(uintptr_t address);
+KEEPS uintptr_t ompp_frame_at(uintptr_t address) { return in_frame(ompp_counter_self, address, ACCESSOR); }
+
+static inline uintptr_t at_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
-    const ompp_accessor_t by = *accessor;
     ompp_counter_t *counter = ompp_counter_self;
     ompp_feed_t *feed = counter->feed;
     uintptr_t known = feed ? ompp_feed_known(feed, address, kind) : 0;
@@ -340,17 +340,23 @@ __attribute__((noinline, no_caller_saved_registers)) static uintptr_t at_usual_o
     return (uintptr_t)counter + at;
 }
 
-static inline uintptr_t at_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
+/* Of a page that several structures share: so much of it is the one's that an address is in. */
+static inline unsigned part_of(const ompp_counter_t *counter, uint32_t entry, uintptr_t address)
 {
-    const uintptr_t found = in_frame(ompp_counter_self, address, by);
+    uint32_t table = entry & OMPP_MAP_FAR, code = OMPP_INLINE_FOR_GRAIN;
+    const unsigned at = (address >> OMPP_MAP_GRAIN_BITS) & (OMPP_MAP_GRAINS - 1);
 
-    return found ? found : at_usual_of(address, kind, &by);
+    if (counter->feed || (entry & ~OMPP_MAP_LOW) != counter->own) return OMPP_INLINE_FOR_ACCESS;
+    if (table == OMPP_MAP_FAR) return OMPP_INLINE_FOR_ADDRESS;
+    const uint32_t *grain = ompp_map_edge[table], one = grain[at];
+    if (one > OMPP_MAP_NEAR) return OMPP_INLINE_FOR_ADDRESS;
+    for (unsigned n = 1; code < OMPP_INLINE_FOR; n *= 2, code++)
+        for (unsigned i = 0, other = (at ^ n) & ~(n - 1); i < n; i++)
+            if (grain[other + i] != one) return code;
+    return code;
 }
 
-/*
- * The counts for all accesses to the page, with FOREIGN when those are to be added to the foreign ones, too; 1 more
- * when they are for the access at address alone, as where each is told of.
- */
+/* The counts for all accesses to the page, with FOREIGN when those are to be added to the foreign ones, too; and FOR. */
 static inline uintptr_t turn_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = ompp_counter_self;
@@ -362,9 +368,12 @@ static inline uintptr_t turn_usual(uintptr_t address, unsigned kind, ompp_access
         if (!owner || ompp_feed_is_full(feed)) return 0;
         ompp_feed_add(feed, address, 1, kind, structure_at(low));
     } else if (low & OMPP_MAP_PAGE_LEADS || (feed && ompp_feed_wants(feed, entry)))
-        return (found = at_usual(address, kind, by)) ? found + COUNTS + 1 : 0;
+        return (found = in_frame(counter, address, by)) || (found = at_usual(address, kind, by))
+                   ? (found + COUNTS) | part_of(counter, entry, address)
+                   : 0;
     if (!owner && counter->own) return 0;
-    return (uintptr_t)ompp_count_at(counter, low)->scalars | (owner == counter->own ? 0 : FOREIGN);
+    return (uintptr_t)ompp_count_at(counter, low)->scalars | (owner == counter->own ? 0 : FOREIGN) |
+           OMPP_INLINE_FOR_PAGE;
 }
 
 static inline uintptr_t turn(uintptr_t address, unsigned kind, ompp_accessor_t by)
@@ -375,7 +384,67 @@ static inline uintptr_t turn(uintptr_t address, unsigned kind, ompp_accessor_t b
 
     if (counter->own && !(entry & ~OMPP_MAP_LOW)) touch(counter, address);
     found = turn_usual(address, kind, by);
-    return found ? found : at(address, kind, by) + COUNTS + 1;
+    return found ? found : at(address, kind, by) + COUNTS;
+}
+
+/* Of code that accesses one local variable of its function: see ELSEWHERE in ompp_gcc.cc. */
+static inline _Atomic uint32_t *cell_of(ompp_accessor_t by)
+{
+    int32_t distance;
+
+    __builtin_memcpy(&distance, (const char *)by.code - sizeof distance, sizeof distance);
+    return (_Atomic uint32_t *)(by.code + (uintptr_t)(intptr_t)distance);
+}
+
+static void *fill(void *data)
+{
+    const asked_t *asked = data;
+
+    return ompp_whose_local(asked->counter, asked->address, asked->by, cell_of(asked->by)), NULL;
+}
+
+/* \return the counter, so many bytes further as the variable's count is from the first one; 0 = it is not known. */
+static inline uintptr_t local_known(ompp_accessor_t by)
+{
+    ompp_counter_t *counter = ompp_counter_self;
+    const uint32_t cell = atomic_load_explicit(cell_of(by), memory_order_relaxed) & counter->locals;
+
+    return cell ? (uintptr_t)counter + cell : 0;
+}
+
+static uintptr_t local_slow(uintptr_t address, ompp_accessor_t by)
+{
+    asked_t asked = {seen(), address, by, 0};
+
+    if (asked.counter->locals) ompp_found_kept(fill, &asked);
+    return local_known(by);
+}
+
+static inline uintptr_t local_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
+{
+    return ompp_counter_self->locals ? 0 : at_usual(address, kind, by);
+}
+
+static inline uintptr_t local(uintptr_t address, unsigned kind, ompp_accessor_t by)
+{
+    const uintptr_t found = local_slow(address, by);
+
+    return found ? found : at(address, kind, by);
+}
+
+static inline uintptr_t turn_local_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
+{
+    const uintptr_t known = local_known(by);
+
+    if (known) return (known + COUNTS) | OMPP_INLINE_FOR_PAGE;
+    return ompp_counter_self->locals ? 0 : turn_usual(address, kind, by);
+}
+
+static inline uintptr_t turn_local(uintptr_t address, unsigned kind, ompp_accessor_t by)
+{
+    const uintptr_t found = local_slow(address, by);
+
+    return found ? (found + COUNTS) | OMPP_INLINE_FOR_PAGE : turn(address, kind, by);
 }
 
 #define FOUND(name, function, kind, usual)                                                        \
@@ -389,6 +458,10 @@ static inline uintptr_t turn(uintptr_t address, unsigned kind, ompp_accessor_t b
 
 FOUND(at_load, at, OMPP_LOAD, at_usual(address, OMPP_LOAD, ACCESSOR))
 FOUND(at_store, at, OMPP_STORE, at_usual(address, OMPP_STORE, ACCESSOR))
+FOUND(local_load, local, OMPP_LOAD, local_usual(address, OMPP_LOAD, ACCESSOR))
+FOUND(local_store, local, OMPP_STORE, local_usual(address, OMPP_STORE, ACCESSOR))
+FOUND(turn_local_load, turn_local, OMPP_LOAD, turn_local_usual(address, OMPP_LOAD, ACCESSOR))
+FOUND(turn_local_store, turn_local, OMPP_STORE, turn_local_usual(address, OMPP_STORE, ACCESSOR))
 FOUND(turn_load, turn, OMPP_LOAD, turn_usual(address, OMPP_LOAD, ACCESSOR))
 FOUND(turn_store, turn, OMPP_STORE, turn_usual(address, OMPP_STORE, ACCESSOR))
 
@@ -536,22 +609,31 @@ int ompp_found_has_xsave(void)
     "    .cfi_restore rbp\n"                                  \
     "    .cfi_def_cfa rsp, 144\n"
 
+/* Most accesses are to the thread's own stack. */
+#define OWN_FRAME              \
+    "    call ompp_frame_at\n" \
+    "    testq %rax, %rax\n"   \
+    "    jnz 2f\n"
+
 #define TEXT_OF(name) #name
 #define TEXT(name) TEXT_OF(name)
-#define KEPT(name, function)                                                             \
+#define KEPT(name, function, before)                                                     \
     __asm__(".text\n" BEGIN(                                                             \
-        TEXT(name)) "    movq %rax, %rdi\n"                                              \
-                    "    call ompp_usual_" #function "\n"                                \
+        TEXT(name)) "    movq %rax, %rdi\n" before "    call ompp_usual_" #function "\n" \
                     "    testq %rax, %rax\n"                                             \
                     "    jz 1f\n"                                                        \
                     "2:\n" END "1:\n" CALL("    movq %rbp, %rsi\n",                      \
                                            "ompp_found_" #function) "    jmp 2b\n"       \
                                                                     "    .cfi_endproc\n" \
                                                                     "    .size " TEXT(name) ", . - " TEXT(name) "\n");
-KEPT(OMPP_INLINE_AT_LOAD, at_load)
-KEPT(OMPP_INLINE_AT_STORE, at_store)
-KEPT(OMPP_INLINE_TURN_LOAD, turn_load)
-KEPT(OMPP_INLINE_TURN_STORE, turn_store)
+KEPT(OMPP_INLINE_AT_LOAD, at_load, OWN_FRAME)
+KEPT(OMPP_INLINE_AT_STORE, at_store, OWN_FRAME)
+KEPT(OMPP_INLINE_LOCAL_LOAD, local_load, "")
+KEPT(OMPP_INLINE_LOCAL_STORE, local_store, "")
+KEPT(OMPP_INLINE_TURN_LOCAL_LOAD, turn_local_load, "")
+KEPT(OMPP_INLINE_TURN_LOCAL_STORE, turn_local_store, "")
+KEPT(OMPP_INLINE_TURN_LOAD, turn_load, "")
+KEPT(OMPP_INLINE_TURN_STORE, turn_store, "")
 
 /* The first address is in rdi, the step in rsi, the number in rax, which is lost, the slot in rcx. */
 __asm__(".text\n" BEGIN(TEXT(OMPP_INLINE_RUN)) "    movq %rax, %rdx\n"
