@@ -32,6 +32,7 @@
 #define OMPP_INLINE_PAGES 8
 #define OMPP_INLINE_MASK 16
 #define OMPP_INLINE_WIDTHS 144 /* -(bytes), which gcc's code counts in a register at once, by what TURN has said */
+#define OMPP_INLINE_FEED 112
 #define OMPP_INLINE_EDGES 128  /* tables of pages that several structures share */
 /* ~0: cells of local variables, 4 bytes, have how far the variable's count is from COUNT, 0 = not known yet; or 0 */
 #define OMPP_INLINE_LOCALS 136

@@ -63,6 +63,7 @@ _Static_assert(offsetof(ompp_counter_t, pages) == OMPP_INLINE_PAGES, "as inlined
 _Static_assert(offsetof(ompp_counter_t, mask) == OMPP_INLINE_MASK, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, widths) == OMPP_INLINE_WIDTHS, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, edges) == OMPP_INLINE_EDGES, "as inlined");
+_Static_assert(offsetof(ompp_counter_t, feed) == OMPP_INLINE_FEED, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, locals) == OMPP_INLINE_LOCALS, "as inlined");
 _Static_assert(sizeof *ompp_map_edge == 1u << OMPP_INLINE_TABLE_BITS, "as inlined");
 _Static_assert(OMPP_MAP_FAR == OMPP_INLINE_LEADS - 1, "each number of a table is less");

@@ -315,6 +315,37 @@ static inline uint32_t owner_usual(uint32_t value, uintptr_t address)
 KEEPS uintptr_t ompp_frame_at(uintptr_t address);
 KEEPS uintptr_t ompp_frame_at(uintptr_t address) { return in_frame(ompp_counter_self, address, ACCESSOR); }
 
+/*
+ * An access that is told of, of another line than those of before, to a page that is the thread's. What ompp_feed_known()
+ * knows, QUICK has looked at.
+ * \return where it is counted; 0: look.
+ */
+static inline uintptr_t told(uintptr_t address, unsigned kind)
+{
+    ompp_counter_t *counter = ompp_counter_self;
+    ompp_feed_t *feed = counter->feed;
+    const uint32_t entry = ompp_count_entry(counter, address);
+    uint64_t at = entry ^ counter->own;
+
+    if (!feed->all || ompp_feed_is_full(feed) || at >= 2 * OMPP_INLINE_LEADS) return 0;
+    const bool is_whole = at < OMPP_INLINE_LEADS;
+    if (!is_whole) {
+        const uint32_t object = ompp_map_grain(entry, address);
+        if (object > OMPP_MAP_NEAR) return 0;
+        at = (uint64_t)object << OMPP_INLINE_COUNT_BITS;
+    }
+    if (feed->structures != __atomic_load_n(&ompp_feed_structures, __ATOMIC_ACQUIRE)) return 0;
+    ompp_feed_add(feed, address, 1, kind, structure_at(at));
+    if (is_whole && !feed->always[kind])
+        feed->latest[(address >> feed->shift) & feed->mask].found = (uintptr_t)counter + at;
+    return (uintptr_t)counter + at;
+}
+
+KEEPS uintptr_t ompp_told_load(uintptr_t address);
+KEEPS uintptr_t ompp_told_load(uintptr_t address) { return told(address, OMPP_LOAD); }
+KEEPS uintptr_t ompp_told_store(uintptr_t address);
+KEEPS uintptr_t ompp_told_store(uintptr_t address) { return told(address, OMPP_STORE); }
+
 static inline uintptr_t at_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = ompp_counter_self;
@@ -609,14 +640,90 @@ int ompp_found_has_xsave(void)
     "    .cfi_restore rbp\n"                                  \
     "    .cfi_def_cfa rsp, 144\n"
 
-/* Most accesses are to the thread's own stack. */
-#define OWN_FRAME              \
-    "    call ompp_frame_at\n" \
-    "    testq %rax, %rax\n"   \
-    "    jnz 2f\n"
-
 #define TEXT_OF(name) #name
 #define TEXT(name) TEXT_OF(name)
+
+#define SHIFT_OF_FEED 8
+#define MASK_OF_FEED 12
+#define LAST_OF_FEED 16
+#define AGAIN_OF_LAST 16
+#define STATE_OF_FEED 24
+#define LATEST_OF_FEED 32
+#define FOUND_OF_FEED 40
+_Static_assert(offsetof(ompp_feed_t, always) == 6, "as in QUICK");
+_Static_assert(offsetof(ompp_feed_t, shift) == SHIFT_OF_FEED, "as in QUICK");
+_Static_assert(offsetof(ompp_feed_t, mask) == MASK_OF_FEED, "as in QUICK");
+_Static_assert(offsetof(ompp_feed_t, last) == LAST_OF_FEED, "as in QUICK");
+_Static_assert(offsetof(ompp_fed_t, again) == AGAIN_OF_LAST, "as in QUICK");
+_Static_assert(offsetof(ompp_feed_t, structures) == STATE_OF_FEED, "as in QUICK");
+_Static_assert(offsetof(ompp_feed_t, latest) == LATEST_OF_FEED, "as in QUICK");
+_Static_assert(offsetof(ompp_feed_t, latest[0].found) == FOUND_OF_FEED, "as in QUICK");
+_Static_assert(sizeof(((ompp_feed_t *)0)->latest[0]) == 16, "as in QUICK");
+
+/*
+ * What is most of it, the address in rdi: where all data is told apart, accesses to the thread's own stack; where
+ * accesses are told of, those to a line of before, as ompp_feed_known() says, and other ones.
+ */
+#define QUICK(kind, always)                                                                                                                                                                                                                   \
+    "    movq " TEXT(                                                                                                                                                                                                                         \
+        OMPP_INLINE_SELF) "@GOTTPOFF(%rip), %rax\n"                                                                                                                                                                                           \
+                          "    movq %fs:(%rax), %rax\n"                                                                                                                                                                                       \
+                          "    movq " TEXT(                                                                                                                                                                                                   \
+                              OMPP_INLINE_FEED) "(%rax), %rdx\n"                                                                                                                                                                              \
+                                                "    testq %rdx, %rdx\n"                                                                                                                                                                      \
+                                                "    jnz 3f\n"                                                                                                                                                                                \
+                                                "    cmpl $0, " TEXT(                                                                                                                                                                         \
+                                                    OMPP_INLINE_LOCALS) "(%rax)\n"                                                                                                                                                            \
+                                                                        "    je 5f\n"                                                                                                                                                         \
+                                                                        "    call ompp_frame_at\n"                                                                                                                                            \
+                                                                        "    jmp 4f\n"                                                                                                                                                        \
+                                                                        "3:  pushq %rcx\n"                                                                                                                                                    \
+                                                                        "    .cfi_adjust_cfa_offset 8\n"                                                                                                                                      \
+                                                                        "    movl " TEXT(                                                                                                                                                     \
+                                                                            SHIFT_OF_FEED) "(%rdx), %ecx\n"                                                                                                                                   \
+                                                                                           "    movq %rdi, %rax\n"                                                                                                                            \
+                                                                                           "    shrq %cl, %rax\n"                                                                                                                             \
+                                                                                           "    movl %eax, %ecx\n"                                                                                                                            \
+                                                                                           "    andl " TEXT(                                                                                                                                  \
+                                                                                               MASK_OF_FEED) "(%rdx),"                                                                                                                        \
+                                                                                                             " %ecx\n"                                                                                                                        \
+                                                                                                             "    "                                                                                                                           \
+                                                                                                             "shlq "                                                                                                                          \
+                                                                                                             "$4, "                                                                                                                           \
+                                                                                                             "%rcx\n"                                                                                                                         \
+                                                                                                             "    "                                                                                                                           \
+                                                                                                             "cmpq "                                                                                                                          \
+                                                                                                             "%rax,"                                                                                                                          \
+                                                                                                             " " TEXT(                                                                                                                        \
+                                                                                                                 LATEST_OF_FEED) "(%rdx,%rcx)\n"                                                                                              \
+                                                                                                                                 "    jne 6f\n"                                                                                               \
+                                                                                                                                 "    cmpb $0, " #always                                                                                      \
+                                                                                                                                 "(%rdx)\n"                                                                                                   \
+                                                                                                                                 "    jne 6f\n"                                                                                               \
+                                                                                                                                 "    movq " TEXT(                                                                                            \
+                                                                                                                                     FOUND_OF_FEED) "(%rdx,%rcx), %rax\n"                                                                     \
+                                                                                                                                                    "    movl ompp_feed_structures(%rip), %ecx\n"                                             \
+                                                                                                                                                    "    cmpl %ecx, " TEXT(                                                                   \
+                                                                                                                                                        STATE_OF_FEED) "(%rdx)\n"                                                             \
+                                                                                                                                                                       "    jne 6f\n"                                                         \
+                                                                                                                                                                       "    testq %rax, %rax\n"                                               \
+                                                                                                                                                                       "    jz 6f\n"                                                          \
+                                                                                                                                                                       "    movq " TEXT(                                                      \
+                                                                                                                                                                           LAST_OF_FEED) "(%rdx), %rdx\n"                                     \
+                                                                                                                                                                                         "    incq " TEXT(                                    \
+                                                                                                                                                                                             AGAIN_OF_LAST) "(%rdx)\n"                        \
+                                                                                                                                                                                                            "    popq %rcx\n"                 \
+                                                                                                                                                                                                            "    .cfi_adjust_cfa_offset -8\n" \
+                                                                                                                                                                                                            "    jmp 2f\n"                    \
+                                                                                                                                                                                                            "    .cfi_adjust_cfa_offset 8\n"  \
+                                                                                                                                                                                                            "6:  popq %rcx\n"                 \
+                                                                                                                                                                                                            "    .cfi_adjust_cfa_offset -8\n" \
+                                                                                                                                                                                                            "    call ompp_told_" #kind       \
+                                                                                                                                                                                                            "\n"                              \
+                                                                                                                                                                                                            "4:  testq %rax, %rax\n"          \
+                                                                                                                                                                                                            "    jnz 2f\n"                    \
+                                                                                                                                                                                                            "5:\n"
+
 #define KEPT(name, function, before)                                                     \
     __asm__(".text\n" BEGIN(                                                             \
         TEXT(name)) "    movq %rax, %rdi\n" before "    call ompp_usual_" #function "\n" \
@@ -626,8 +733,8 @@ int ompp_found_has_xsave(void)
                                            "ompp_found_" #function) "    jmp 2b\n"       \
                                                                     "    .cfi_endproc\n" \
                                                                     "    .size " TEXT(name) ", . - " TEXT(name) "\n");
-KEPT(OMPP_INLINE_AT_LOAD, at_load, OWN_FRAME)
-KEPT(OMPP_INLINE_AT_STORE, at_store, OWN_FRAME)
+KEPT(OMPP_INLINE_AT_LOAD, at_load, QUICK(load, 6))
+KEPT(OMPP_INLINE_AT_STORE, at_store, QUICK(store, 7))
 KEPT(OMPP_INLINE_LOCAL_LOAD, local_load, "")
 KEPT(OMPP_INLINE_LOCAL_STORE, local_store, "")
 KEPT(OMPP_INLINE_TURN_LOCAL_LOAD, turn_local_load, "")
