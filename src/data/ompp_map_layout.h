@@ -33,7 +33,7 @@
 #define OMPP_INLINE_MASK 16
 #define OMPP_INLINE_WIDTHS 144 /* -(bytes), which gcc's code counts in a register at once, by what TURN has said */
 #define OMPP_INLINE_FEED 112
-#define OMPP_INLINE_EDGES 128  /* tables of pages that several structures share */
+#define OMPP_INLINE_EDGES 128 /* tables of pages that several structures share */
 /* ~0: cells of local variables, 4 bytes, have how far the variable's count is from COUNT, 0 = not known yet; or 0 */
 #define OMPP_INLINE_LOCALS 136
 #define OMPP_INLINE_COUNT 256 /* of structure 0; of structure n: n << OMPP_INLINE_COUNT_BITS further */
