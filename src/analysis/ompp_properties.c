@@ -320,8 +320,7 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
     case OMPP_WHEN_SENDER:
     case OMPP_WHEN_RECEIVER:
     case OMPP_WHEN_TRANSFER: return f->paired && f->pair.part[when - OMPP_WHEN_SENDER] >= 0.5;
-    case OMPP_WHEN_TRANSFER_MUCH:
-        return moves_much(f, region) && holds(f, region, construct, OMPP_WHEN_TRANSFER);
+    case OMPP_WHEN_TRANSFER_MUCH: return moves_much(f, region) && holds(f, region, construct, OMPP_WHEN_TRANSFER);
     case OMPP_WHEN_RECEIVES: return f->recvs;
     case OMPP_WHEN_DELAYED:
         return f->sends && !f->recvs && !f->colls &&

@@ -36,7 +36,7 @@ typedef struct {
     FILE *out;
     const ompp_profile_t *profile;
     const ompp_profile_t *whole; /* with samples, of which profile is an outline; NULL = none */
-    const ompp_view_t *view; /* NULL = the whole report, as in the file */
+    const ompp_view_t *view;     /* NULL = the whole report, as in the file */
     ompp_values_t *values;
     const ompp_paths_t *paths; /* borrowed from values */
     char *app;                 /* name of the application, printable */

@@ -272,7 +272,8 @@ int ompp_text_summary(ompp_text_t *t, const ompp_profile_t *profile)
 int ompp_report_summary(const ompp_profile_t *profile, char *text, size_t size)
 {
     const ompp_profile_t *outline = ompp_outline_new(profile, true);
-    ompp_text_t t = {.out = fmemopen(text, size, "w"), .profile = outline, .whole = profile, .digits = OMPP_REPORT_DIGITS};
+    ompp_text_t t = {
+        .out = fmemopen(text, size, "w"), .profile = outline, .whole = profile, .digits = OMPP_REPORT_DIGITS};
     /* as in ompp_report_text() */
     const ompp_plain_locale_t locale = ompp_plain_locale_begin();
     int rc = -OMPP_E_NOMEM;

@@ -9,7 +9,7 @@
 #include "runtime/ompp_callpath_priv.h"
 
 #define CACHE_LINE 64u
-#define TEAMS 16u /* records that are made at once */
+#define TEAMS 16u                       /* records that are made at once */
 #define MOST_NODES (2 * OMPP_MAX_DEPTH) /* on the path to a team, of all threads that lead to it */
 
 _Static_assert(sizeof(ompp_a_team_t) <= CACHE_LINE, "a team is one line");

@@ -1,10 +1,7 @@
 /* MPI programs that are really changed: see scenario.c. */
 #include "in_ranks.h"
 
-static double rise(int t, int n)
-{
-    return n > 1 ? (double)t / (n - 1) : 0;
-}
+static double rise(int t, int n) { return n > 1 ? (double)t / (n - 1) : 0; }
 
 static void meet(void)
 {

@@ -8,16 +8,10 @@
 
 enum { TINY = 4000, CELLS = 64 };
 
-static int team(void)
-{
-    return omp_get_max_threads();
-}
+static int team(void) { return omp_get_max_threads(); }
 
 /* Thread t of n: from 0 to 1. */
-static double rise(int t, int n)
-{
-    return n > 1 ? (double)t / (n - 1) : 0;
-}
+static double rise(int t, int n) { return n > 1 ? (double)t / (n - 1) : 0; }
 
 /* A piece of work, of some 10 ns each. */
 static double crunch(int n)
@@ -360,10 +354,11 @@ static void functions(void)
 }
 
 static const case_t cases[] = {
-    {"loop", loop},         {"sections", sections}, {"regions", regions},     {"critical", critical},  {"locks", locks},
-    {"uneven", uneven},     {"two", two_sections},  {"forks", forks},         {"barriers", barriers},  {"chunks", chunks},
-    {"tasks", tasks},       {"sum", sum},           {"striped", striped},     {"queue", queue},        {"schedule", schedule},
-    {"alone", alone},       {"clause", by_clause},  {"functions", functions},
+    {"loop", loop},         {"sections", sections},   {"regions", regions},   {"critical", critical},
+    {"locks", locks},       {"uneven", uneven},       {"two", two_sections},  {"forks", forks},
+    {"barriers", barriers}, {"chunks", chunks},       {"tasks", tasks},       {"sum", sum},
+    {"striped", striped},   {"queue", queue},         {"schedule", schedule}, {"alone", alone},
+    {"clause", by_clause},  {"functions", functions},
 };
 
 int main(int argc, char **argv)
