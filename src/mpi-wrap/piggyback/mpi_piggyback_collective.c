@@ -290,7 +290,7 @@ void ompp_mpi_collective_before(ompp_mpi_piggyback_t *s)
     exchange_t x;
 
     s->longest = ompp_mpi_piggyback_state.exchange;
-    ompp_mpi_progress_before(s->begin);
+    ompp_mpi_progress_before(NULL, 0, 0, s->begin);
     if (!begins(s, &x)) return;
     if (ompp_mpi_neighbors(s)) {
         ompp_mpi_neighbors_before(s);

@@ -98,7 +98,7 @@ extern struct ompp_mpi_piggyback_on {
 
 /* ---- Channels (mpi_piggyback_comm.c) ----------------------------------------------------------------------------- */
 
-typedef struct ompp_mpi_probed ompp_mpi_probed_t;
+typedef struct ompp_mpi_here ompp_mpi_here_t;
 
 /** Who waits for whom in a collective call. */
 typedef struct {
@@ -143,11 +143,10 @@ typedef struct ompp_mpi_shadow {
     struct ompp_mpi_suppression *suppression; /* messages without clock vectors; NULL = none yet */
     /* this rank's latest clock vector has told that those that follow have none: of neighbours' calls, of all ranks' */
     bool suppressed[2];
-    struct ompp_mpi_quiet *quiet;     /* whose there are none of; NULL = all have some. Under its lock */
-    ompp_time_t looked;               /* atomic: when that was tried */
-    ompp_mpi_early_t *early;          /* clock vectors of later ones, oldest first; under its lock */
-    bool receiving;                   /* atomic: a thread receives them */
-    struct ompp_mpi_refused *refused; /* atomic: messages that MPI has refused; changed under its lock */
+    struct ompp_mpi_quiet *quiet; /* whose there are none of; NULL = all have some. Under its lock */
+    ompp_time_t looked;           /* atomic: when that was tried */
+    ompp_mpi_early_t *early;      /* clock vectors of later ones, oldest first; under its lock */
+    bool receiving;               /* atomic: a thread receives them */
     /* clock vectors may be left on the shadow: it is not freed, or they would come to another communicator */
     bool unread;
     bool keeps; /* it may be left so: as all its ranks have agreed */
@@ -159,8 +158,8 @@ typedef struct ompp_mpi_shadow {
     int references; /* atomic: table, requests */
     /* atomic: under way. One thread is not to wait for the clock vector that another has in its hands. */
     int claims, acknowledgements;
-    /* clock vectors of messages that were probed and not received yet, oldest first; under its lock */
-    ompp_mpi_probed_t *probed;
+    /* clock vectors that are here, of messages that have not been received yet, oldest first; under its lock */
+    ompp_mpi_here_t *here;
     pthread_mutex_t lock;
 } ompp_mpi_shadow_t;
 
@@ -169,17 +168,34 @@ typedef struct ompp_mpi_shadow {
  *         followed.
  */
 ompp_mpi_shadow_t *ompp_mpi_shadow_find(MPI_Comm comm);
-void ompp_mpi_shadow_release(ompp_mpi_shadow_t *shadow);
+
+/** \brief Gives a reference back, if shadow is not NULL. */
+static inline void ompp_mpi_shadow_release(ompp_mpi_shadow_t *shadow)
+{
+    if (shadow) __atomic_sub_fetch(&shadow->references, 1, __ATOMIC_RELEASE);
+}
 static inline ompp_mpi_shadow_t *ompp_mpi_shadow_keep(ompp_mpi_shadow_t *shadow)
 {
     __atomic_add_fetch(&shadow->references, 1, __ATOMIC_RELAXED);
     return shadow;
 }
 
+/** \return the number in the world of a rank that messages go to. */
+static inline int ompp_mpi_world_rank(const ompp_mpi_shadow_t *shadow, int rank)
+{
+    return shadow->world ? shadow->world[rank] : rank;
+}
+
 /** \return whether a rank of it is rank 0 of the run, which decides when clocks are suspended. */
 static inline bool ompp_mpi_leads(const ompp_mpi_shadow_t *shadow, int rank)
 {
-    return !shadow->inter && (shadow->world ? shadow->world[rank] : rank) == 0;
+    return !shadow->inter && ompp_mpi_world_rank(shadow, rank) == 0;
+}
+
+/** \return whether senders may wait for this rank on it. */
+static inline bool ompp_mpi_acks_are_due(const ompp_mpi_shadow_t *shadow)
+{
+    return __atomic_load_n(&shadow->asks, __ATOMIC_RELAXED) && !ompp_sync_is_suspended();
 }
 
 /** \brief Before there are any. \return false when MPI refuses. */
@@ -191,10 +207,15 @@ bool ompp_mpi_shadow_start(void);
  */
 void ompp_mpi_shadow_made(MPI_Comm comm, bool follows);
 
-/** \brief Before a communicator is freed: forgets it. \return its channel, to be released afterwards; NULL = none. */
+/** \brief Before a communicator is freed: forgets it. \return its channel, to be freed afterwards; NULL = none. */
 ompp_mpi_shadow_t *ompp_mpi_shadow_forget(MPI_Comm comm);
 /** \brief Into the table; again, when MPI has refused to free the communicator. */
 void ompp_mpi_shadow_add(ompp_mpi_shadow_t *shadow);
+/**
+ * \brief Its communicator is gone. While calls still need it, it stays: until the next call that frees or makes a
+ *        communicator. \param[in] shadow  NULL = none.
+ */
+void ompp_mpi_shadow_free(ompp_mpi_shadow_t *shadow);
 
 /** \brief That of MPI_COMM_SELF. \param[in] own  ours with this rank. */
 void ompp_mpi_shadow_of_self(MPI_Comm own);
@@ -278,7 +299,7 @@ static inline unsigned char *ompp_mpi_piggyback_of(unsigned char *message)
 typedef struct ompp_mpi_ack {
     struct ompp_mpi_ack *next;
     unsigned number; /* of an acknowledgement */
-    uint64_t bytes;  /* of the message, or OMPP_MPI_SYNCHRONOUS */
+    unsigned size;   /* of the message: it has 2^size bytes or more */
     int64_t end;     /* of the send, by the common clock; 0 = not known */
     MPI_Request request;
     unsigned char *message;
@@ -286,7 +307,11 @@ typedef struct ompp_mpi_ack {
 } ompp_mpi_ack_t;
 
 /** \return whether clock vectors travel with messages to or from there that have this tag. */
-bool ompp_mpi_travels(const ompp_mpi_shadow_t *shadow, int peer, int tag);
+static inline bool ompp_mpi_travels(const ompp_mpi_shadow_t *shadow, int peer, int tag)
+{
+    return peer >= 0 && peer < shadow->peers && tag >= 0 && tag <= ompp_mpi_piggyback_state.tag_limit &&
+           !__atomic_load_n(&ompp_mpi_piggyback_state.lost, __ATOMIC_RELAXED);
+}
 
 /** Not a size: the send waits for its receiver whatever its size is. */
 #define OMPP_MPI_SYNCHRONOUS UINT64_MAX
@@ -304,8 +329,9 @@ ompp_mpi_ack_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int
 /** \brief Sends a clock vector without its calling itself a message of the user: own tags. */
 void ompp_mpi_piggyback_post(MPI_Comm own, int dest, int tag, ompp_time_t t);
 
-/** The tag of clock vectors of blocking collective calls. */
+/** The tags of clock vectors of collective calls: of blocking ones, of the others. */
 static inline int ompp_mpi_piggyback_own_tag(void) { return ompp_mpi_piggyback_state.tag_limit + 1; }
+static inline int ompp_mpi_nonblocking_tag(void) { return ompp_mpi_piggyback_state.tag_limit + 2; }
 
 /**
  * \brief Sends what message says now, in a collective call on the channel with this number.
@@ -332,12 +358,11 @@ void ompp_mpi_piggyback_add(unsigned char *message, unsigned char *other);
  *        the acknowledgement.
  * \param[in] begin  when this thread began to wait for it.
  * \param[in] limit_ns  0 = only when it is there.
- * \param[in] moment  what the acknowledgement tells: ompp_mpi_piggyback_moment(); NULL = the state at begin.
  * \param[in,out] flags  OMPP_WHATIF_F_*, those of the message are added.
  * \return false when it did not come.
  */
 bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns,
-                              const unsigned char *moment, unsigned char **sum, unsigned *flags);
+                              unsigned char **sum, unsigned *flags);
 
 /**
  * \brief While clocks are suspended: a message that was received at t has none, and nothing is to be told to its
@@ -361,10 +386,18 @@ void ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, boo
 unsigned char *ompp_mpi_piggyback_moment(ompp_time_t t);
 
 /** \brief Whether the clock vector of a message is here that has been acknowledged, and not received yet. */
-bool ompp_mpi_piggyback_is_probed(ompp_mpi_shadow_t *shadow, int source, int tag);
+bool ompp_mpi_piggyback_is_given(ompp_mpi_shadow_t *shadow, int source, int tag);
 
-/** \brief In a call in which MPI makes progress: lets it, so that what has been sent is seen. */
-void ompp_mpi_piggyback_bring_on(void);
+/**
+ * \brief The clock vector of a message that has not been received: the oldest that is here, or the next one, within a
+ *        limit.
+ * \param[in] looks  false = only what is here already.
+ * \return to be freed, or put by; NULL = it did not come.
+ */
+unsigned char *ompp_mpi_piggyback_bring(ompp_mpi_shadow_t *shadow, int source, int tag, bool looks, uint64_t limit_ns);
+
+/** \brief That is of a later message. Owns message. */
+void ompp_mpi_piggyback_put_by(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *message);
 
 /**
  * \brief When the clock vector of a message that will be received is there already, its acknowledgement is given now:
@@ -460,8 +493,8 @@ bool ompp_mpi_suppression_pass(ompp_mpi_shadow_t *shadow, int source, int tag, o
 /** \brief Nobody will ask for the clock vector of one message. \return false = as above. */
 bool ompp_mpi_suppression_skip(ompp_mpi_shadow_t *shadow, int source, int tag);
 
-/** \brief The channel goes. */
-void ompp_mpi_suppression_end(ompp_mpi_shadow_t *shadow);
+/** \brief The channel goes. \return whether clock vectors may be left on it of messages that MPI has refused. */
+bool ompp_mpi_suppression_end(ompp_mpi_shadow_t *shadow);
 
 /**
  * \brief A receive that was started the short way (mpi_wrap_priv.h) goes on as any other, if there is one with this
@@ -490,10 +523,7 @@ typedef struct ompp_mpi_request {
     int peer, tag;
     ompp_time_t begin; /* started */
     ompp_mpi_ack_t *ack;
-    /* persistent receive: the state in which its thread began to wait; NULL = it is on the list, or has none */
-    unsigned char *moment;
-    const char *starter; /* persistent receive: the thread that started it; NULL = not noted */
-    struct ompp_mpi_request *next_started;
+    const char *starter; /* persistent receive: the thread that has started it: others do not receive for it */
     uint64_t posted; /* receive: its place among those whose acknowledgements have not been given; 0 = not among them */
     struct ompp_mpi_request *next_posted, *previous_posted;
     MPI_Request exchange;         /* collective: of the clock vectors */
@@ -530,16 +560,17 @@ bool ompp_mpi_request_any(void);
 
 /** \brief A receive was begun whose sender may have to wait until this rank makes progress. */
 void ompp_mpi_request_posted(ompp_mpi_request_t *request);
-/** \brief The same of a persistent one. */
-void ompp_mpi_request_started(ompp_mpi_request_t *request);
-/** \brief It is over, or goes. \return its moment, to be freed; NULL = none. */
-unsigned char *ompp_mpi_request_over(ompp_mpi_request_t *request);
+/** \brief It is over, or goes. */
+void ompp_mpi_request_over(ompp_mpi_request_t *request);
 
 /** \return handle number i of the call, whatever language it is in. */
 MPI_Request ompp_mpi_handle(const ompp_mpi_piggyback_t *piggyback, int i);
 
-/** \brief The thread comes to a call, at begin, in which MPI makes progress: what was started before goes on. */
-void ompp_mpi_progress_before(ompp_time_t begin);
+/**
+ * \brief The thread comes to a call, at begin, in which MPI makes progress: what was started before goes on.
+ * \param[in] shadow, source, tag  what the call receives; NULL = nothing that is known.
+ */
+void ompp_mpi_progress_before(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin);
 
 /* ---- Calls on requests (mpi_piggyback_completion.c) -------------------------------------------------------------- */
 
