@@ -323,12 +323,6 @@ void ompp_mpi_unreported_after(ompp_mpi_piggyback_t *s, bool ok)
 /* while clocks are suspended, a call takes little more than looking at the clock does: one of so many is measured */
 #define SELDOM 8u
 
-/* For the report; not what ranks wait for each other in our collective calls. */
-static void charge(ompp_time_t ns, ompp_time_t limit, unsigned calls)
-{
-    ompp_sync_charge((ns < limit ? ns : limit) * calls);
-}
-
 void ompp_mpi_piggyback_before(ompp_mpi_piggyback_t *s, const void *code, uintptr_t frame)
 {
     static __thread uint32_t chance; /* not each one of a round, which might always be the same */
@@ -344,7 +338,7 @@ void ompp_mpi_piggyback_before(ompp_mpi_piggyback_t *s, const void *code, uintpt
     s->measured = !ompp_sync_is_suspended() ? 1 : chance >> 16 & (SELDOM - 1) ? 0 : SELDOM;
     if (s->comm != MPI_COMM_NULL) s->shadow = ompp_mpi_shadow_find(s->comm);
     if (s->before) s->before(s);
-    if (s->measured) charge(ompp_event_now() - s->begin, s->longest, s->measured);
+    if (s->measured) s->took = ompp_event_now() - s->begin;
     errno = saved;
 }
 
@@ -359,7 +353,11 @@ ompp_time_t ompp_mpi_piggyback_after(ompp_mpi_piggyback_t *s, int result)
     if (s->guarded) ompp_mpi_guard.frame = 0;
     const ompp_time_t end = ompp_event_now();
     ompp_mpi_nonblocking_left(end);
-    if (s->measured) charge(end - begin, OMPP_MPI_LONGEST_NS, s->measured);
+    if (s->measured) {
+        /* For the report; not what ranks wait for each other in our collective calls. */
+        const ompp_time_t before = s->took < s->longest ? s->took : s->longest, after = end - begin;
+        ompp_sync_charge((before + (after < OMPP_MPI_LONGEST_NS ? after : OMPP_MPI_LONGEST_NS)) * s->measured);
+    }
     errno = saved;
     return end;
 }

@@ -35,12 +35,6 @@
 #define VAIN_NS 1000000u /* and this */
 #define SUCCESS_PART 2u  /* of waiting for those that do come, this part counts, too */
 
-struct ompp_mpi_here {
-    ompp_mpi_here_t *next;
-    int source, tag;
-    unsigned char *message; /* NULL: the clock vector of a message that nobody asks for */
-};
-
 /* ---- Messages of ours on their way ------------------------------------------------------------------------------- */
 
 /*
@@ -400,84 +394,13 @@ ompp_mpi_ack_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int
     return ack;
 }
 
-/* What is known of a message that has not been received: nobody asks for its clock vector; that is here, and its
- * acknowledgement is due, or given. */
-enum { SKIPPED = 1, DUE = 2, GIVEN = 4 };
-
-/* The place of the first one that is one of these. Under the lock. */
-static ompp_mpi_here_t **place_of(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds)
-{
-    ompp_mpi_here_t **link = &shadow->here;
-
-    for (const ompp_mpi_here_t *h = *link; h; h = *link) {
-        const bool given = h->message && ompp_mpi_header_of(h->message)->flags & OMPP_MPI_ACKNOWLEDGED;
-        if (h->source == source && h->tag == tag && kinds & (!h->message ? SKIPPED : given ? GIVEN : DUE)) break;
-        link = &(*link)->next;
-    }
-    return link;
-}
-
-static unsigned char *take_here(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds)
-{
-    if (!shadow->here) return NULL;
-    pthread_mutex_lock(&shadow->lock);
-    ompp_mpi_here_t **link = place_of(shadow, source, tag, kinds), *h = *link;
-    unsigned char *message = h ? h->message : NULL;
-    if (h) *link = h->next;
-    pthread_mutex_unlock(&shadow->lock);
-    free(h);
-    return message;
-}
-
-/* \param[in] again  it was taken from there: it is the first one. */
-static void put_here(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *message, bool again)
-{
-    ompp_mpi_here_t *h = malloc(sizeof *h), **link = &shadow->here;
-
-    if (!h) {
-        ompp_mpi_piggyback_free(message);
-        return;
-    }
-    pthread_mutex_lock(&shadow->lock);
-    while (*link && !again) link = &(*link)->next;
-    *h = (ompp_mpi_here_t){*link, source, tag, message};
-    *link = h;
-    pthread_mutex_unlock(&shadow->lock);
-}
-
-static bool is_here(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds)
-{
-    if (!shadow->here) return false;
-    pthread_mutex_lock(&shadow->lock);
-    const bool found = *place_of(shadow, source, tag, kinds) != NULL;
-    pthread_mutex_unlock(&shadow->lock);
-    return found;
-}
-
-bool ompp_mpi_piggyback_is_given(ompp_mpi_shadow_t *shadow, int source, int tag)
-{
-    return is_here(shadow, source, tag, GIVEN);
-}
-
-void ompp_mpi_piggyback_put_by(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *message)
-{
-    put_here(shadow, source, tag, message, true);
-}
-
-unsigned char *ompp_mpi_piggyback_bring(ompp_mpi_shadow_t *shadow, int source, int tag, bool looks, uint64_t limit_ns)
-{
-    unsigned char *message = take_here(shadow, source, tag, DUE | GIVEN);
-
-    return message || !looks ? message : ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, limit_ns);
-}
-
 void ompp_mpi_piggyback_skip(ompp_mpi_shadow_t *shadow, int source, int tag)
 {
     if (ompp_mpi_suppression_skip(shadow, source, tag)) return;
-    unsigned char *message = take_here(shadow, source, tag, DUE | GIVEN);
+    unsigned char *message = ompp_mpi_here_take(shadow, source, tag, OMPP_MPI_DUE | OMPP_MPI_GIVEN);
 
     if (message) ompp_mpi_piggyback_free(message);
-    else put_here(shadow, source, tag, NULL, false);
+    else ompp_mpi_here_put(shadow, source, tag, NULL, false);
 }
 
 /* A message without a clock vector: its sender does not take part as we do. Nothing is sent or awaited from now on. */
@@ -491,13 +414,13 @@ static void lose(void)
 /* The next one, whatever it is of. It may be of a message that nobody asks for: then the next one is there, too. */
 static unsigned char *next_of_all(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns)
 {
-    unsigned char *message = ompp_mpi_piggyback_bring(shadow, source, tag, true, limit_ns);
-    const bool skips = message && is_here(shadow, source, tag, SKIPPED);
-    unsigned char *next = skips ? ompp_mpi_piggyback_bring(shadow, source, tag, true, 0) : NULL;
+    unsigned char *message = ompp_mpi_here_bring(shadow, source, tag, true, limit_ns);
+    const bool skips = message && ompp_mpi_here_has(shadow, source, tag, OMPP_MPI_SKIPPED);
+    unsigned char *next = skips ? ompp_mpi_here_bring(shadow, source, tag, true, 0) : NULL;
 
     if (!next) return message;
     ompp_mpi_piggyback_free(message);
-    take_here(shadow, source, tag, SKIPPED);
+    ompp_mpi_here_take(shadow, source, tag, OMPP_MPI_SKIPPED);
     return next;
 }
 
@@ -580,36 +503,25 @@ void ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, boo
     if (!message) return;
     if (received) give_ack(shadow, source, message, begin);
     read_message(copy_of(message), sum, flags);
-    put_here(shadow, source, tag, message, true);
-}
-
-/* That of the oldest one that is here. It stays where it is. \return false = there is none of which it is due. */
-static bool acknowledge_here(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin)
-{
-    ompp_mpi_header_t header = {0};
-
-    if (!shadow->here) return false;
-    pthread_mutex_lock(&shadow->lock);
-    const ompp_mpi_here_t *h = *place_of(shadow, source, tag, DUE);
-    if (h) header = *ompp_mpi_header_of(h->message);
-    if (h) ompp_mpi_header_of(h->message)->flags |= OMPP_MPI_ACKNOWLEDGED;
-    pthread_mutex_unlock(&shadow->lock);
-    if (h) give_ack(shadow, source, (unsigned char *)&header, begin);
-    return h != NULL;
+    ompp_mpi_here_put(shadow, source, tag, message, true);
 }
 
 bool ompp_mpi_piggyback_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin)
 {
     unsigned char *message = NULL;
+    ompp_mpi_header_t header;
 
     if (!ompp_mpi_travels(shadow, source, tag)) return false;
-    if (acknowledge_here(shadow, source, tag, begin)) return true;
+    if (ompp_mpi_here_acknowledge(shadow, source, tag, &header)) {
+        give_ack(shadow, source, (unsigned char *)&header, begin);
+        return true;
+    }
     __atomic_add_fetch(&shadow->acknowledgements, 1, __ATOMIC_SEQ_CST);
     if (!__atomic_load_n(&shadow->claims, __ATOMIC_SEQ_CST))
         message = ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, 0);
     if (message) {
         give_ack(shadow, source, message, begin);
-        put_here(shadow, source, tag, message, false);
+        ompp_mpi_here_put(shadow, source, tag, message, false);
     }
     __atomic_sub_fetch(&shadow->acknowledgements, 1, __ATOMIC_SEQ_CST);
     return message != NULL;

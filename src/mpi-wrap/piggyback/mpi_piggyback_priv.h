@@ -93,6 +93,7 @@ extern struct ompp_mpi_piggyback_on {
     int ranks;               /* of the run */
     bool statuses_are_alike; /* a status of Fortran lies in memory as one of C */
     ompp_time_t exchange;    /* ns that a collective call of ours takes when nobody comes late */
+    ompp_sync_clock_t clock; /* of this rank, in terms of that of rank 0 */
     unsigned lost;           /* atomic: a clock vector did not come: none are sent with messages any more */
 } ompp_mpi_piggyback_state;
 
@@ -248,9 +249,6 @@ void ompp_mpi_clock_relate(MPI_Comm own);
 /** \brief Measures it again, and says in the report when clocks drifted apart. Collective. */
 void ompp_mpi_clock_finish(MPI_Comm own);
 
-/** \return t in the time common to all ranks, ns. */
-int64_t ompp_mpi_clock_common(ompp_time_t t);
-
 /* ---- Memory of all ranks (mpi_piggyback_share.c) ----------------------------------------------------------------- */
 
 /** \brief When all ranks are on one node and somebody wants it: memory that they share. Collective over both. */
@@ -258,10 +256,11 @@ void ompp_mpi_share_start(MPI_Comm own, MPI_Comm node);
 
 /* ---- What they travel by (mpi_piggyback_transport.c) ------------------------------------------------------------- */
 
+/** \return t in the time common to all ranks, ns. */
+int64_t ompp_mpi_clock_common(ompp_time_t t);
+
 /** \brief What was not sent of a clock vector is 0. */
 void ompp_mpi_piggyback_widen(unsigned char *message);
-
-uint64_t ompp_mpi_monotonic_ns(void);
 
 /** What is behind a clock vector in an exchange; all ranks get the most of each. */
 typedef struct {
@@ -276,6 +275,36 @@ static inline ompp_mpi_behind_t *ompp_mpi_behind(unsigned char *vector)
 
 /** \brief The thread's clock vector at t, for an exchange. \param[out] vector  [ompp_mpi_piggyback_state.bytes]. */
 void ompp_mpi_collective_vector(unsigned char *vector, ompp_time_t t);
+
+/** \brief One message of ours, all of it, within a limit. \return to be freed; NULL = it did not come. */
+unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns);
+
+/** A clock vector that is here, as it came, of a message that has not been received yet. */
+struct ompp_mpi_here {
+    ompp_mpi_here_t *next;
+    int source, tag;
+    unsigned char *message; /* NULL: there is none yet, and nobody asks for it */
+};
+
+/** What is known of these: nobody asks for it; its acknowledgement is due; that has been given. */
+enum { OMPP_MPI_SKIPPED = 1, OMPP_MPI_DUE = 2, OMPP_MPI_GIVEN = 4 };
+
+/** \return whether there is one of these kinds. */
+bool ompp_mpi_here_has(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds);
+/** \brief Takes the oldest one of these kinds. \return to be freed, or put back; NULL = none. */
+unsigned char *ompp_mpi_here_take(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds);
+/** \brief Owns message. \param[in] back  it was taken from there, and is the oldest one; else the youngest. */
+void ompp_mpi_here_put(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *message, bool back);
+/**
+ * \brief The oldest one whose acknowledgement is due: that is given by the caller now.
+ * \param[out] header  what is to be acknowledged. \return false = there is none.
+ */
+bool ompp_mpi_here_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_mpi_header_t *header);
+/**
+ * \brief Takes the oldest one, or the next one that comes, within a limit.
+ * \param[in] looks  false = only what is here already. \return as above.
+ */
+unsigned char *ompp_mpi_here_bring(ompp_mpi_shadow_t *shadow, int source, int tag, bool looks, uint64_t limit_ns);
 
 /* ---- Clock vectors of messages (mpi_piggyback_message.c) --------------------------------------------------------- */
 
@@ -385,20 +414,6 @@ void ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, boo
 /** \return the calling thread's state at t, to be freed with ompp_mpi_piggyback_free(). */
 unsigned char *ompp_mpi_piggyback_moment(ompp_time_t t);
 
-/** \brief Whether the clock vector of a message is here that has been acknowledged, and not received yet. */
-bool ompp_mpi_piggyback_is_given(ompp_mpi_shadow_t *shadow, int source, int tag);
-
-/**
- * \brief The clock vector of a message that has not been received: the oldest that is here, or the next one, within a
- *        limit.
- * \param[in] looks  false = only what is here already.
- * \return to be freed, or put by; NULL = it did not come.
- */
-unsigned char *ompp_mpi_piggyback_bring(ompp_mpi_shadow_t *shadow, int source, int tag, bool looks, uint64_t limit_ns);
-
-/** \brief That is of a later message. Owns message. */
-void ompp_mpi_piggyback_put_by(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *message);
-
 /**
  * \brief When the clock vector of a message that will be received is there already, its acknowledgement is given now:
  *        its sender goes on while this rank is still in the call that it begins.
@@ -408,9 +423,6 @@ bool ompp_mpi_piggyback_acknowledge(ompp_mpi_shadow_t *shadow, int source, int t
 
 /** \brief In a call in which MPI makes progress: looks after what is on its way. */
 void ompp_mpi_piggyback_reclaim(void);
-
-/** \brief One message of ours, all of it, within a limit. \return to be freed; NULL = it did not come. */
-unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns);
 
 /** \brief A receive was freed while active: its clock vector is not to be taken for that of a later message. */
 void ompp_mpi_piggyback_skip(ompp_mpi_shadow_t *shadow, int source, int tag);
@@ -625,7 +637,7 @@ bool ompp_mpi_collective_passes(ompp_mpi_shadow_t *shadow);
  *                      them.
  * \return false when that has failed.
  */
-bool ompp_mpi_collective_settle(unsigned char *mine, const unsigned char *all, bool (*combine)(void *), void *how);
+bool ompp_mpi_collective_settle(unsigned char *mine, unsigned char *all, bool (*combine)(void *), void *how);
 
 /**
  * \brief Before a call that makes or frees something, which all ranks of a communicator come to and wait for each other
@@ -640,7 +652,7 @@ void ompp_mpi_gather_after(ompp_mpi_piggyback_t *piggyback, MPI_Comm own, bool o
  * \brief What MPI combines clock vectors with: into becomes both.
  * \param[in] known  in a blocking operation: this rank waits for both.
  */
-void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other, bool known);
+void ompp_mpi_collective_combine(unsigned char *into, unsigned char *other, bool known);
 
 /** So often what is awaited for a moment after a user's non-blocking operation may not be there; then no more
  * moments. */

@@ -75,7 +75,7 @@ static void move(ompp_mpi_request_t *r, bool goes_on)
 void ompp_mpi_request_posted(ompp_mpi_request_t *r)
 {
     /* One that is here may have had its acknowledgement; which of several messages this one receives is not known. */
-    if (r->peer < 0 || r->tag < 0 || ompp_mpi_piggyback_is_given(r->shadow, r->peer, r->tag)) return;
+    if (r->peer < 0 || r->tag < 0 || ompp_mpi_here_has(r->shadow, r->peer, r->tag, OMPP_MPI_GIVEN)) return;
     r->starter = r->persistent ? &this_thread : NULL;
     pthread_mutex_lock(&posted.lock);
     move(r, true);

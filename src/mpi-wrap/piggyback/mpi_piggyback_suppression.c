@@ -126,7 +126,7 @@ static unsigned char *look(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, uint64
         }
     }
     pthread_mutex_unlock(&c->lock);
-    return ompp_mpi_piggyback_bring(c, d->peer, d->tag, looks, limit);
+    return ompp_mpi_here_bring(c, d->peer, d->tag, looks, limit);
 }
 
 bool ompp_mpi_suppression_pass(ompp_mpi_shadow_t *c, int source, int tag, ompp_time_t t)
@@ -156,7 +156,7 @@ static whose_t judge(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, unsigned cha
     if (whose != EARLIER) d->wrong = 0;
     if (gone && whose != EARLIER) d->count = number;
     pthread_mutex_unlock(&c->lock);
-    if (whose == LATER) ompp_mpi_piggyback_put_by(c, d->peer, d->tag, message);
+    if (whose == LATER) ompp_mpi_here_put(c, d->peer, d->tag, message, true);
     if (whose == EARLIER) ompp_mpi_piggyback_free(message);
     return whose;
 }
