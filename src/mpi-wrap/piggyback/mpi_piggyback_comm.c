@@ -94,8 +94,15 @@ static void keep(MPI_Comm duplicate)
     if (i < MAX_SHADOWS) shadows.kept_duplicates[i] = duplicate;
 }
 
-static void forget_early(ompp_mpi_shadow_t *c)
+/* Clock vectors that nobody will ask for. */
+static void forget_vectors(ompp_mpi_shadow_t *c)
 {
+    while (c->here) {
+        ompp_mpi_here_t *here = c->here;
+        c->here = here->next;
+        ompp_mpi_piggyback_free(here->message);
+        free(here);
+    }
     while (c->early) {
         ompp_mpi_early_t *early = c->early;
         c->early = early->next;
@@ -104,12 +111,12 @@ static void forget_early(ompp_mpi_shadow_t *c)
     }
 }
 
-static void delete (ompp_mpi_shadow_t *shadow)
+static void destroy(ompp_mpi_shadow_t *shadow)
 {
     drain(shadow->duplicate);
     if (ompp_mpi_suppression_end(shadow) || shadow->unread) keep(shadow->duplicate);
     else PMPI_Comm_free(&shadow->duplicate);
-    forget_early(shadow);
+    forget_vectors(shadow);
     free(shadow->quiet);
     pthread_mutex_destroy(&shadow->lock);
     free(shadow->neighbors);
@@ -130,9 +137,9 @@ static ompp_mpi_shadow_t *take_unneeded(void)
     return c;
 }
 
-static void delete_unneeded(void)
+static void destroy_unneeded(void)
 {
-    for (ompp_mpi_shadow_t *c = take_unneeded(); c; c = take_unneeded()) delete (c);
+    for (ompp_mpi_shadow_t *c = take_unneeded(); c; c = take_unneeded()) destroy(c);
 }
 
 void ompp_mpi_shadow_free(ompp_mpi_shadow_t *shadow)
@@ -145,14 +152,14 @@ void ompp_mpi_shadow_free(ompp_mpi_shadow_t *shadow)
     shadows.gone = shadow;
     pthread_mutex_unlock(&shadows.lock);
     ompp_mpi_shadow_release(shadow);
-    delete_unneeded();
+    destroy_unneeded();
 }
 
 void ompp_mpi_shadow_drain(void)
 {
     const unsigned kept = __atomic_load_n(&shadows.kept, __ATOMIC_RELAXED);
 
-    delete_unneeded();
+    destroy_unneeded();
     for (size_t i = 0; i < sizeof shadows.buckets / sizeof *shadows.buckets; i++)
         for (const ompp_mpi_shadow_t *c = shadows.buckets[i]; c; c = c->next) drain(c->duplicate);
     for (unsigned i = 0; i < kept && i < MAX_SHADOWS; i++) drain(shadows.kept_duplicates[i]);
@@ -351,7 +358,7 @@ void ompp_mpi_shadow_made(MPI_Comm comm, bool follows)
     ompp_mpi_shadow_t *c;
 
     if (comm == MPI_COMM_NULL || PMPI_Comm_get_errhandler(comm, &users) != MPI_SUCCESS) return;
-    delete_unneeded();
+    destroy_unneeded();
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     c = make(comm, follows);
     PMPI_Comm_set_errhandler(comm, users);

@@ -443,15 +443,6 @@ static unsigned char *next_message(ompp_mpi_shadow_t *shadow, int source, int ta
     return message;
 }
 
-/* What another thread acknowledges is held soon: it waits for nobody. */
-static void begin_claim(ompp_mpi_shadow_t *shadow)
-{
-    __atomic_add_fetch(&shadow->claims, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&shadow->acknowledgements, __ATOMIC_SEQ_CST)) sched_yield();
-}
-
-static void end_claim(ompp_mpi_shadow_t *shadow) { __atomic_sub_fetch(&shadow->claims, 1, __ATOMIC_SEQ_CST); }
-
 /* Adds what message says. Owns it. */
 static void read_message(unsigned char *message, unsigned char **sum, unsigned *flags)
 {
@@ -463,9 +454,11 @@ static void read_message(unsigned char *message, unsigned char **sum, unsigned *
 static unsigned char *claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns)
 {
     if (!ompp_mpi_travels(shadow, source, tag)) return NULL;
-    begin_claim(shadow);
+    __atomic_add_fetch(&shadow->claims, 1, __ATOMIC_SEQ_CST);
+    /* What another thread acknowledges is here soon: it waits for nobody. */
+    while (__atomic_load_n(&shadow->acknowledgements, __ATOMIC_SEQ_CST)) sched_yield();
     unsigned char *message = next_message(shadow, source, tag, limit_ns, true);
-    end_claim(shadow);
+    __atomic_sub_fetch(&shadow->claims, 1, __ATOMIC_SEQ_CST);
     if (message) give_ack(shadow, source, message, begin);
     return message;
 }
