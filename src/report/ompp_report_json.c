@@ -235,7 +235,7 @@ static void put_coverage(ompp_json_t *j, const ompp_profile_t *p)
 int ompp_report_json(const ompp_profile_t *profile, const ompp_view_t *view, FILE *out)
 {
     const ompp_profile_t *outline = ompp_outline_new(profile, true);
-    ompp_text_t t = {.out = out, .profile = outline, .view = view, .digits = OMPP_REPORT_DIGITS};
+    ompp_text_t t = {.out = out, .profile = outline, .whole = profile, .view = view, .digits = OMPP_REPORT_DIGITS};
     ompp_json_t j = {.out = out};
     const ompp_plain_locale_t locale = ompp_plain_locale_begin();
     int rc = outline ? ompp_text_prepare(&t) : -OMPP_E_NOMEM;
