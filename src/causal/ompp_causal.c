@@ -244,6 +244,26 @@ static void watch_clocks(const ompp_causal_thread_t *self, const ompp_clock_vect
     ompp_causal_watch(flag_bit, ompp_causal_overtakes_clocks(self, before));
 }
 
+/* In the present set. */
+static ompp_time_t work_of_clocks(const ompp_causal_thread_t *t, unsigned slot)
+{
+    return t->clocks.set == atomic_load(&ompp_causal.set) ? t->clocks.total[slot] + t->clocks.work[slot] : 0;
+}
+
+static uint32_t watch_lock(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before)
+{
+    ompp_causal_watch_order(self, before, OMPP_WHATIF_BIT_LOCK);
+    return 0;
+}
+
+/* In all experiments. */
+static ompp_time_t work_seen(const ompp_causal_thread_t *t, unsigned slot)
+{
+    const int known = ompp_causal_known(slot);
+
+    return known >= 0 ? t->region_work[known] : 0;
+}
+
 static void posts_left(unsigned posts)
 {
     if (ompp_causal_self) ompp_causal_self->left = posts;
@@ -282,8 +302,12 @@ static ompp_causal_mode_t modes[OMPP_WHATIF_MODE_NUM] = {
                              .timed = ompp_causal_may_turn_anywhere,
                              .tasks = ompp_causal_tasks,
                              .loop = ompp_causal_loop,
+                             .comes_to_lock = ompp_causal_overtakes_clocks,
+                             .locked = ompp_causal_note_lock,
+                             .unlocked = ompp_causal_note_unlock,
                              .overtakes = ompp_causal_overtakes_clocks,
                              .watch = watch_clocks,
+                             .work_of = work_of_clocks,
                              .write = ompp_causal_result_clocks},
     [OMPP_WHATIF_DELAY] = {.rule = {.delays = true},
                            .waits = {BOTH, .combine = ompp_causal_delay_combine, .vector = ompp_causal_delay_vector,
@@ -293,8 +317,10 @@ static ompp_causal_mode_t modes[OMPP_WHATIF_MODE_NUM] = {
                            .seen = count_seen,
                            .tasks = ompp_causal_delay_tasks,
                            .loop = ompp_causal_delay_loop,
+                           .comes_to_lock = watch_lock,
                            .overtakes = ompp_causal_overtakes,
                            .watch = ompp_causal_watch_order,
+                           .work_of = work_seen,
                            .write = ompp_causal_result_experiments},
 };
 

@@ -192,10 +192,16 @@ typedef struct {
     void (*timed)(ompp_causal_thread_t *self, ompp_time_t t); /* now and then, at any event */
     /* it comes to a loop, for iterations, or has found that there are none: an ompp_replay_op_t */
     void (*loop)(ompp_causal_thread_t *self, unsigned op, ompp_time_t t);
+    /* it has come to a lock, where another one was before: slots for which it would come first, as far as that is noted
+     * at once; it has it, and another team had it before (foreign); it gives it up */
+    uint32_t (*comes_to_lock)(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before);
+    void (*locked)(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t mutex, bool foreign, uint32_t slots);
+    void (*unlocked)(ompp_causal_thread_t *self, uint64_t mutex);
     /* slots for which it would come before one that was here already */
     uint32_t (*overtakes)(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before);
     /* it comes where others have been before: does that decide something? OMPP_WHATIF_BIT_* */
     void (*watch)(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before, unsigned flag_bit);
+    ompp_time_t (*work_of)(const ompp_causal_thread_t *thread, unsigned slot); /* ns: what it has done there by now */
     void (*write)(ompp_causal_thread_t *self, bool over, ompp_time_t t); /* what is known by t; over: it goes on */
 } ompp_causal_mode_t;
 

@@ -119,9 +119,10 @@ uint64_t ompp_mpi_bytes_guess(MPI_Count count, MPI_Datatype type)
 {
     const size_t i = place_of(type);
 
-    if (count <= 0 || !ompp_mpi_type_is_known(type)) return 0;
+    if (count <= 0 || !type) return 0;
     if (atomic_load_explicit(&sizes[i].type, memory_order_acquire) == (uintptr_t)type)
         return (uint64_t)count * sizes[i].bytes;
+    if (atomic_load_explicit(&latest[i].type, memory_order_relaxed) != (uintptr_t)type) return 0;
     return (uint64_t)count * atomic_load_explicit(&latest[i].bytes, memory_order_relaxed);
 }
 

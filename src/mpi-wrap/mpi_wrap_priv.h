@@ -360,7 +360,8 @@ struct ompp_mpi_piggyback {
     struct ompp_mpi_ack *ack;
     unsigned char *vector;
     ompp_time_t begin;
-    ompp_time_t longest; /* who takes longer for our part of it has had no processor, or waits for other ranks */
+    ompp_time_t took;    /* ns of our part before the call */
+    ompp_time_t longest; /* who takes longer for that has had no processor, or waits for other ranks */
     bool guarded;        /* the guard, by us */
     unsigned measured;   /* this call stands for so many in what our own messages take; 0 = it is not measured */
     bool substituted;    /* status is ours */

@@ -377,12 +377,26 @@ static uint32_t come_to_lock(ompp_causal_thread_t *self, ompp_causal_object_t *o
     const unsigned n = reads ? passes ? 2 : 1 : o->others[1].t > 0 ? 2 : 1;
     uint32_t slots = 0;
 
-    for (unsigned i = 0; i < n; i++)
-        if (ompp_causal.rule.delays) ompp_causal_watch_order(self, before[i], OMPP_WHATIF_BIT_LOCK);
-        else slots |= ompp_causal_overtakes_clocks(self, before[i]);
+    for (unsigned i = 0; i < n; i++) slots |= ompp_causal.mode->comes_to_lock(self, before[i]);
     ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, begin);
     ompp_clocks_combine(reads ? &o->others[1] : &o->vector[1], &self->own);
     return slots;
+}
+
+void ompp_causal_note_lock(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t mutex, bool foreign,
+                           uint32_t slots)
+{
+    if (foreign || kind != OMPP_SYNC_MUTEX) ompp_causal_spoil_order(self);
+    if (kind == OMPP_SYNC_READ) {
+        ompp_causal_thread_group_spoil(self);
+        ompp_causal_watch(OMPP_WHATIF_BIT_LOCK, slots);
+    }
+    if (kind == OMPP_SYNC_MUTEX) note(self, OMPP_REPLAY_LOCK, mutex, OMPP_WHATIF_BIT_LOCK, slots);
+}
+
+void ompp_causal_note_unlock(ompp_causal_thread_t *self, uint64_t mutex)
+{
+    note(self, OMPP_REPLAY_UNLOCK, mutex, OMPP_WHATIF_BIT_LOCK, 0);
 }
 
 /* What the new owner goes on with, in self->other: readers wait for who had it alone, and are waited for by who has it
@@ -412,13 +426,7 @@ static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
     o->locked_set = self->clocks.set;
     o->used = t;
     ompp_causal_unlock(&o->lock);
-    if (ompp_causal.rule.delays) return found;
-    if (foreign || kind != OMPP_SYNC_MUTEX) ompp_causal_spoil_order(self);
-    if (reads) {
-        ompp_causal_thread_group_spoil(self);
-        ompp_causal_watch(OMPP_WHATIF_BIT_LOCK, slots);
-    }
-    if (kind == OMPP_SYNC_MUTEX) note(self, OMPP_REPLAY_LOCK, mutex, OMPP_WHATIF_BIT_LOCK, slots);
+    if (ompp_causal.mode->locked) ompp_causal.mode->locked(self, kind, mutex, foreign, slots);
     return found;
 }
 
@@ -519,8 +527,7 @@ static __attribute__((noinline)) void publish(ompp_causal_thread_t *self, ompp_s
     else if (kind == OMPP_SYNC_FIRST) come_to_single(self, object, t);
     else if (kind == OMPP_SYNC_SEMAPHORE) ompp_causal_post(self, object, t);
     else put(self, kind, object, t);
-    if (kind == OMPP_SYNC_MUTEX && !ompp_causal.rule.delays)
-        note(self, OMPP_REPLAY_UNLOCK, object, OMPP_WHATIF_BIT_LOCK, 0);
+    if (kind == OMPP_SYNC_MUTEX && ompp_causal.mode->unlocked) ompp_causal.mode->unlocked(self, object);
     if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);
 }
 

@@ -61,6 +61,10 @@ void ompp_causal_arrive_again(ompp_causal_thread_t *self, ompp_time_t t);
 
 /** \brief Without delays: what the thread's team does before its next barrier cannot be gone through again. */
 void ompp_causal_spoil_order(ompp_causal_thread_t *self);
+/** \brief Without delays: see locked and unlocked of ompp_causal_mode_t. */
+void ompp_causal_note_lock(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t mutex, bool foreign,
+                           uint32_t slots);
+void ompp_causal_note_unlock(ompp_causal_thread_t *self, uint64_t mutex);
 
 /* Without delays, what tasks do, for going through it again; the time is that of self->own. */
 

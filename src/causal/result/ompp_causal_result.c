@@ -144,16 +144,6 @@ static uint64_t sum_threads(unsigned slot, ompp_causal_seen_t *to, ompp_time_t u
     return spans;
 }
 
-/* Work of a thread in the present set, or with delays in all experiments. */
-static ompp_time_t work_of(const ompp_causal_thread_t *t, unsigned slot)
-{
-    const int known = ompp_causal_known(slot);
-
-    if (ompp_causal.rule.delays) return known >= 0 ? t->region_work[known] : 0;
-    if (t->clocks.set != atomic_load(&ompp_causal.set)) return 0;
-    return t->clocks.total[slot] + t->clocks.work[slot];
-}
-
 /* Work of all threads in a region, and how many share it; one that waits for them, or does little there, is none. */
 static ompp_time_t shared_work(unsigned slot, int *threads)
 {
@@ -161,10 +151,10 @@ static ompp_time_t shared_work(unsigned slot, int *threads)
 
     *threads = 0;
     for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next)
-        if (work_of(t, slot) > most) most = work_of(t, slot);
+        if (ompp_causal.mode->work_of(t, slot) > most) most = ompp_causal.mode->work_of(t, slot);
     for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next) {
-        sum += work_of(t, slot);
-        *threads += most > 0 && work_of(t, slot) >= most / MUCH;
+        sum += ompp_causal.mode->work_of(t, slot);
+        *threads += most > 0 && ompp_causal.mode->work_of(t, slot) >= most / MUCH;
     }
     return sum;
 }

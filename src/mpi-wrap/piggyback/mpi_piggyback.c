@@ -24,8 +24,7 @@ static void join_claim(ompp_mpi_piggyback_t *s, int source, int tag, bool ok, un
         return;
     }
     if (ompp_mpi_has_received(s->result))
-        ompp_mpi_piggyback_claim(s->shadow, source, tag, s->begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0, NULL, &sum,
-                                 &flags);
+        ompp_mpi_piggyback_claim(s->shadow, source, tag, s->begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0, &sum, &flags);
     if (ok) ompp_mpi_ack_take_blocking(s->shadow, s->peer, s->ack, s->begin, end, &sum);
     else ompp_mpi_ack_drop(s->ack);
     s->ack = NULL;
@@ -57,7 +56,7 @@ void ompp_mpi_send_before(ompp_mpi_piggyback_t *s)
 
     if (can && ompp_sync_throttle()) s->begin = ompp_event_now();
     if (can) s->ack = ompp_mpi_piggyback_send(s->shadow, s->peer, s->tag, waits, 0, false, s->begin);
-    if (waits && s->number == 0) ompp_mpi_progress_before(s->begin);
+    if (waits && s->number == 0) ompp_mpi_progress_before(NULL, 0, 0, s->begin);
 }
 
 /*
@@ -89,24 +88,18 @@ void ompp_mpi_send_after(ompp_mpi_piggyback_t *s, bool ok)
 
 static bool is_any(const ompp_mpi_piggyback_t *s) { return s->source == MPI_ANY_SOURCE || s->recvtag == MPI_ANY_TAG; }
 
-/* Senders may wait for this rank. */
-static bool acks_are_due(const ompp_mpi_shadow_t *shadow)
-{
-    return __atomic_load_n(&shadow->asks, __ATOMIC_RELAXED) && !ompp_sync_is_suspended();
-}
-
 void ompp_mpi_probe_before(ompp_mpi_piggyback_t *s)
 {
-    ompp_mpi_progress_before(s->begin);
+    ompp_mpi_progress_before(NULL, 0, 0, s->begin);
     if (s->shadow && is_any(s)) ompp_mpi_substitute(s, 1);
 }
 
 void ompp_mpi_receive_before(ompp_mpi_piggyback_t *s)
 {
-    ompp_mpi_probe_before(s);
-    if (!s->shadow || is_any(s) || !acks_are_due(s->shadow)) return;
-    ompp_mpi_piggyback_bring_on();
-    ompp_mpi_piggyback_acknowledge(s->shadow, s->source, s->recvtag, s->begin);
+    const bool any = is_any(s);
+
+    ompp_mpi_progress_before(any ? NULL : s->shadow, s->source, s->recvtag, s->begin);
+    if (s->shadow && any) ompp_mpi_substitute(s, 1);
 }
 
 void ompp_mpi_sendrecv_before(ompp_mpi_piggyback_t *s)
@@ -217,7 +210,7 @@ void ompp_mpi_irecv_after(ompp_mpi_piggyback_t *s, bool ok)
 {
     ompp_mpi_request_t *r = ok ? new_receive(s) : NULL;
 
-    if (r && acks_are_due(s->shadow) && !ompp_mpi_piggyback_acknowledge(s->shadow, r->peer, r->tag, s->begin))
+    if (r && ompp_mpi_acks_are_due(s->shadow) && !ompp_mpi_piggyback_acknowledge(s->shadow, r->peer, r->tag, s->begin))
         ompp_mpi_request_posted(r);
     keep(s, r);
 }
@@ -281,7 +274,7 @@ static void forget_other(MPI_Comm made)
     ompp_mpi_shadow_t *other = made == MPI_COMM_NULL ? NULL : ompp_mpi_shadow_forget(made);
 
     ompp_mpi_suppressed_forget(made);
-    ompp_mpi_shadow_release(other);
+    ompp_mpi_shadow_free(other);
 }
 
 void ompp_mpi_derived_after(ompp_mpi_piggyback_t *s, bool ok)
@@ -308,8 +301,8 @@ void ompp_mpi_freed_before(ompp_mpi_piggyback_t *s)
 /* MPI may have refused it: then the communicator is there as before. */
 void ompp_mpi_freed_after(ompp_mpi_piggyback_t *s, bool ok)
 {
-    if (ok || !s->shadow) return;
-    ompp_mpi_shadow_add(s->shadow);
+    if (ok) ompp_mpi_shadow_free(s->shadow);
+    else if (s->shadow) ompp_mpi_shadow_add(s->shadow);
     s->shadow = NULL;
 }
 
@@ -330,12 +323,6 @@ void ompp_mpi_unreported_after(ompp_mpi_piggyback_t *s, bool ok)
 /* while clocks are suspended, a call takes little more than looking at the clock does: one of so many is measured */
 #define SELDOM 8u
 
-/* For the report; not what ranks wait for each other in our collective calls. */
-static void charge(ompp_time_t ns, ompp_time_t limit, unsigned calls)
-{
-    ompp_sync_charge((ns < limit ? ns : limit) * calls);
-}
-
 void ompp_mpi_piggyback_before(ompp_mpi_piggyback_t *s, const void *code, uintptr_t frame)
 {
     static __thread uint32_t chance; /* not each one of a round, which might always be the same */
@@ -351,7 +338,7 @@ void ompp_mpi_piggyback_before(ompp_mpi_piggyback_t *s, const void *code, uintpt
     s->measured = !ompp_sync_is_suspended() ? 1 : chance >> 16 & (SELDOM - 1) ? 0 : SELDOM;
     if (s->comm != MPI_COMM_NULL) s->shadow = ompp_mpi_shadow_find(s->comm);
     if (s->before) s->before(s);
-    if (s->measured) charge(ompp_event_now() - s->begin, s->longest, s->measured);
+    if (s->measured) s->took = ompp_event_now() - s->begin;
     errno = saved;
 }
 
@@ -366,7 +353,11 @@ ompp_time_t ompp_mpi_piggyback_after(ompp_mpi_piggyback_t *s, int result)
     if (s->guarded) ompp_mpi_guard.frame = 0;
     const ompp_time_t end = ompp_event_now();
     ompp_mpi_nonblocking_left(end);
-    if (s->measured) charge(end - begin, OMPP_MPI_LONGEST_NS, s->measured);
+    if (s->measured) {
+        /* For the report; not what ranks wait for each other in our collective calls. */
+        const ompp_time_t before = s->took < s->longest ? s->took : s->longest, after = end - begin;
+        ompp_sync_charge((before + (after < OMPP_MPI_LONGEST_NS ? after : OMPP_MPI_LONGEST_NS)) * s->measured);
+    }
     errno = saved;
     return end;
 }

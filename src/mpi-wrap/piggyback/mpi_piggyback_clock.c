@@ -11,7 +11,6 @@
 #define OMPP_LOG_DOMAIN "mpi"
 #include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
 
-#include "base/ompp_float.h"
 #include "base/ompp_log.h"
 #include "model/ompp_profile.h"
 
@@ -19,17 +18,6 @@
 
 enum { QUESTIONS = 20, TAG_CLOCK = 3 };
 #define DRIFT_REPORTED_NS 50000 /* of messages' order; less is lost in the cost of a message */
-
-static ompp_sync_clock_t clock_now;
-
-int64_t ompp_mpi_clock_common(ompp_time_t t)
-{
-    const uint64_t floats = ompp_float_take();
-    const int64_t common = clock_now.offset_ns + (int64_t)t + (int64_t)((double)t * clock_now.drift);
-
-    ompp_float_back(floats);
-    return common;
-}
 
 /* Rank 0 answers; the asking rank gets what to add to its clock, and the error. */
 static void answer(MPI_Comm own, int rank)
@@ -114,15 +102,15 @@ static MPI_Comm relate(MPI_Comm own)
     PMPI_Comm_rank(node, &local);
     first = rank;
     PMPI_Bcast(&first, 1, MPI_INT, 0, node); /* rank 0 is the first of its node: ranks are in the order of own */
-    clock_now = relation_on_node(node);
+    ompp_mpi_piggyback_state.clock = relation_on_node(node);
     int64_t offset = 0;
     uint64_t error = 0;
     ask_by_turns(own, local == 0 && first != 0, &offset, &error);
     between[0] = (long long)offset;
     between[1] = (long long)error;
     PMPI_Bcast(between, 2, MPI_LONG_LONG, 0, node);
-    clock_now.offset_ns += between[0];
-    clock_now.error_ns += (uint64_t)between[1];
+    ompp_mpi_piggyback_state.clock.offset_ns += between[0];
+    ompp_mpi_piggyback_state.clock.error_ns += (uint64_t)between[1];
     return node;
 }
 
@@ -138,7 +126,7 @@ void ompp_mpi_clock_start(MPI_Comm own)
     MPI_Comm node = relate(own);
 
     if (node == MPI_COMM_NULL) return;
-    ompp_sync_clock(&clock_now);
+    ompp_sync_clock(&ompp_mpi_piggyback_state.clock);
     ompp_mpi_share_start(own, node);
     PMPI_Comm_free(&node);
 }
@@ -148,13 +136,13 @@ void ompp_mpi_clock_finish(MPI_Comm own)
 {
     int64_t offset = 0;
     uint64_t error = 0;
-    const bool asks = clock_now.error_ns > 0;
+    const bool asks = ompp_mpi_piggyback_state.clock.error_ns > 0;
     char text[96];
 
     int any = asks, all = 0;
     if (PMPI_Allreduce(&any, &all, 1, MPI_INT, MPI_MAX, own) != MPI_SUCCESS || !all) return;
     ask_by_turns(own, asks, &offset, &error);
-    const int64_t drift = offset - clock_now.offset_ns;
+    const int64_t drift = offset - ompp_mpi_piggyback_state.clock.offset_ns;
     if (!asks || (uint64_t)(drift < 0 ? -drift : drift) < DRIFT_REPORTED_NS + error) return;
     snprintf(text, sizeof text, "it drifted by %.3f ms from that of rank 0", (double)drift / 1e6);
     ompp_event_coverage(OMPP_COVERAGE_NOTE, "clock of another node", text);

@@ -37,12 +37,6 @@ typedef struct {
 /* This rank is the root: of an intercommunicator's own group, too. */
 static bool is_root(const ompp_mpi_shadow_t *c, int root) { return c->inter ? root == MPI_ROOT : root == c->rank; }
 
-static bool good_root(const ompp_mpi_shadow_t *c, int root)
-{
-    if (c->inter && (root == MPI_ROOT || root == MPI_PROC_NULL)) return true;
-    return root >= 0 && root < c->peers;
-}
-
 static bool plan(const ompp_mpi_piggyback_t *s, exchange_t *x)
 {
     const ompp_mpi_shadow_t *c = s->shadow;
@@ -51,7 +45,8 @@ static bool plan(const ompp_mpi_piggyback_t *s, exchange_t *x)
     const bool rooted = order == OMPP_MPI_ORDER_FROM_ROOT || order == OMPP_MPI_ORDER_TO_ROOT;
 
     *x = (exchange_t){.order = order, .root = root, .comm = c->duplicate, .vectors = 1, .joins = true};
-    if (rooted && !good_root(c, root)) return false;
+    const bool special = c->inter && (root == MPI_ROOT || root == MPI_PROC_NULL);
+    if (rooted && !special && (root < 0 || root >= c->peers)) return false;
     if (s->refused && !(rooted && c->inter)) return false;
     if (order == OMPP_MPI_ORDER_CHAIN && c->inter) return false;
     if (order == OMPP_MPI_ORDER_NEIGHBOR) {
@@ -129,15 +124,9 @@ ompp_sync_remote_t ompp_mpi_collective_kind(const ompp_mpi_shadow_t *shadow, omp
 #define MOST_PASSES 256u
 #define LATELY 8 /* calls */
 
-static ompp_mpi_behind_t reported_behind(const unsigned char *vector)
+void ompp_mpi_collective_combine(unsigned char *into, unsigned char *other, bool known)
 {
-    return *(const ompp_mpi_behind_t *)(const void *)(vector + ompp_mpi_piggyback_state.bytes -
-                                                      sizeof(ompp_mpi_behind_t));
-}
-
-void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other, bool known)
-{
-    const ompp_mpi_behind_t from = reported_behind(other);
+    const ompp_mpi_behind_t from = *ompp_mpi_behind(other);
     ompp_mpi_behind_t *to = ompp_mpi_behind(into);
 
     ompp_sync_combine(into, other);
@@ -152,25 +141,17 @@ void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other
 #define MOST_EXCHANGES 3u
 
 /* Whether there is another one is what all have got with the one before. */
-bool ompp_mpi_collective_settle(unsigned char *mine, const unsigned char *all, bool (*combine)(void *), void *how)
+bool ompp_mpi_collective_settle(unsigned char *mine, unsigned char *all, bool (*combine)(void *), void *how)
 {
     bool combined;
 
     ompp_mpi_behind(mine)->again = ompp_sync_contribute(mine);
     combined = combine(how);
-    for (unsigned i = 1; combined && reported_behind(all).again && i < MOST_EXCHANGES; i++) {
+    for (unsigned i = 1; combined && ompp_mpi_behind(all)->again && i < MOST_EXCHANGES; i++) {
         ompp_mpi_behind(mine)->again = ompp_sync_revise(mine, all);
         combined = combine(how);
     }
     return combined;
-}
-
-static void note_call(ompp_mpi_passing_t *p, ompp_time_t t)
-{
-    const int64_t interval = p->last && t > p->last ? (int64_t)(t - p->last) : 0;
-
-    p->interval += (interval - p->interval) / (p->interval > 0 ? LATELY : 1);
-    p->last = t;
 }
 
 static void set_passes(ompp_mpi_shadow_t *c, uint64_t n)
@@ -182,8 +163,14 @@ static void set_passes(ompp_mpi_shadow_t *c, uint64_t n)
 /* A call on the channel begins. \return whether it is one without an exchange. */
 static bool passes(ompp_mpi_shadow_t *c, ompp_time_t t)
 {
-    if (ompp_mpi_leads(c, c->rank)) note_call(&c->passing, t);
-    if (!c->passing.left) return false;
+    ompp_mpi_passing_t *p = &c->passing;
+
+    if (ompp_mpi_leads(c, c->rank)) {
+        const int64_t interval = p->last && t > p->last ? (int64_t)(t - p->last) : 0;
+        p->interval += (interval - p->interval) / (p->interval > 0 ? LATELY : 1);
+        p->last = t;
+    }
+    if (!p->left) return false;
     set_passes(c, c->passing.left - 1);
     return true;
 }
@@ -290,7 +277,7 @@ void ompp_mpi_collective_before(ompp_mpi_piggyback_t *s)
     exchange_t x;
 
     s->longest = ompp_mpi_piggyback_state.exchange;
-    ompp_mpi_progress_before(s->begin);
+    ompp_mpi_progress_before(NULL, 0, 0, s->begin);
     if (!begins(s, &x)) return;
     if (ompp_mpi_neighbors(s)) {
         ompp_mpi_neighbors_before(s);

@@ -25,6 +25,7 @@
 static struct {
     pthread_mutex_t lock;
     ompp_mpi_shadow_t *buckets[1 << BUCKET_BITS];
+    ompp_mpi_shadow_t *gone; /* of communicators that are gone; some calls still need them */
     unsigned count;
     MPI_Comm kept_duplicates[MAX_SHADOWS];
     unsigned kept; /* atomic: shadows of communicators that are gone, which are not freed */
@@ -93,17 +94,15 @@ static void keep(MPI_Comm duplicate)
     if (i < MAX_SHADOWS) shadows.kept_duplicates[i] = duplicate;
 }
 
-void ompp_mpi_shadow_drain(void)
+/* Clock vectors that nobody will ask for. */
+static void forget_vectors(ompp_mpi_shadow_t *c)
 {
-    const unsigned kept = __atomic_load_n(&shadows.kept, __ATOMIC_RELAXED);
-
-    for (size_t i = 0; i < sizeof shadows.buckets / sizeof *shadows.buckets; i++)
-        for (const ompp_mpi_shadow_t *c = shadows.buckets[i]; c; c = c->next) drain(c->duplicate);
-    for (unsigned i = 0; i < kept && i < MAX_SHADOWS; i++) drain(shadows.kept_duplicates[i]);
-}
-
-static void forget_early(ompp_mpi_shadow_t *c)
-{
+    while (c->here) {
+        ompp_mpi_here_t *here = c->here;
+        c->here = here->next;
+        ompp_mpi_piggyback_free(here->message);
+        free(here);
+    }
     while (c->early) {
         ompp_mpi_early_t *early = c->early;
         c->early = early->next;
@@ -112,21 +111,58 @@ static void forget_early(ompp_mpi_shadow_t *c)
     }
 }
 
-void ompp_mpi_shadow_release(ompp_mpi_shadow_t *shadow)
+static void destroy(ompp_mpi_shadow_t *shadow)
 {
-    if (!shadow || __atomic_sub_fetch(&shadow->references, 1, __ATOMIC_ACQ_REL) > 0) return;
-    if (shadow->passing.left && ompp_mpi_leads(shadow, shadow->rank))
-        ompp_sync_hold(false); /* nobody will pass on it */
     drain(shadow->duplicate);
-    if (shadow->unread || shadow->refused) keep(shadow->duplicate);
+    if (ompp_mpi_suppression_end(shadow) || shadow->unread) keep(shadow->duplicate);
     else PMPI_Comm_free(&shadow->duplicate);
-    forget_early(shadow);
+    forget_vectors(shadow);
     free(shadow->quiet);
-    ompp_mpi_suppression_end(shadow);
     pthread_mutex_destroy(&shadow->lock);
     free(shadow->neighbors);
     free(shadow->world);
     free(shadow);
+}
+
+/* One that nobody needs any more, out of the list; it cannot be found again. NULL = there is none. */
+static ompp_mpi_shadow_t *take_unneeded(void)
+{
+    ompp_mpi_shadow_t **link = &shadows.gone, *c;
+
+    pthread_mutex_lock(&shadows.lock);
+    while (*link && __atomic_load_n(&(*link)->references, __ATOMIC_ACQUIRE) > 0) link = &(*link)->next;
+    c = *link;
+    if (c) *link = c->next;
+    pthread_mutex_unlock(&shadows.lock);
+    return c;
+}
+
+static void destroy_unneeded(void)
+{
+    for (ompp_mpi_shadow_t *c = take_unneeded(); c; c = take_unneeded()) destroy(c);
+}
+
+void ompp_mpi_shadow_free(ompp_mpi_shadow_t *shadow)
+{
+    if (!shadow) return;
+    if (shadow->passing.left && ompp_mpi_leads(shadow, shadow->rank))
+        ompp_sync_hold(false); /* nobody will pass on it */
+    pthread_mutex_lock(&shadows.lock);
+    shadow->next = shadows.gone;
+    shadows.gone = shadow;
+    pthread_mutex_unlock(&shadows.lock);
+    ompp_mpi_shadow_release(shadow);
+    destroy_unneeded();
+}
+
+void ompp_mpi_shadow_drain(void)
+{
+    const unsigned kept = __atomic_load_n(&shadows.kept, __ATOMIC_RELAXED);
+
+    destroy_unneeded();
+    for (size_t i = 0; i < sizeof shadows.buckets / sizeof *shadows.buckets; i++)
+        for (const ompp_mpi_shadow_t *c = shadows.buckets[i]; c; c = c->next) drain(c->duplicate);
+    for (unsigned i = 0; i < kept && i < MAX_SHADOWS; i++) drain(shadows.kept_duplicates[i]);
 }
 
 /* ---- Making one -------------------------------------------------------------------------------------------------- */
@@ -322,6 +358,7 @@ void ompp_mpi_shadow_made(MPI_Comm comm, bool follows)
     ompp_mpi_shadow_t *c;
 
     if (comm == MPI_COMM_NULL || PMPI_Comm_get_errhandler(comm, &users) != MPI_SUCCESS) return;
+    destroy_unneeded();
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     c = make(comm, follows);
     PMPI_Comm_set_errhandler(comm, users);

@@ -83,7 +83,7 @@ void ompp_mpi_wait_before(ompp_mpi_piggyback_t *piggyback)
 {
     bool any = false, needs_status = false;
 
-    ompp_mpi_progress_before(piggyback->begin);
+    ompp_mpi_progress_before(NULL, 0, 0, piggyback->begin);
     piggyback->pending = piggyback->requests && piggyback->number > 0 ? room_for(piggyback->number) : NULL;
     for (int i = 0; piggyback->pending && i < piggyback->number; i++) {
         const MPI_Request handle = ompp_mpi_handle(piggyback, i);
@@ -120,8 +120,7 @@ static unsigned char *sum_of(done_t *done)
     return ompp_mpi_piggyback_of(done->message);
 }
 
-static void receive_done(ompp_mpi_request_t *r, const unsigned char *moment, const MPI_Status *status, bool ok,
-                         done_t *done)
+static void receive_done(ompp_mpi_request_t *r, const MPI_Status *status, bool ok, done_t *done)
 {
     int source = r->peer, tag = r->tag, cancelled = 0;
 
@@ -133,9 +132,8 @@ static void receive_done(ompp_mpi_request_t *r, const unsigned char *moment, con
     }
     if (r->peer == MPI_ANY_SOURCE && r->shadow->peers > 1) done->flags |= OMPP_WHATIF_F_WILDCARD;
     const bool suppressed = ok && ompp_mpi_piggyback_pass_suppressed(r->shadow, source, tag, done->end);
-    if (!suppressed &&
-        ompp_mpi_piggyback_claim(r->shadow, source, tag, done->begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0, moment,
-                                 &done->message, &done->flags)) {
+    if (!suppressed && ompp_mpi_piggyback_claim(r->shadow, source, tag, done->begin,
+                                                ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0, &done->message, &done->flags)) {
         done->any = true;
         if (done->kind == OMPP_SYNC_ACKNOWLEDGEMENT) done->kind = OMPP_SYNC_MESSAGE;
     } else {
@@ -158,9 +156,8 @@ static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool o
     if (overlaps_work(r, done)) done->flags |= OMPP_WHATIF_F_OVERLAP;
     if (r->open) done->flags |= OMPP_WHATIF_F_WILDCARD;
     if (r->kind == OMPP_MPI_PENDING_RECEIVE) {
-        unsigned char *moment = ompp_mpi_request_over(r);
-        receive_done(r, moment, status, ok, done);
-        ompp_mpi_piggyback_free(moment);
+        ompp_mpi_request_over(r);
+        receive_done(r, status, ok, done);
     }
     if (r->kind == OMPP_MPI_PENDING_SEND && r->ack) {
         done->any |=
@@ -273,7 +270,7 @@ void ompp_mpi_ask_before(ompp_mpi_piggyback_t *piggyback)
 {
     const ompp_mpi_request_t *r = asked_for(piggyback);
 
-    ompp_mpi_progress_before(piggyback->begin);
+    ompp_mpi_progress_before(NULL, 0, 0, piggyback->begin);
     if (r && is_wild(r)) ompp_mpi_substitute(piggyback, 1);
 }
 
@@ -321,7 +318,7 @@ void ompp_mpi_start_before(ompp_mpi_piggyback_t *piggyback)
         r->begin = piggyback->begin;
         r->cancelled = false;
         const bool suspensions = ompp_sync_is_suspended();
-        if (r->kind == OMPP_MPI_PENDING_RECEIVE && OMPP_MPI_STARTED_WAIT && !suspensions) ompp_mpi_request_started(r);
+        if (r->kind == OMPP_MPI_PENDING_RECEIVE && ompp_mpi_acks_are_due(r->shadow)) ompp_mpi_request_posted(r);
         if (r->kind == OMPP_MPI_PENDING_SEND && ompp_sync_throttle()) r->begin = piggyback->begin = ompp_event_now();
         if (r->kind == OMPP_MPI_PENDING_SEND)
             r->ack = ompp_mpi_piggyback_send(r->shadow, r->peer, r->tag, suspensions ? 0 : r->waiting,

@@ -35,12 +35,6 @@
 #define VAIN_NS 1000000u /* and this */
 #define SUCCESS_PART 2u  /* of waiting for those that do come, this part counts, too */
 
-struct ompp_mpi_probed {
-    ompp_mpi_probed_t *next;
-    int source, tag;
-    unsigned char *message; /* NULL: the clock vector of a message that nobody asks for */
-};
-
 /* ---- Messages of ours on their way ------------------------------------------------------------------------------- */
 
 /*
@@ -88,36 +82,49 @@ static parcel_t *take_oldest(list_t *list)
     return p;
 }
 
-static unsigned length_of(const list_t *list) { return __atomic_load_n(&list->length, __ATOMIC_RELAXED); }
+/* Sent; acknowledgements that nobody waits for, and that may still come; those that have come, to be used again. */
+static list_t sent = {.lock = PTHREAD_MUTEX_INITIALIZER}, late = {.lock = PTHREAD_MUTEX_INITIALIZER},
+              come = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /*
- * The oldest one, if it is done; else it is the youngest from now on. To ask for a request that is not done may cost
- * the processor: where there are more ranks than processors, MPI gives it away then. So a call ends its look at a list
- * with the first one that is not, and the next call goes on behind it.
+ * From what size on a send waits for its receiver is MPI's secret. Of each size, up to twice as large, it is told by
+ * how often a send ended after its receiver was ready, when that was ready later than the send began; and how often
+ * before.
  */
-static parcel_t *take_done(list_t *list)
-{
-    parcel_t *p = take_oldest(list);
+#define SYNCHRONOUS 63u /* not a size of any message: the send always waits */
 
-    if (!p || ompp_mpi_piggyback_complete(&p->request, 0)) return p;
-    put(list, p);
-    return NULL;
+static _Atomic int waited_of_size[SYNCHRONOUS + 1];
+
+/* An acknowledgement that nobody has waited for. */
+static void vote(const ompp_mpi_ack_t *ack)
+{
+    if (ompp_mpi_header_of(ack->message)->time_ns > ack->end + CLOSE_NS)
+        atomic_fetch_sub_explicit(&waited_of_size[ack->size], 1, memory_order_relaxed);
 }
 
-/* ---- Sending ----------------------------------------------------------------------------------------------------- */
-
-static list_t sent = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void reclaim_sent(void)
+/*
+ * Takes those that are done from a list, the oldest first, as long as there are more than so many. To ask for a request
+ * that is not done may cost the processor: where there are more ranks than processors, MPI gives it away then. So a call
+ * ends its look at a list with the first one that is not done, which is the youngest from then on.
+ */
+static void reclaim(list_t *list, unsigned kept)
 {
-    parcel_t *p;
+    for (unsigned n = __atomic_load_n(&list->length, __ATOMIC_RELAXED); n > kept; n--) {
+        parcel_t *p = take_oldest(list);
+        const bool done = p && ompp_mpi_piggyback_complete(&p->request, 0);
 
-    for (unsigned n = length_of(&sent); n > KEPT && (p = take_done(&sent)) != NULL; n--) {
+        if (!p) return;
+        if (done && p->end) vote(p);
+        if (!done || list == &late) put(done ? &come : list, p);
+        if (!done) return;
+        if (list == &late) continue;
         ompp_mpi_piggyback_free(p->message);
         free(p->buffers);
         free(p);
     }
 }
+
+/* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
 void ompp_mpi_piggyback_leave(MPI_Request request, void *buffers)
 {
@@ -137,7 +144,7 @@ static void send_message(MPI_Comm own, int dest, int tag, unsigned char *message
     MPI_Request request;
     parcel_t *p;
 
-    if (!quiet) reclaim_sent();
+    if (!quiet) reclaim(&sent, KEPT);
     const int bytes = (int)(sizeof(ompp_mpi_header_t) + ompp_mpi_header_of(message)->bytes);
     if (PMPI_Isend(message, bytes, MPI_BYTE, dest, tag, own, &request) != MPI_SUCCESS ||
         (!quiet && bytes <= AT_ONCE && ompp_mpi_piggyback_complete(&request, 0))) {
@@ -226,76 +233,36 @@ void ompp_mpi_piggyback_add(unsigned char *message, unsigned char *other)
 /* ---- Acknowledgements -------------------------------------------------------------------------------------------- */
 
 static struct {
-    list_t late, come;      /* nobody waits for them: may still come; have come, to be used again */
     unsigned count, number; /* atomic */
-} acks = {.late.lock = PTHREAD_MUTEX_INITIALIZER, .come.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static int world_rank(const ompp_mpi_shadow_t *shadow, int rank) { return shadow->world ? shadow->world[rank] : rank; }
+} acks;
 
 void ompp_mpi_ack_drop(ompp_mpi_ack_t *ack)
 {
-    if (ack) put(ack->request == MPI_REQUEST_NULL ? &acks.come : &acks.late, ack);
-}
-
-/*
- * From what size on a send waits for its receiver is MPI's secret. Of each size, up to twice as large, it is told by
- * how often a send ended after its receiver was ready, when that was ready later than the send began; and how often
- * before.
- */
-static _Atomic int waited_of_size[64];
-
-static _Atomic int *votes_of(const ompp_mpi_ack_t *ack)
-{
-    return &waited_of_size[63 - __builtin_clzll(ack->bytes | 1)];
-}
-
-/* A acknowledgement that nobody has waited for. */
-static void vote(const ompp_mpi_ack_t *ack)
-{
-    if (ompp_mpi_header_of(ack->message)->time_ns > ack->end + CLOSE_NS)
-        atomic_fetch_sub_explicit(votes_of(ack), 1, memory_order_relaxed);
+    if (ack) put(ack->request == MPI_REQUEST_NULL ? &come : &late, ack);
 }
 
 static bool always_waits(const ompp_mpi_ack_t *ack)
 {
-    return ack->bytes == OMPP_MPI_SYNCHRONOUS || atomic_load_explicit(votes_of(ack), memory_order_relaxed) > 0;
+    return ack->size == SYNCHRONOUS || atomic_load_explicit(&waited_of_size[ack->size], memory_order_relaxed) > 0;
 }
 
-static void reclaim_acks(void)
-{
-    parcel_t *p;
-
-    for (unsigned n = length_of(&acks.late); n > 0 && (p = take_done(&acks.late)) != NULL; n--) {
-        if (p->end) vote(p);
-        put(&acks.come, p);
-    }
-}
-
-/* One that has come, or a new one. quiet: only one that is known to have come. */
-static ompp_mpi_ack_t *free_ack(bool quiet)
-{
-    ompp_mpi_ack_t *r;
-
-    if (!quiet && !length_of(&acks.come)) reclaim_acks();
-    r = take_oldest(&acks.come);
-    if (r || __atomic_load_n(&acks.count, __ATOMIC_RELAXED) >= MAX_ACKS) return r;
-    r = calloc(1, sizeof *r);
-    if (!r) return NULL;
-    __atomic_add_fetch(&acks.count, 1, __ATOMIC_RELAXED);
-    return r;
-}
-
+/* One that has come is used again. quiet: only one that is known to have come. */
 static ompp_mpi_ack_t *new_ack(const ompp_mpi_shadow_t *shadow, int dest, uint64_t bytes, bool quiet)
 {
-    ompp_mpi_ack_t *r = free_ack(quiet);
-
-    if (!r) return NULL;
-    r->bytes = bytes;
+    if (!quiet && !__atomic_load_n(&come.length, __ATOMIC_RELAXED)) reclaim(&late, 0);
+    ompp_mpi_ack_t *r = take_oldest(&come);
+    if (!r) {
+        r = __atomic_load_n(&acks.count, __ATOMIC_RELAXED) < MAX_ACKS ? calloc(1, sizeof *r) : NULL;
+        if (!r) return NULL;
+        __atomic_add_fetch(&acks.count, 1, __ATOMIC_RELAXED);
+    }
+    r->size = bytes == OMPP_MPI_SYNCHRONOUS ? SYNCHRONOUS : 63u - (unsigned)__builtin_clzll(bytes | 1);
     r->end = 0;
     if (!r->message) r->message = ompp_mpi_piggyback_new();
     r->number = __atomic_fetch_add(&acks.number, 1, __ATOMIC_RELAXED) % ACK_TAGS;
-    if (r->message && PMPI_Irecv(r->message, (int)ompp_mpi_piggyback_state.message, MPI_BYTE, world_rank(shadow, dest),
-                                 (int)r->number, ompp_mpi_piggyback_state.acks, &r->request) == MPI_SUCCESS)
+    if (r->message &&
+        PMPI_Irecv(r->message, (int)ompp_mpi_piggyback_state.message, MPI_BYTE, ompp_mpi_world_rank(shadow, dest),
+                   (int)r->number, ompp_mpi_piggyback_state.acks, &r->request) == MPI_SUCCESS)
         return r;
     __atomic_sub_fetch(&acks.count, 1, __ATOMIC_RELAXED);
     ompp_mpi_piggyback_free(r->message);
@@ -353,7 +320,8 @@ bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, 
         const int64_t t = ompp_mpi_header_of(ack->message)->time_ns, since = ompp_mpi_clock_common(begin);
         const bool before = t <= ack->end + CLOSE_NS;
         waited = (always || t > since) && before;
-        if (before && t > since + SHORT_SEND_NS) atomic_fetch_add_explicit(votes_of(ack), 1, memory_order_relaxed);
+        if (before && t > since + SHORT_SEND_NS)
+            atomic_fetch_add_explicit(&waited_of_size[ack->size], 1, memory_order_relaxed);
         vote(ack);
         ompp_mpi_piggyback_widen(ack->message);
         if (waited) ompp_mpi_piggyback_sum(sum, ack->message);
@@ -365,13 +333,13 @@ bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, 
 
 /* The last clock vector of a message from there that waits for this rank and is not received yet. \return whether there
  * is one. */
-static bool add_probed(ompp_mpi_shadow_t *shadow, int source, unsigned char **sum)
+static bool add_here(ompp_mpi_shadow_t *shadow, int source, unsigned char **sum)
 {
-    const ompp_mpi_probed_t *last = NULL;
+    const ompp_mpi_here_t *last = NULL;
 
-    if (!shadow->probed) return false;
+    if (!shadow->here) return false;
     pthread_mutex_lock(&shadow->lock);
-    for (const ompp_mpi_probed_t *h = shadow->probed; h; h = h->next)
+    for (const ompp_mpi_here_t *h = shadow->here; h; h = h->next)
         if (h->message && h->source == source && ompp_mpi_header_of(h->message)->ack) last = h;
     if (last && sum) ompp_mpi_piggyback_sum(sum, copy_of(last->message));
     pthread_mutex_unlock(&shadow->lock);
@@ -383,32 +351,27 @@ bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ac
 {
     const bool always = ack && always_waits(ack);
 
-    if (!ack || has_come(ack) || !add_probed(shadow, dest, always ? sum : NULL))
+    if (!ack || has_come(ack) || !add_here(shadow, dest, always ? sum : NULL))
         return ompp_mpi_ack_take(ack, begin, end, false, sum);
     ompp_mpi_ack_drop(ack); /* what it says is when the other goes on to receive */
     return always;
 }
 
-/* Once. \param[in] moment  what is to be told; NULL = the state at begin. */
-static void give_ack(ompp_mpi_shadow_t *shadow, int source, unsigned char *message, ompp_time_t begin,
-                     const unsigned char *moment)
+/* Once: the state at begin. */
+static void give_ack(ompp_mpi_shadow_t *shadow, int source, unsigned char *message, ompp_time_t begin)
 {
     ompp_mpi_header_t *header = ompp_mpi_header_of(message);
     const bool due = header->ack && !(header->flags & OMPP_MPI_ACKNOWLEDGED);
-    unsigned char *reply = !due ? NULL : moment ? copy_of(moment) : ompp_mpi_piggyback_moment(begin);
+    unsigned char *reply = due ? ompp_mpi_piggyback_moment(begin) : NULL;
 
     header->flags |= OMPP_MPI_ACKNOWLEDGED;
+    if (header->ack) __atomic_store_n(&shadow->asks, true, __ATOMIC_RELAXED);
     if (reply)
-        send_message(ompp_mpi_piggyback_state.acks, world_rank(shadow, source), (int)header->ack - 1, reply, false);
+        send_message(ompp_mpi_piggyback_state.acks, ompp_mpi_world_rank(shadow, source), (int)header->ack - 1, reply,
+                     false);
 }
 
 /* ---- Messages of the user ---------------------------------------------------------------------------------------- */
-
-bool ompp_mpi_travels(const ompp_mpi_shadow_t *shadow, int peer, int tag)
-{
-    return peer >= 0 && peer < shadow->peers && tag >= 0 && tag <= ompp_mpi_piggyback_state.tag_limit &&
-           !__atomic_load_n(&ompp_mpi_piggyback_state.lost, __ATOMIC_RELAXED);
-}
 
 ompp_mpi_ack_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int tag, uint64_t waiting, unsigned flags,
                                         bool quiet, ompp_time_t t)
@@ -426,70 +389,18 @@ ompp_mpi_ack_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int
     ompp_mpi_header_of(message)->ack = ack ? ack->number + 1 : 0;
     ompp_mpi_header_of(message)->flags = flags | (suppressed ? OMPP_MPI_SUPPRESSED : 0);
     ompp_mpi_header_of(message)->number = number;
-    ompp_sync_note_sent((unsigned)world_rank(shadow, dest));
+    ompp_sync_note_sent((unsigned)ompp_mpi_world_rank(shadow, dest));
     send_message(shadow->duplicate, dest, tag, message, quiet);
     return ack;
 }
 
-/* What is known of a message that has not been received: nobody asks for its clock vector; that is here, and its
- * acknowledgement is due, or given. */
-enum { SKIPPED = 1, DUE = 2, GIVEN = 4 };
-
-/* The place of the first one that is one of these. Under the lock. */
-static ompp_mpi_probed_t **place_of(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds)
-{
-    ompp_mpi_probed_t **link = &shadow->probed;
-
-    for (const ompp_mpi_probed_t *h = *link; h; h = *link) {
-        const bool given = h->message && ompp_mpi_header_of(h->message)->flags & OMPP_MPI_ACKNOWLEDGED;
-        if (h->source == source && h->tag == tag && kinds & (!h->message ? SKIPPED : given ? GIVEN : DUE)) break;
-        link = &(*link)->next;
-    }
-    return link;
-}
-
-static unsigned char *take_probed(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds)
-{
-    if (!shadow->probed) return NULL;
-    pthread_mutex_lock(&shadow->lock);
-    ompp_mpi_probed_t **link = place_of(shadow, source, tag, kinds), *h = *link;
-    unsigned char *message = h ? h->message : NULL;
-    if (h) *link = h->next;
-    pthread_mutex_unlock(&shadow->lock);
-    free(h);
-    return message;
-}
-
-static void hold(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *message)
-{
-    ompp_mpi_probed_t *h = malloc(sizeof *h), **link = &shadow->probed;
-
-    if (!h) {
-        ompp_mpi_piggyback_free(message);
-        return;
-    }
-    *h = (ompp_mpi_probed_t){.source = source, .tag = tag, .message = message};
-    pthread_mutex_lock(&shadow->lock);
-    while (*link) link = &(*link)->next;
-    *link = h;
-    pthread_mutex_unlock(&shadow->lock);
-}
-
 void ompp_mpi_piggyback_skip(ompp_mpi_shadow_t *shadow, int source, int tag)
 {
-    unsigned char *message = take_probed(shadow, source, tag, DUE | GIVEN);
+    if (ompp_mpi_suppression_skip(shadow, source, tag)) return;
+    unsigned char *message = ompp_mpi_here_take(shadow, source, tag, OMPP_MPI_DUE | OMPP_MPI_GIVEN);
 
     if (message) ompp_mpi_piggyback_free(message);
-    else if (!ompp_mpi_suppression_skip(shadow, source, tag)) hold(shadow, source, tag, NULL);
-}
-
-static bool holds(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds)
-{
-    if (!shadow->probed) return false;
-    pthread_mutex_lock(&shadow->lock);
-    const bool found = *place_of(shadow, source, tag, kinds) != NULL;
-    pthread_mutex_unlock(&shadow->lock);
-    return found;
+    else ompp_mpi_here_put(shadow, source, tag, NULL, false);
 }
 
 /* A message without a clock vector: its sender does not take part as we do. Nothing is sent or awaited from now on. */
@@ -503,17 +414,17 @@ static void lose(void)
 /* The next one, whatever it is of. It may be of a message that nobody asks for: then the next one is there, too. */
 static unsigned char *next_of_all(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns)
 {
-    unsigned char *message = ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, limit_ns);
-    const bool skips = message && holds(shadow, source, tag, SKIPPED);
-    unsigned char *next = skips ? ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, 0) : NULL;
+    unsigned char *message = ompp_mpi_here_bring(shadow, source, tag, true, limit_ns);
+    const bool skips = message && ompp_mpi_here_has(shadow, source, tag, OMPP_MPI_SKIPPED);
+    unsigned char *next = skips ? ompp_mpi_here_bring(shadow, source, tag, true, 0) : NULL;
 
     if (!next) return message;
     ompp_mpi_piggyback_free(message);
-    take_probed(shadow, source, tag, SKIPPED);
+    ompp_mpi_here_take(shadow, source, tag, OMPP_MPI_SKIPPED);
     return next;
 }
 
-/* Its acknowledgement is due. \param[in] gone  the message has been received. */
+/* The next one: the oldest that is here, or what comes. \param[in] gone  the message has been received. */
 static unsigned char *next_message(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns, bool gone)
 {
     unsigned char *message = NULL;
@@ -529,25 +440,7 @@ static unsigned char *next_message(ompp_mpi_shadow_t *shadow, int source, int ta
         if (limit_ns > 0) lose();
         break;
     }
-    if (message && ompp_mpi_header_of(message)->ack) __atomic_store_n(&shadow->asks, true, __ATOMIC_RELAXED);
     return message;
-}
-
-/* What another thread acknowledges is held soon: it waits for nobody. */
-static void begin_claim(ompp_mpi_shadow_t *shadow)
-{
-    __atomic_add_fetch(&shadow->claims, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&shadow->acknowledgements, __ATOMIC_SEQ_CST)) sched_yield();
-}
-
-static void end_claim(ompp_mpi_shadow_t *shadow) { __atomic_sub_fetch(&shadow->claims, 1, __ATOMIC_SEQ_CST); }
-
-/* The oldest one that is here, or the next one. */
-static unsigned char *take_message(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns, bool gone)
-{
-    unsigned char *message = take_probed(shadow, source, tag, DUE | GIVEN);
-
-    return message ? message : next_message(shadow, source, tag, limit_ns, gone);
 }
 
 /* Adds what message says. Owns it. */
@@ -558,28 +451,28 @@ static void read_message(unsigned char *message, unsigned char **sum, unsigned *
 }
 
 /* The receive has got the message; NULL: it did not come. Its acknowledgement has been given. */
-static unsigned char *claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns,
-                            const unsigned char *moment)
+static unsigned char *claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns)
 {
     if (!ompp_mpi_travels(shadow, source, tag)) return NULL;
-    begin_claim(shadow);
-    unsigned char *message = take_message(shadow, source, tag, limit_ns, true);
-    end_claim(shadow);
-    if (message) give_ack(shadow, source, message, begin, moment);
+    __atomic_add_fetch(&shadow->claims, 1, __ATOMIC_SEQ_CST);
+    /* What another thread acknowledges is here soon: it waits for nobody. */
+    while (__atomic_load_n(&shadow->acknowledgements, __ATOMIC_SEQ_CST)) sched_yield();
+    unsigned char *message = next_message(shadow, source, tag, limit_ns, true);
+    __atomic_sub_fetch(&shadow->claims, 1, __ATOMIC_SEQ_CST);
+    if (message) give_ack(shadow, source, message, begin);
     return message;
 }
 
 bool ompp_mpi_piggyback_pass_suppressed(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t t)
 {
-    return ompp_sync_is_suspended() && !shadow->probed &&
-           !__atomic_load_n(&shadow->acknowledgements, __ATOMIC_RELAXED) && ompp_mpi_travels(shadow, source, tag) &&
-           ompp_mpi_suppression_pass(shadow, source, tag, t);
+    return ompp_sync_is_suspended() && !shadow->here && !__atomic_load_n(&shadow->acknowledgements, __ATOMIC_RELAXED) &&
+           ompp_mpi_travels(shadow, source, tag) && ompp_mpi_suppression_pass(shadow, source, tag, t);
 }
 
 bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns,
-                              const unsigned char *moment, unsigned char **sum, unsigned *flags)
+                              unsigned char **sum, unsigned *flags)
 {
-    unsigned char *message = claim(shadow, source, tag, begin, limit_ns, moment);
+    unsigned char *message = claim(shadow, source, tag, begin, limit_ns);
 
     read_message(message, sum, flags);
     return message != NULL;
@@ -588,7 +481,7 @@ bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, om
 void ompp_mpi_piggyback_match(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, unsigned char **sum,
                               unsigned *flags)
 {
-    unsigned char *message = claim(shadow, source, tag, begin, OMPP_MPI_PIGGYBACK_LIMIT_NS, NULL);
+    unsigned char *message = claim(shadow, source, tag, begin, OMPP_MPI_PIGGYBACK_LIMIT_NS);
 
     if (message && ompp_mpi_header_of(message)->ack) ompp_sync_flag(OMPP_WHATIF_F_OVERLAP, true);
     read_message(message, sum, flags);
@@ -599,53 +492,29 @@ void ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, boo
 {
     if (!ompp_mpi_travels(shadow, source, tag)) return;
     /* A probed message may not have all of its companions here yet. */
-    unsigned char *message = take_message(shadow, source, tag, OMPP_MPI_PIGGYBACK_LIMIT_NS, false);
+    unsigned char *message = next_message(shadow, source, tag, OMPP_MPI_PIGGYBACK_LIMIT_NS, false);
     if (!message) return;
-    if (received) give_ack(shadow, source, message, begin, NULL);
+    if (received) give_ack(shadow, source, message, begin);
     read_message(copy_of(message), sum, flags);
-    hold(shadow, source, tag, message);
-}
-
-bool ompp_mpi_piggyback_is_probed(ompp_mpi_shadow_t *shadow, int source, int tag)
-{
-    return holds(shadow, source, tag, GIVEN);
-}
-
-/* A probe that finds nothing makes progress afterwards. */
-void ompp_mpi_piggyback_bring_on(void)
-{
-    int there;
-
-    PMPI_Iprobe(MPI_ANY_SOURCE, 0, ompp_mpi_piggyback_state.acks, &there, MPI_STATUS_IGNORE);
-}
-
-/* Gives the acknowledgement of the oldest message that was probed and that nobody received yet. \return false = there
- * is none. */
-static bool acknowledge_probed(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin)
-{
-    ompp_mpi_header_t header = {0};
-
-    if (!shadow->probed) return false;
-    pthread_mutex_lock(&shadow->lock);
-    const ompp_mpi_probed_t *h = *place_of(shadow, source, tag, DUE);
-    if (h) header = *ompp_mpi_header_of(h->message);
-    if (h) ompp_mpi_header_of(h->message)->flags |= OMPP_MPI_ACKNOWLEDGED;
-    pthread_mutex_unlock(&shadow->lock);
-    if (h) give_ack(shadow, source, (unsigned char *)&header, begin, NULL);
-    return h != NULL;
+    ompp_mpi_here_put(shadow, source, tag, message, true);
 }
 
 bool ompp_mpi_piggyback_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin)
 {
     unsigned char *message = NULL;
+    ompp_mpi_header_t header;
 
     if (!ompp_mpi_travels(shadow, source, tag)) return false;
-    if (acknowledge_probed(shadow, source, tag, begin)) return true;
+    if (ompp_mpi_here_acknowledge(shadow, source, tag, &header)) {
+        give_ack(shadow, source, (unsigned char *)&header, begin);
+        return true;
+    }
     __atomic_add_fetch(&shadow->acknowledgements, 1, __ATOMIC_SEQ_CST);
-    if (!__atomic_load_n(&shadow->claims, __ATOMIC_SEQ_CST)) {
-        message = next_message(shadow, source, tag, 0, false);
-        if (message) give_ack(shadow, source, message, begin, NULL);
-        if (message) hold(shadow, source, tag, message);
+    if (!__atomic_load_n(&shadow->claims, __ATOMIC_SEQ_CST))
+        message = ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, 0);
+    if (message) {
+        give_ack(shadow, source, message, begin);
+        ompp_mpi_here_put(shadow, source, tag, message, false);
     }
     __atomic_sub_fetch(&shadow->acknowledgements, 1, __ATOMIC_SEQ_CST);
     return message != NULL;
@@ -653,8 +522,8 @@ bool ompp_mpi_piggyback_acknowledge(ompp_mpi_shadow_t *shadow, int source, int t
 
 void ompp_mpi_piggyback_reclaim(void)
 {
-    reclaim_sent();
-    reclaim_acks();
+    reclaim(&sent, KEPT);
+    reclaim(&late, 0);
 }
 
 void ompp_mpi_piggyback_clean(void)
@@ -662,6 +531,6 @@ void ompp_mpi_piggyback_clean(void)
     for (parcel_t *p = take_oldest(&sent); p; p = take_oldest(&sent))
         if (!ompp_mpi_piggyback_complete(&p->request, 0) && !p->buffers && p->request != MPI_REQUEST_NULL)
             PMPI_Request_free(&p->request);
-    for (parcel_t *p = take_oldest(&acks.late); p; p = take_oldest(&acks.late))
+    for (parcel_t *p = take_oldest(&late); p; p = take_oldest(&late))
         if (!ompp_mpi_piggyback_complete(&p->request, 0)) ompp_mpi_piggyback_withdraw(&p->request);
 }

@@ -54,35 +54,31 @@ bool ompp_mpi_nonblocking(const ompp_mpi_piggyback_t *s)
     return s->order == OMPP_MPI_ORDER_NEIGHBOR ? c->topology : c->size <= MOST;
 }
 
-/* Ranks that this one waits for, or that wait for it; it may be among them. */
-static int number_of(const ompp_mpi_shadow_t *c, ompp_mpi_whom_t whom, bool from)
-{
-    const bool root = c->rank == whom.root;
-
-    switch (whom.order) {
-    case OMPP_MPI_ORDER_CHAIN: return from ? c->rank : c->size - 1 - c->rank;
-    case OMPP_MPI_ORDER_FROM_ROOT: return from ? !root : root ? c->size : 0;
-    case OMPP_MPI_ORDER_TO_ROOT: return from ? root ? c->size : 0 : !root;
-    case OMPP_MPI_ORDER_NEIGHBOR: return from ? c->sources : c->destinations;
-    default: return c->size;
-    }
-}
-
+/* Number i of the ranks that this one waits for, or that wait for it; it may be among them. -1 = there are fewer. */
 static int peer(const ompp_mpi_shadow_t *c, ompp_mpi_whom_t whom, bool from, int i)
 {
+    const bool root = c->rank == whom.root, to_root = (whom.order == OMPP_MPI_ORDER_FROM_ROOT) == from;
+
     switch (whom.order) {
-    case OMPP_MPI_ORDER_CHAIN: return from ? i : c->rank + 1 + i;
-    case OMPP_MPI_ORDER_FROM_ROOT: return from ? whom.root : i;
-    case OMPP_MPI_ORDER_TO_ROOT: return from ? i : whom.root;
-    case OMPP_MPI_ORDER_NEIGHBOR: return c->neighbors[from ? i : c->sources + i];
-    default: return i;
+    case OMPP_MPI_ORDER_CHAIN: return i >= (from ? c->rank : c->size - 1 - c->rank) ? -1 : from ? i : c->rank + 1 + i;
+    case OMPP_MPI_ORDER_FROM_ROOT:
+    case OMPP_MPI_ORDER_TO_ROOT:
+        if (to_root) return i == 0 && !root ? whom.root : -1;
+        return root && i < c->size ? i : -1;
+    case OMPP_MPI_ORDER_NEIGHBOR:
+        if (!c->neighbors || i >= (from ? c->sources : c->destinations)) return -1;
+        return c->neighbors[from ? i : c->sources + i];
+    default: return i < c->size ? i : -1;
     }
 }
 
+/* Where a clock vector of the call comes from. */
+static int source(const ompp_mpi_request_t *r, int i) { return peer(r->shadow, r->whom, true, i); }
+
 /* No clock vector comes from the rank itself, unless it is its own neighbour. */
-static bool is_self(const ompp_mpi_shadow_t *c, ompp_mpi_whom_t whom, bool from, int i)
+static bool is_self(const ompp_mpi_request_t *r, int i)
 {
-    return whom.order != OMPP_MPI_ORDER_NEIGHBOR && peer(c, whom, from, i) == c->rank;
+    return r->whom.order != OMPP_MPI_ORDER_NEIGHBOR && source(r, i) == r->shadow->rank;
 }
 
 static bool is_all(const ompp_mpi_request_t *r) { return r->whom.order == OMPP_MPI_ORDER_ALL; }
@@ -95,13 +91,11 @@ static bool takes_own(const ompp_mpi_request_t *r)
     return is_all(r) || r->whom.order == OMPP_MPI_ORDER_CHAIN || (r->whom.order == OMPP_MPI_ORDER_TO_ROOT && root);
 }
 
-static int tag_of_ours(void) { return ompp_mpi_piggyback_state.tag_limit + 2; }
-
 static void tell(ompp_mpi_shadow_t *c, ompp_mpi_whom_t whom, uint32_t call, const unsigned char *message)
 {
-    for (int i = 0; i < number_of(c, whom, false); i++)
-        if (!is_self(c, whom, false, i))
-            ompp_mpi_piggyback_pass(c, peer(c, whom, false, i), tag_of_ours(), call, message, true);
+    for (int i = 0, to; (to = peer(c, whom, false, i)) >= 0; i++)
+        if (to != c->rank || whom.order == OMPP_MPI_ORDER_NEIGHBOR)
+            ompp_mpi_piggyback_pass(c, to, ompp_mpi_nonblocking_tag(), call, message, true);
 }
 
 /* ---- Back in MPI ------------------------------------------------------------------------------------------------- */
@@ -159,6 +153,7 @@ static int find_back(operation_t *operations, ompp_time_t t)
     const ompp_time_t until = __atomic_load_n(&under_way.until, __ATOMIC_RELAXED), away = t > until ? t - until : 0;
     int n = 0;
 
+    if (!__atomic_load_n(&under_way.first, __ATOMIC_RELAXED)) return 0;
     if (__atomic_load_n(&under_way.unreported, __ATOMIC_RELAXED) == 0 && away <= AWAY_NS) return 0;
     pthread_mutex_lock(&under_way.lock);
     for (ompp_mpi_request_t *r = under_way.first; r && n < REPORTED_AT_ONCE; r = r->next_under_way) {
@@ -174,7 +169,7 @@ static int find_back(operation_t *operations, ompp_time_t t)
 void ompp_mpi_nonblocking_progress(ompp_time_t t)
 {
     operation_t operations[REPORTED_AT_ONCE];
-    const int n = ompp_mpi_nonblocking_any() ? find_back(operations, t) : 0;
+    const int n = find_back(operations, t);
     unsigned char *message = n > 0 ? ompp_mpi_piggyback_moment(t) : NULL;
 
     if (message) ompp_mpi_header_of(message)->flags = OMPP_MPI_BACK;
@@ -196,21 +191,21 @@ void ompp_mpi_nonblocking_left(ompp_time_t t)
 
 /* A rank is back in MPI: of a neighbour that is one twice, both. What came after the operation's end, nobody has waited
  * for. */
-static void deliver_again(ompp_mpi_request_t *r, int source, unsigned char *message)
+static void deliver_again(ompp_mpi_request_t *r, int from, unsigned char *message)
 {
     const int64_t t = ompp_mpi_header_of(message)->time_ns;
 
     if (!r->later || (r->end && t > r->end)) return;
     for (int i = 0; i < r->vectors; i++)
-        if (peer(r->shadow, r->whom, true, i) == source) r->later[ompp_mpi_piggyback_state.bytes + (size_t)i] = true;
+        if (source(r, i) == from) r->later[ompp_mpi_piggyback_state.bytes + (size_t)i] = true;
     if (t > r->later_ns) r->later_ns = t;
     ompp_sync_combine(r->later, ompp_mpi_piggyback_of(message));
 }
 
-static void deliver_first(ompp_mpi_request_t *r, int source, unsigned char *message)
+static void deliver_first(ompp_mpi_request_t *r, int from, unsigned char *message)
 {
     for (int i = 0; i < r->vectors; i++) {
-        if (r->come[i] || peer(r->shadow, r->whom, true, i) != source) continue;
+        if (r->come[i] || source(r, i) != from) continue;
         r->come[i] = true; /* of a neighbour that is one twice, the next */
         r->unsure |= (ompp_mpi_header_of(message)->flags & OMPP_MPI_SUPPRESSED) != 0;
         ompp_sync_combine(r->sent, ompp_mpi_piggyback_of(message));
@@ -226,19 +221,19 @@ struct ompp_mpi_quiet {
 
 static bool is_after(uint32_t call, uint32_t other) { return (int32_t)(call - other) > 0; }
 
-static struct ompp_mpi_quiet *quiet_of(const ompp_mpi_shadow_t *c, bool all, int source)
+static struct ompp_mpi_quiet *quiet_of(const ompp_mpi_shadow_t *c, bool all, int from)
 {
-    return c->quiet ? &c->quiet[(all ? 0 : c->size) + source] : NULL;
+    return c->quiet ? &c->quiet[(all ? 0 : c->size) + from] : NULL;
 }
 
 /* A clock vector has come, and says whether those after it do. Under the lock. */
-static void note_quiet(ompp_mpi_shadow_t *c, int source, unsigned char *message)
+static void note_quiet(ompp_mpi_shadow_t *c, int from, unsigned char *message)
 {
     const ompp_mpi_header_t *header = ompp_mpi_header_of(message);
     const bool suppressed = (header->flags & OMPP_MPI_SUPPRESSED) != 0;
 
     if (!c->quiet && suppressed) c->quiet = calloc(2 * (size_t)c->size, sizeof *c->quiet);
-    struct ompp_mpi_quiet *q = quiet_of(c, !(header->flags & OMPP_MPI_NEIGHBORS), source);
+    struct ompp_mpi_quiet *q = quiet_of(c, !(header->flags & OMPP_MPI_NEIGHBORS), from);
     if (!q || (header->flags & OMPP_MPI_ROOTED)) return;
     if (q->from && !q->to && is_after(header->ack, q->from)) q->to = header->ack;
     if (suppressed) *q = (struct ompp_mpi_quiet){header->ack, 0};
@@ -248,7 +243,7 @@ static void note_quiet(ompp_mpi_shadow_t *c, int source, unsigned char *message)
 static bool is_quiet(ompp_mpi_request_t *r, int i)
 {
     pthread_mutex_lock(&r->shadow->lock);
-    const struct ompp_mpi_quiet *q = quiet_of(r->shadow, is_all(r), peer(r->shadow, r->whom, true, i));
+    const struct ompp_mpi_quiet *q = quiet_of(r->shadow, is_all(r), source(r, i));
     const bool always = is_all(r) || r->whom.order == OMPP_MPI_ORDER_NEIGHBOR;
     const bool quiet = always && q && q->from && is_after(r->call, q->from) && (!q->to || is_after(q->to, r->call));
     pthread_mutex_unlock(&r->shadow->lock);
@@ -257,14 +252,14 @@ static bool is_quiet(ompp_mpi_request_t *r, int i)
 
 static bool is_back_vector(unsigned char *message) { return ompp_mpi_header_of(message)->flags == OMPP_MPI_BACK; }
 
-static void deliver_to(ompp_mpi_request_t *r, int source, unsigned char *message)
+static void deliver_to(ompp_mpi_request_t *r, int from, unsigned char *message)
 {
-    if (is_back_vector(message)) deliver_again(r, source, message);
-    else deliver_first(r, source, message);
+    if (is_back_vector(message)) deliver_again(r, from, message);
+    else deliver_first(r, from, message);
 }
 
 /* This rank has not come to the call yet. Owns message. Under the lock. */
-static void keep_early(ompp_mpi_shadow_t *c, int source, unsigned char *message)
+static void keep_early(ompp_mpi_shadow_t *c, int from, unsigned char *message)
 {
     ompp_mpi_early_t *early = malloc(sizeof *early), **link = &c->early;
 
@@ -272,7 +267,7 @@ static void keep_early(ompp_mpi_shadow_t *c, int source, unsigned char *message)
         ompp_mpi_piggyback_free(message);
         return;
     }
-    *early = (ompp_mpi_early_t){NULL, source, message};
+    *early = (ompp_mpi_early_t){NULL, from, message};
     while (*link) link = &(*link)->next;
     *link = early;
 }
@@ -299,29 +294,29 @@ static void deliver_early(ompp_mpi_request_t *r)
 }
 
 /* Gives a message to the call that it is of; one of a call that is over is of no use. Owns message. */
-static void deliver(ompp_mpi_shadow_t *c, int source, unsigned char *message)
+static void deliver(ompp_mpi_shadow_t *c, int from, unsigned char *message)
 {
     const uint32_t call = ompp_mpi_header_of(message)->ack;
     ompp_mpi_request_t *r;
 
     pthread_mutex_lock(&c->lock);
-    if (!is_back_vector(message)) note_quiet(c, source, message);
+    if (!is_back_vector(message)) note_quiet(c, from, message);
     for (r = c->going; r && r->call != call;) r = r->next_going;
     if (r ? is_back_vector(message) && !r->begun : is_after(call, c->started)) {
-        keep_early(c, source, message);
+        keep_early(c, from, message);
     } else {
-        if (r) deliver_to(r, source, message);
+        if (r) deliver_to(r, from, message);
         ompp_mpi_piggyback_free(message);
     }
     pthread_mutex_unlock(&c->lock);
 }
 
 /* One message from a rank, by a thread that may receive. \return whether there was one. */
-static bool receive_one(ompp_mpi_shadow_t *c, int source, uint64_t limit)
+static bool receive_one(ompp_mpi_shadow_t *c, int from, uint64_t limit)
 {
-    unsigned char *message = ompp_mpi_piggyback_fetch(c->duplicate, source, tag_of_ours(), limit);
+    unsigned char *message = ompp_mpi_piggyback_fetch(c->duplicate, from, ompp_mpi_nonblocking_tag(), limit);
 
-    if (message) deliver(c, source, message);
+    if (message) deliver(c, from, message);
     return message != NULL;
 }
 
@@ -377,7 +372,7 @@ void ompp_mpi_nonblocking_before(ompp_mpi_piggyback_t *s, ompp_mpi_request_t *r)
 
     r->whom = (ompp_mpi_whom_t){s->order, rooted ? s->root : 0};
     r->call = c->started + 1 ? c->started + 1 : 1;
-    r->vectors = number_of(c, r->whom, true);
+    while (source(r, r->vectors) >= 0) r->vectors++;
     r->joins &= r->vectors > 0 || takes_own(r);
     r->sent = s->order != OMPP_MPI_ORDER_NEIGHBOR || c->neighbors ? make_room(r) : NULL;
     r->come = r->sent ? r->sent + ompp_mpi_piggyback_state.bytes : NULL;
@@ -420,7 +415,7 @@ void ompp_mpi_nonblocking_refused(ompp_mpi_request_t *r)
 
 static bool has_come(ompp_mpi_request_t *r, int i)
 {
-    if (is_self(r->shadow, r->whom, true, i)) return true;
+    if (is_self(r, i)) return true;
     pthread_mutex_lock(&r->shadow->lock);
     const bool come = r->come[i];
     pthread_mutex_unlock(&r->shadow->lock);
@@ -438,7 +433,7 @@ static bool receive(ompp_mpi_request_t *r, int i, uint64_t limit)
         sched_yield();
         return false;
     }
-    if (!has_come(r, i)) received = receive_one(c, peer(c, r->whom, true, i), limit);
+    if (!has_come(r, i)) received = receive_one(c, source(r, i), limit);
     __atomic_store_n(&c->receiving, false, __ATOMIC_RELEASE);
     return received;
 }
@@ -449,7 +444,7 @@ static void receive_all(ompp_mpi_request_t *r, int i)
     ompp_mpi_shadow_t *c = r->shadow;
 
     if (__atomic_exchange_n(&c->receiving, true, __ATOMIC_ACQUIRE)) return;
-    while (receive_one(c, peer(c, r->whom, true, i), 0)) {
+    while (receive_one(c, source(r, i), 0)) {
     }
     __atomic_store_n(&c->receiving, false, __ATOMIC_RELEASE);
 }
@@ -471,7 +466,7 @@ static await_t await(ompp_mpi_request_t *r, int i, ompp_time_t until, bool look)
 {
     while (!has_come(r, i)) {
         if (is_quiet(r, i)) {
-            if (!look && !ompp_mpi_leads(r->shadow, peer(r->shadow, r->whom, true, i))) return QUIET;
+            if (!look && !ompp_mpi_leads(r->shadow, source(r, i))) return QUIET;
             if (!receive(r, i, 0) && !has_come(r, i)) return QUIET;
             continue;
         }
@@ -541,9 +536,7 @@ static int first_away(ompp_mpi_request_t *r)
     int i = 0;
 
     pthread_mutex_lock(&r->shadow->lock);
-    while (i < r->vectors &&
-           (is_self(r->shadow, r->whom, true, i) || r->later[ompp_mpi_piggyback_state.bytes + (size_t)i]))
-        i++;
+    while (i < r->vectors && (is_self(r, i) || r->later[ompp_mpi_piggyback_state.bytes + (size_t)i])) i++;
     pthread_mutex_unlock(&r->shadow->lock);
     return i < r->vectors ? i : -1;
 }
@@ -555,7 +548,7 @@ static bool all_were_back(ompp_mpi_request_t *r, uint64_t ns)
     int away;
 
     for (int i = 0; i < r->vectors; i++)
-        if (!is_self(r->shadow, r->whom, true, i)) receive_all(r, i);
+        if (!is_self(r, i)) receive_all(r, i);
     while ((away = first_away(r)) >= 0 && ompp_event_now() < until) {
         sched_yield();
         receive_all(r, away);

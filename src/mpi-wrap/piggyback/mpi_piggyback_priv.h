@@ -93,12 +93,13 @@ extern struct ompp_mpi_piggyback_on {
     int ranks;               /* of the run */
     bool statuses_are_alike; /* a status of Fortran lies in memory as one of C */
     ompp_time_t exchange;    /* ns that a collective call of ours takes when nobody comes late */
+    ompp_sync_clock_t clock; /* of this rank, in terms of that of rank 0 */
     unsigned lost;           /* atomic: a clock vector did not come: none are sent with messages any more */
 } ompp_mpi_piggyback_state;
 
 /* ---- Channels (mpi_piggyback_comm.c) ----------------------------------------------------------------------------- */
 
-typedef struct ompp_mpi_probed ompp_mpi_probed_t;
+typedef struct ompp_mpi_here ompp_mpi_here_t;
 
 /** Who waits for whom in a collective call. */
 typedef struct {
@@ -143,11 +144,10 @@ typedef struct ompp_mpi_shadow {
     struct ompp_mpi_suppression *suppression; /* messages without clock vectors; NULL = none yet */
     /* this rank's latest clock vector has told that those that follow have none: of neighbours' calls, of all ranks' */
     bool suppressed[2];
-    struct ompp_mpi_quiet *quiet;     /* whose there are none of; NULL = all have some. Under its lock */
-    ompp_time_t looked;               /* atomic: when that was tried */
-    ompp_mpi_early_t *early;          /* clock vectors of later ones, oldest first; under its lock */
-    bool receiving;                   /* atomic: a thread receives them */
-    struct ompp_mpi_refused *refused; /* atomic: messages that MPI has refused; changed under its lock */
+    struct ompp_mpi_quiet *quiet; /* whose there are none of; NULL = all have some. Under its lock */
+    ompp_time_t looked;           /* atomic: when that was tried */
+    ompp_mpi_early_t *early;      /* clock vectors of later ones, oldest first; under its lock */
+    bool receiving;               /* atomic: a thread receives them */
     /* clock vectors may be left on the shadow: it is not freed, or they would come to another communicator */
     bool unread;
     bool keeps; /* it may be left so: as all its ranks have agreed */
@@ -159,8 +159,8 @@ typedef struct ompp_mpi_shadow {
     int references; /* atomic: table, requests */
     /* atomic: under way. One thread is not to wait for the clock vector that another has in its hands. */
     int claims, acknowledgements;
-    /* clock vectors of messages that were probed and not received yet, oldest first; under its lock */
-    ompp_mpi_probed_t *probed;
+    /* clock vectors that are here, of messages that have not been received yet, oldest first; under its lock */
+    ompp_mpi_here_t *here;
     pthread_mutex_t lock;
 } ompp_mpi_shadow_t;
 
@@ -169,17 +169,34 @@ typedef struct ompp_mpi_shadow {
  *         followed.
  */
 ompp_mpi_shadow_t *ompp_mpi_shadow_find(MPI_Comm comm);
-void ompp_mpi_shadow_release(ompp_mpi_shadow_t *shadow);
+
+/** \brief Gives a reference back, if shadow is not NULL. */
+static inline void ompp_mpi_shadow_release(ompp_mpi_shadow_t *shadow)
+{
+    if (shadow) __atomic_sub_fetch(&shadow->references, 1, __ATOMIC_RELEASE);
+}
 static inline ompp_mpi_shadow_t *ompp_mpi_shadow_keep(ompp_mpi_shadow_t *shadow)
 {
     __atomic_add_fetch(&shadow->references, 1, __ATOMIC_RELAXED);
     return shadow;
 }
 
+/** \return the number in the world of a rank that messages go to. */
+static inline int ompp_mpi_world_rank(const ompp_mpi_shadow_t *shadow, int rank)
+{
+    return shadow->world ? shadow->world[rank] : rank;
+}
+
 /** \return whether a rank of it is rank 0 of the run, which decides when clocks are suspended. */
 static inline bool ompp_mpi_leads(const ompp_mpi_shadow_t *shadow, int rank)
 {
-    return !shadow->inter && (shadow->world ? shadow->world[rank] : rank) == 0;
+    return !shadow->inter && ompp_mpi_world_rank(shadow, rank) == 0;
+}
+
+/** \return whether senders may wait for this rank on it. */
+static inline bool ompp_mpi_acks_are_due(const ompp_mpi_shadow_t *shadow)
+{
+    return __atomic_load_n(&shadow->asks, __ATOMIC_RELAXED) && !ompp_sync_is_suspended();
 }
 
 /** \brief Before there are any. \return false when MPI refuses. */
@@ -191,10 +208,15 @@ bool ompp_mpi_shadow_start(void);
  */
 void ompp_mpi_shadow_made(MPI_Comm comm, bool follows);
 
-/** \brief Before a communicator is freed: forgets it. \return its channel, to be released afterwards; NULL = none. */
+/** \brief Before a communicator is freed: forgets it. \return its channel, to be freed afterwards; NULL = none. */
 ompp_mpi_shadow_t *ompp_mpi_shadow_forget(MPI_Comm comm);
 /** \brief Into the table; again, when MPI has refused to free the communicator. */
 void ompp_mpi_shadow_add(ompp_mpi_shadow_t *shadow);
+/**
+ * \brief Its communicator is gone. While calls still need it, it stays: until the next call that frees or makes a
+ *        communicator. \param[in] shadow  NULL = none.
+ */
+void ompp_mpi_shadow_free(ompp_mpi_shadow_t *shadow);
 
 /** \brief That of MPI_COMM_SELF. \param[in] own  ours with this rank. */
 void ompp_mpi_shadow_of_self(MPI_Comm own);
@@ -227,9 +249,6 @@ void ompp_mpi_clock_relate(MPI_Comm own);
 /** \brief Measures it again, and says in the report when clocks drifted apart. Collective. */
 void ompp_mpi_clock_finish(MPI_Comm own);
 
-/** \return t in the time common to all ranks, ns. */
-int64_t ompp_mpi_clock_common(ompp_time_t t);
-
 /* ---- Memory of all ranks (mpi_piggyback_share.c) ----------------------------------------------------------------- */
 
 /** \brief When all ranks are on one node and somebody wants it: memory that they share. Collective over both. */
@@ -237,10 +256,11 @@ void ompp_mpi_share_start(MPI_Comm own, MPI_Comm node);
 
 /* ---- What they travel by (mpi_piggyback_transport.c) ------------------------------------------------------------- */
 
+/** \return t in the time common to all ranks, ns. */
+int64_t ompp_mpi_clock_common(ompp_time_t t);
+
 /** \brief What was not sent of a clock vector is 0. */
 void ompp_mpi_piggyback_widen(unsigned char *message);
-
-uint64_t ompp_mpi_monotonic_ns(void);
 
 /** What is behind a clock vector in an exchange; all ranks get the most of each. */
 typedef struct {
@@ -255,6 +275,36 @@ static inline ompp_mpi_behind_t *ompp_mpi_behind(unsigned char *vector)
 
 /** \brief The thread's clock vector at t, for an exchange. \param[out] vector  [ompp_mpi_piggyback_state.bytes]. */
 void ompp_mpi_collective_vector(unsigned char *vector, ompp_time_t t);
+
+/** \brief One message of ours, all of it, within a limit. \return to be freed; NULL = it did not come. */
+unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns);
+
+/** A clock vector that is here, as it came, of a message that has not been received yet. */
+struct ompp_mpi_here {
+    ompp_mpi_here_t *next;
+    int source, tag;
+    unsigned char *message; /* NULL: there is none yet, and nobody asks for it */
+};
+
+/** What is known of these: nobody asks for it; its acknowledgement is due; that has been given. */
+enum { OMPP_MPI_SKIPPED = 1, OMPP_MPI_DUE = 2, OMPP_MPI_GIVEN = 4 };
+
+/** \return whether there is one of these kinds. */
+bool ompp_mpi_here_has(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds);
+/** \brief Takes the oldest one of these kinds. \return to be freed, or put back; NULL = none. */
+unsigned char *ompp_mpi_here_take(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds);
+/** \brief Owns message. \param[in] back  it was taken from there, and is the oldest one; else the youngest. */
+void ompp_mpi_here_put(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *message, bool back);
+/**
+ * \brief The oldest one whose acknowledgement is due: that is given by the caller now.
+ * \param[out] header  what is to be acknowledged. \return false = there is none.
+ */
+bool ompp_mpi_here_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_mpi_header_t *header);
+/**
+ * \brief Takes the oldest one, or the next one that comes, within a limit.
+ * \param[in] looks  false = only what is here already. \return as above.
+ */
+unsigned char *ompp_mpi_here_bring(ompp_mpi_shadow_t *shadow, int source, int tag, bool looks, uint64_t limit_ns);
 
 /* ---- Clock vectors of messages (mpi_piggyback_message.c) --------------------------------------------------------- */
 
@@ -278,7 +328,7 @@ static inline unsigned char *ompp_mpi_piggyback_of(unsigned char *message)
 typedef struct ompp_mpi_ack {
     struct ompp_mpi_ack *next;
     unsigned number; /* of an acknowledgement */
-    uint64_t bytes;  /* of the message, or OMPP_MPI_SYNCHRONOUS */
+    unsigned size;   /* of the message: it has 2^size bytes or more */
     int64_t end;     /* of the send, by the common clock; 0 = not known */
     MPI_Request request;
     unsigned char *message;
@@ -286,7 +336,11 @@ typedef struct ompp_mpi_ack {
 } ompp_mpi_ack_t;
 
 /** \return whether clock vectors travel with messages to or from there that have this tag. */
-bool ompp_mpi_travels(const ompp_mpi_shadow_t *shadow, int peer, int tag);
+static inline bool ompp_mpi_travels(const ompp_mpi_shadow_t *shadow, int peer, int tag)
+{
+    return peer >= 0 && peer < shadow->peers && tag >= 0 && tag <= ompp_mpi_piggyback_state.tag_limit &&
+           !__atomic_load_n(&ompp_mpi_piggyback_state.lost, __ATOMIC_RELAXED);
+}
 
 /** Not a size: the send waits for its receiver whatever its size is. */
 #define OMPP_MPI_SYNCHRONOUS UINT64_MAX
@@ -304,8 +358,9 @@ ompp_mpi_ack_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int
 /** \brief Sends a clock vector without its calling itself a message of the user: own tags. */
 void ompp_mpi_piggyback_post(MPI_Comm own, int dest, int tag, ompp_time_t t);
 
-/** The tag of clock vectors of blocking collective calls. */
+/** The tags of clock vectors of collective calls: of blocking ones, of the others. */
 static inline int ompp_mpi_piggyback_own_tag(void) { return ompp_mpi_piggyback_state.tag_limit + 1; }
+static inline int ompp_mpi_nonblocking_tag(void) { return ompp_mpi_piggyback_state.tag_limit + 2; }
 
 /**
  * \brief Sends what message says now, in a collective call on the channel with this number.
@@ -332,12 +387,11 @@ void ompp_mpi_piggyback_add(unsigned char *message, unsigned char *other);
  *        the acknowledgement.
  * \param[in] begin  when this thread began to wait for it.
  * \param[in] limit_ns  0 = only when it is there.
- * \param[in] moment  what the acknowledgement tells: ompp_mpi_piggyback_moment(); NULL = the state at begin.
  * \param[in,out] flags  OMPP_WHATIF_F_*, those of the message are added.
  * \return false when it did not come.
  */
 bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns,
-                              const unsigned char *moment, unsigned char **sum, unsigned *flags);
+                              unsigned char **sum, unsigned *flags);
 
 /**
  * \brief While clocks are suspended: a message that was received at t has none, and nothing is to be told to its
@@ -360,12 +414,6 @@ void ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, boo
 /** \return the calling thread's state at t, to be freed with ompp_mpi_piggyback_free(). */
 unsigned char *ompp_mpi_piggyback_moment(ompp_time_t t);
 
-/** \brief Whether the clock vector of a message is here that has been acknowledged, and not received yet. */
-bool ompp_mpi_piggyback_is_probed(ompp_mpi_shadow_t *shadow, int source, int tag);
-
-/** \brief In a call in which MPI makes progress: lets it, so that what has been sent is seen. */
-void ompp_mpi_piggyback_bring_on(void);
-
 /**
  * \brief When the clock vector of a message that will be received is there already, its acknowledgement is given now:
  *        its sender goes on while this rank is still in the call that it begins.
@@ -375,9 +423,6 @@ bool ompp_mpi_piggyback_acknowledge(ompp_mpi_shadow_t *shadow, int source, int t
 
 /** \brief In a call in which MPI makes progress: looks after what is on its way. */
 void ompp_mpi_piggyback_reclaim(void);
-
-/** \brief One message of ours, all of it, within a limit. \return to be freed; NULL = it did not come. */
-unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns);
 
 /** \brief A receive was freed while active: its clock vector is not to be taken for that of a later message. */
 void ompp_mpi_piggyback_skip(ompp_mpi_shadow_t *shadow, int source, int tag);
@@ -460,8 +505,8 @@ bool ompp_mpi_suppression_pass(ompp_mpi_shadow_t *shadow, int source, int tag, o
 /** \brief Nobody will ask for the clock vector of one message. \return false = as above. */
 bool ompp_mpi_suppression_skip(ompp_mpi_shadow_t *shadow, int source, int tag);
 
-/** \brief The channel goes. */
-void ompp_mpi_suppression_end(ompp_mpi_shadow_t *shadow);
+/** \brief The channel goes. \return whether clock vectors may be left on it of messages that MPI has refused. */
+bool ompp_mpi_suppression_end(ompp_mpi_shadow_t *shadow);
 
 /**
  * \brief A receive that was started the short way (mpi_wrap_priv.h) goes on as any other, if there is one with this
@@ -490,10 +535,7 @@ typedef struct ompp_mpi_request {
     int peer, tag;
     ompp_time_t begin; /* started */
     ompp_mpi_ack_t *ack;
-    /* persistent receive: the state in which its thread began to wait; NULL = it is on the list, or has none */
-    unsigned char *moment;
-    const char *starter; /* persistent receive: the thread that started it; NULL = not noted */
-    struct ompp_mpi_request *next_started;
+    const char *starter; /* persistent receive: the thread that has started it: others do not receive for it */
     uint64_t posted; /* receive: its place among those whose acknowledgements have not been given; 0 = not among them */
     struct ompp_mpi_request *next_posted, *previous_posted;
     MPI_Request exchange;         /* collective: of the clock vectors */
@@ -530,16 +572,17 @@ bool ompp_mpi_request_any(void);
 
 /** \brief A receive was begun whose sender may have to wait until this rank makes progress. */
 void ompp_mpi_request_posted(ompp_mpi_request_t *request);
-/** \brief The same of a persistent one. */
-void ompp_mpi_request_started(ompp_mpi_request_t *request);
-/** \brief It is over, or goes. \return its moment, to be freed; NULL = none. */
-unsigned char *ompp_mpi_request_over(ompp_mpi_request_t *request);
+/** \brief It is over, or goes. */
+void ompp_mpi_request_over(ompp_mpi_request_t *request);
 
 /** \return handle number i of the call, whatever language it is in. */
 MPI_Request ompp_mpi_handle(const ompp_mpi_piggyback_t *piggyback, int i);
 
-/** \brief The thread comes to a call, at begin, in which MPI makes progress: what was started before goes on. */
-void ompp_mpi_progress_before(ompp_time_t begin);
+/**
+ * \brief The thread comes to a call, at begin, in which MPI makes progress: what was started before goes on.
+ * \param[in] shadow, source, tag  what the call receives; NULL = nothing that is known.
+ */
+void ompp_mpi_progress_before(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin);
 
 /* ---- Calls on requests (mpi_piggyback_completion.c) -------------------------------------------------------------- */
 
@@ -594,7 +637,7 @@ bool ompp_mpi_collective_passes(ompp_mpi_shadow_t *shadow);
  *                      them.
  * \return false when that has failed.
  */
-bool ompp_mpi_collective_settle(unsigned char *mine, const unsigned char *all, bool (*combine)(void *), void *how);
+bool ompp_mpi_collective_settle(unsigned char *mine, unsigned char *all, bool (*combine)(void *), void *how);
 
 /**
  * \brief Before a call that makes or frees something, which all ranks of a communicator come to and wait for each other
@@ -609,7 +652,7 @@ void ompp_mpi_gather_after(ompp_mpi_piggyback_t *piggyback, MPI_Comm own, bool o
  * \brief What MPI combines clock vectors with: into becomes both.
  * \param[in] known  in a blocking operation: this rank waits for both.
  */
-void ompp_mpi_collective_combine(unsigned char *into, const unsigned char *other, bool known);
+void ompp_mpi_collective_combine(unsigned char *into, unsigned char *other, bool known);
 
 /** So often what is awaited for a moment after a user's non-blocking operation may not be there; then no more
  * moments. */

@@ -37,77 +37,6 @@ ompp_mpi_request_t *ompp_mpi_request_new(ompp_mpi_pending_t kind, ompp_mpi_shado
     return r;
 }
 
-/* ---- Persistent receives that were started since their thread was in a call in which MPI makes progress ---------- */
-
-static struct {
-    pthread_mutex_t lock;      /* of their moments, too; nothing of MPI is called under it */
-    ompp_mpi_request_t *first; /* read without the lock only to see whether there is any */
-} started = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* Its address is the thread's. */
-static __thread char this_thread;
-
-void ompp_mpi_request_started(ompp_mpi_request_t *r)
-{
-    r->starter = &this_thread;
-    pthread_mutex_lock(&started.lock);
-    r->next_started = started.first;
-    __atomic_store_n(&started.first, r, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&started.lock);
-}
-
-/* \return the first one of a thread, or this one, taken from the list; under the lock. */
-static ompp_mpi_request_t *take_started(const char *starter, const ompp_mpi_request_t *one)
-{
-    ompp_mpi_request_t **link = &started.first, *r;
-
-    while (*link && (one ? *link != one : (*link)->starter != starter)) link = &(*link)->next_started;
-    r = *link;
-    if (r) __atomic_store_n(link, r->next_started, __ATOMIC_RELAXED);
-    return r;
-}
-
-/* The receive is over. \return its moment, to be freed; NULL = none. */
-static unsigned char *forget_started(ompp_mpi_request_t *r)
-{
-    unsigned char *moment;
-
-    if (!r->starter) return NULL;
-    pthread_mutex_lock(&started.lock);
-    take_started(NULL, r);
-    moment = r->moment;
-    r->moment = NULL;
-    pthread_mutex_unlock(&started.lock);
-    r->starter = NULL;
-    return moment;
-}
-
-/* The next receive that this thread has started gets the moment that begins, and its acknowledgement when its message
- * is there. */
-static bool go_on(ompp_time_t begin)
-{
-    unsigned char *moment = ompp_mpi_piggyback_moment(begin);
-    ompp_mpi_shadow_t *shadow = NULL;
-    ompp_mpi_request_t *r;
-    int peer = 0, tag = 0;
-
-    if (!moment) return false;
-    pthread_mutex_lock(&started.lock);
-    r = take_started(&this_thread, NULL);
-    if (r) {
-        r->moment = moment;
-        shadow = ompp_mpi_shadow_keep(r->shadow);
-        peer = r->peer;
-        tag = r->tag;
-    }
-    pthread_mutex_unlock(&started.lock);
-    /* Another thread may complete and delete r from now on. */
-    if (!shadow) ompp_mpi_piggyback_free(moment);
-    else if (!ompp_mpi_piggyback_is_probed(shadow, peer, tag)) ompp_mpi_piggyback_acknowledge(shadow, peer, tag, begin);
-    ompp_mpi_shadow_release(shadow);
-    return shadow != NULL;
-}
-
 /* ---- Receives under way whose acknowledgements have not been given ----------------------------------------------- */
 
 /*
@@ -121,36 +50,35 @@ static struct {
     unsigned length; /* read without the lock only to see whether there is any */
 } posted = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Its address is the thread's. */
+static __thread char this_thread;
+
 /* One call looks at so many at most; the next one goes on behind them. */
 #define MAX_LOOKS 16u
 
-static void add_posted(ompp_mpi_request_t *r)
+/* Takes it out of the list, if it is in there; goes_on: to the end of it. Under the lock. */
+static void move(ompp_mpi_request_t *r, bool goes_on)
 {
-    r->posted = ++posted.places;
+    if (r->posted) {
+        *(r->next_posted ? &r->next_posted->previous_posted : &posted.last) = r->previous_posted;
+        *(r->previous_posted ? &r->previous_posted->next_posted : &posted.first) = r->next_posted;
+    }
+    __atomic_store_n(&posted.length, posted.length - (r->posted != 0) + goes_on, __ATOMIC_RELAXED);
+    r->posted = goes_on ? ++posted.places : 0;
+    if (!goes_on) return;
     r->next_posted = NULL;
     r->previous_posted = posted.last;
-    if (posted.last) posted.last->next_posted = r;
-    else posted.first = r;
+    *(posted.last ? &posted.last->next_posted : &posted.first) = r;
     posted.last = r;
-    __atomic_store_n(&posted.length, posted.length + 1, __ATOMIC_RELAXED);
-}
-
-static void remove_posted(ompp_mpi_request_t *r)
-{
-    if (r->next_posted) r->next_posted->previous_posted = r->previous_posted;
-    else posted.last = r->previous_posted;
-    if (r->previous_posted) r->previous_posted->next_posted = r->next_posted;
-    else posted.first = r->next_posted;
-    r->posted = 0;
-    __atomic_store_n(&posted.length, posted.length - 1, __ATOMIC_RELAXED);
 }
 
 void ompp_mpi_request_posted(ompp_mpi_request_t *r)
 {
     /* One that is here may have had its acknowledgement; which of several messages this one receives is not known. */
-    if (r->peer < 0 || r->tag < 0 || ompp_mpi_piggyback_is_probed(r->shadow, r->peer, r->tag)) return;
+    if (r->peer < 0 || r->tag < 0 || ompp_mpi_here_has(r->shadow, r->peer, r->tag, OMPP_MPI_GIVEN)) return;
+    r->starter = r->persistent ? &this_thread : NULL;
     pthread_mutex_lock(&posted.lock);
-    add_posted(r);
+    move(r, true);
     pthread_mutex_unlock(&posted.lock);
 }
 
@@ -159,60 +87,50 @@ static void forget_posted(ompp_mpi_request_t *r, uint64_t place)
 {
     if (!__atomic_load_n(&r->posted, __ATOMIC_RELAXED)) return;
     pthread_mutex_lock(&posted.lock);
-    if (r->posted && (!place || r->posted == place)) remove_posted(r);
+    if (!place || r->posted == place) move(r, false);
     pthread_mutex_unlock(&posted.lock);
 }
 
 /* Requests are used again, but not given back to the system: what is at another place has been completed meanwhile. */
 static bool acknowledge_next(ompp_time_t begin)
 {
-    ompp_mpi_shadow_t *shadow = NULL;
-    ompp_mpi_request_t *r;
-    uint64_t place = 0;
-    int peer = 0, tag = 0;
-
     pthread_mutex_lock(&posted.lock);
-    r = posted.first;
-    if (r) {
-        remove_posted(r);
-        add_posted(r);
-        place = r->posted;
-        shadow = ompp_mpi_shadow_keep(r->shadow);
-        peer = r->peer;
-        tag = r->tag;
-    }
+    ompp_mpi_request_t *r = posted.first;
+    if (r) move(r, true);
+    ompp_mpi_shadow_t *shadow = r ? ompp_mpi_shadow_keep(r->shadow) : NULL;
+    const bool mine = r && (!r->starter || r->starter == &this_thread);
+    const uint64_t place = r ? r->posted : 0;
+    const int peer = r ? r->peer : 0, tag = r ? r->tag : 0;
     pthread_mutex_unlock(&posted.lock);
-    if (!shadow) return false;
-    if (ompp_mpi_piggyback_acknowledge(shadow, peer, tag, begin)) forget_posted(r, place);
+    if (!r) return false;
+    if (mine && ompp_mpi_piggyback_acknowledge(shadow, peer, tag, begin)) forget_posted(r, place);
     ompp_mpi_shadow_release(shadow);
     return true;
 }
 
-void ompp_mpi_progress_before(ompp_time_t begin)
+void ompp_mpi_progress_before(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin)
 {
     const unsigned length = __atomic_load_n(&posted.length, __ATOMIC_RELAXED);
+    const bool due = shadow && ompp_mpi_acks_are_due(shadow);
+    int there;
 
     ompp_mpi_nonblocking_progress(begin);
     if (ompp_sync_is_suspended()) return; /* nobody asks for acknowledgements */
-    if (length) ompp_mpi_piggyback_bring_on();
+    /* A probe that finds nothing makes progress afterwards: what has been sent is seen. */
+    if (length || due) PMPI_Iprobe(MPI_ANY_SOURCE, 0, ompp_mpi_piggyback_state.acks, &there, MPI_STATUS_IGNORE);
     for (unsigned i = 0; i < length && i < MAX_LOOKS && acknowledge_next(begin); i++) {
     }
-    while (__atomic_load_n(&started.first, __ATOMIC_RELAXED) && go_on(begin)) {
-    }
+    if (due) ompp_mpi_piggyback_acknowledge(shadow, source, tag, begin);
 }
 
 /* ---- Table, again ------------------------------------------------------------------------------------------------ */
 
-unsigned char *ompp_mpi_request_over(ompp_mpi_request_t *r)
-{
-    forget_posted(r, 0);
-    return forget_started(r);
-}
+void ompp_mpi_request_over(ompp_mpi_request_t *r) { forget_posted(r, 0); }
 
 void ompp_mpi_request_delete(ompp_mpi_request_t *request)
 {
     if (!request) return;
-    ompp_mpi_piggyback_free(ompp_mpi_request_over(request));
+    ompp_mpi_request_over(request);
     if (request->call) ompp_mpi_nonblocking_forget(request);
     ompp_mpi_shadow_release(request->shadow);
     ompp_mpi_ack_drop(request->ack);

@@ -122,9 +122,9 @@ static void measure_exchange(MPI_Comm own)
 #define SMALL_BYTES 512     /* sent at once by all MPI libraries; much less may need no request (Open MPI) */
 #define SELF_NS 1000000000u /* these messages to oneself take so long at most, all together */
 
-static uint64_t left_until(uint64_t end)
+static uint64_t left_until(ompp_time_t end)
 {
-    const uint64_t now = ompp_mpi_monotonic_ns();
+    const ompp_time_t now = ompp_event_now();
 
     return end > now ? end - now : 0;
 }
@@ -139,7 +139,7 @@ static void prefault_requests(MPI_Comm own)
     MPI_Request receives[UNDER_WAY], sends[UNDER_WAY];
     unsigned char *in[UNDER_WAY], *out[UNDER_WAY];
     int self = 0, got = 0, gave = 0;
-    const uint64_t end = ompp_mpi_monotonic_ns() + SELF_NS;
+    const ompp_time_t end = ompp_event_now() + SELF_NS;
 
     PMPI_Comm_rank(own, &self);
     for (; got < UNDER_WAY && (in[got] = ompp_mpi_piggyback_new()) != NULL; got++)
@@ -150,7 +150,7 @@ static void prefault_requests(MPI_Comm own)
     }
     for (int i = 0; i < gave; i++)
         if (ompp_mpi_piggyback_complete(&sends[i], left_until(end))) ompp_mpi_piggyback_free(out[i]);
-    for (int i = ompp_mpi_monotonic_ns() < end ? gave : 0; i < got; i++) PMPI_Cancel(&receives[i]);
+    for (int i = ompp_event_now() < end ? gave : 0; i < got; i++) PMPI_Cancel(&receives[i]);
     for (int i = 0; i < got; i++)
         if (ompp_mpi_piggyback_complete(&receives[i], left_until(end))) ompp_mpi_piggyback_free(in[i]);
 }
@@ -182,7 +182,7 @@ void ompp_mpi_piggyback_start(MPI_Comm own)
 
 typedef struct {
     unsigned char *mine, *all;
-    uint64_t end; /* on ompp_mpi_monotonic_ns() */
+    ompp_time_t end;
     bool goes_on; /* its buffers are left to it */
 } at_end_t;
 
@@ -210,7 +210,7 @@ void ompp_mpi_piggyback_finish(double limit_seconds)
     all = ompp_mpi_piggyback_new();
     if (mine && all) {
         at_end_t x = {ompp_mpi_piggyback_of(mine), ompp_mpi_piggyback_of(all),
-                      ompp_mpi_monotonic_ns() + (uint64_t)(1e9 * limit_seconds), false};
+                      ompp_event_now() + (uint64_t)(1e9 * limit_seconds), false};
         ompp_mpi_collective_vector(x.mine, begin);
         const bool combined = ompp_mpi_collective_settle(x.mine, x.all, combine_at_end, &x);
         if (x.goes_on) return;

@@ -33,20 +33,6 @@ struct ompp_mpi_suppression {
     unsigned sent;
 };
 
-static ompp_mpi_direction_t **bucket_of(struct ompp_mpi_suppression *s, int which, int peer, int tag)
-{
-    return &s->buckets[which][ompp_hash_place(ompp_hash_pair((uint32_t)peer, (uint32_t)tag), BUCKET_BITS)];
-}
-
-ompp_mpi_direction_t *ompp_mpi_direction_find(const ompp_mpi_shadow_t *c, int which, int peer, int tag)
-{
-    struct ompp_mpi_suppression *s = __atomic_load_n(&c->suppression, __ATOMIC_ACQUIRE);
-    ompp_mpi_direction_t *d = s ? *bucket_of(s, which, peer, tag) : NULL;
-
-    while (d && (d->peer != peer || d->tag != tag)) d = d->next;
-    return d;
-}
-
 /* Those that are not needed any more: a thread that calls MPI when it must not may still look at them. */
 static struct {
     pthread_mutex_t lock;
@@ -55,75 +41,56 @@ static struct {
 
 static void delete_direction(ompp_mpi_direction_t *d)
 {
-    ompp_mpi_piggyback_free(d->ahead);
     pthread_mutex_lock(&unused.lock);
     d->next = unused.first;
     unused.first = d;
     pthread_mutex_unlock(&unused.lock);
 }
 
-/* Under the lock. \return NULL = no memory, or too many. */
-static ompp_mpi_direction_t *add(ompp_mpi_shadow_t *c, int which, int peer, int tag)
+ompp_mpi_direction_t *ompp_mpi_direction(ompp_mpi_shadow_t *c, int which, int peer, int tag, bool make)
 {
-    if (!c->suppression) __atomic_store_n(&c->suppression, calloc(1, sizeof *c->suppression), __ATOMIC_RELEASE);
-    if (!c->suppression || (which == OMPP_MPI_SENT && c->suppression->sent >= MOST)) return NULL;
-    ompp_mpi_direction_t *d, **bucket = bucket_of(c->suppression, which, peer, tag);
+    const size_t place = ompp_hash_place(ompp_hash_pair((uint32_t)peer, (uint32_t)tag), BUCKET_BITS);
+    struct ompp_mpi_suppression *s = c->suppression;
+    ompp_mpi_direction_t *d = s ? s->buckets[which][place] : NULL;
+
+    while (d && (d->peer != peer || d->tag != tag)) d = d->next;
+    if (d || !make) return d;
+    if (!s && (s = calloc(1, sizeof *s)) != NULL) __atomic_store_n(&c->suppression, s, __ATOMIC_RELEASE);
     pthread_mutex_lock(&unused.lock);
-    d = unused.first;
+    if (s) d = unused.first;
     if (d) unused.first = d->next;
     pthread_mutex_unlock(&unused.lock);
-    if (!d && !(d = malloc(sizeof *d))) return NULL;
-    *d = (ompp_mpi_direction_t){.next = *bucket, .shadow = c, .peer = peer, .tag = tag};
-    if (which == OMPP_MPI_SENT) c->suppression->sent++;
-    *bucket = d;
+    if (!s || (!d && !(d = malloc(sizeof *d)))) return NULL;
+    *d = (ompp_mpi_direction_t){.next = s->buckets[which][place], .shadow = c, .peer = peer, .tag = tag};
+    s->sent += which == OMPP_MPI_SENT;
+    s->buckets[which][place] = d;
     return d;
 }
 
-struct ompp_mpi_refused {
-    struct ompp_mpi_refused *next;
-    int dest, tag;
-};
-
 void ompp_mpi_suppression_refused(ompp_mpi_shadow_t *c, int dest, int tag)
 {
-    struct ompp_mpi_refused *r = malloc(sizeof *r);
-
-    if (!r) return;
     pthread_mutex_lock(&c->lock);
-    *r = (struct ompp_mpi_refused){c->refused, dest, tag};
-    __atomic_store_n(&c->refused, r, __ATOMIC_RELAXED);
+    ompp_mpi_direction_t *d = ompp_mpi_direction(c, OMPP_MPI_SENT, dest, tag, true);
+    if (d) d->refused++;
+    if (d) d->suppressed = false; /* the next one goes the long way */
     pthread_mutex_unlock(&c->lock);
-}
-
-/* \return whether there was one. */
-static bool take_refused(ompp_mpi_shadow_t *c, int dest, int tag)
-{
-    struct ompp_mpi_refused **link = &c->refused, *r;
-
-    if (!__atomic_load_n(&c->refused, __ATOMIC_RELAXED)) return false;
-    pthread_mutex_lock(&c->lock);
-    while (*link && ((*link)->dest != dest || (*link)->tag != tag)) link = &(*link)->next;
-    r = *link;
-    if (r) __atomic_store_n(link, r->next, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&c->lock);
-    free(r);
-    return r != NULL;
 }
 
 bool ompp_mpi_suppression_send(ompp_mpi_shadow_t *c, int dest, int tag, uint32_t *number, bool *suppressed)
 {
-    ompp_mpi_direction_t *d;
+    const bool suspensions = ompp_sync_is_suspended();
     bool sends = true;
 
     *number = 0;
     *suppressed = false;
-    if (take_refused(c, dest, tag)) return false;
-    const bool suspensions = ompp_sync_is_suspended();
     if (!suspensions && !__atomic_load_n(&c->suppression, __ATOMIC_RELAXED)) return true;
     pthread_mutex_lock(&c->lock);
-    d = ompp_mpi_direction_find(c, OMPP_MPI_SENT, dest, tag);
-    if (!d && suspensions) d = add(c, OMPP_MPI_SENT, dest, tag);
-    if (d) {
+    const bool makes = suspensions && !(c->suppression && c->suppression->sent >= MOST);
+    ompp_mpi_direction_t *d = ompp_mpi_direction(c, OMPP_MPI_SENT, dest, tag, makes);
+    if (d && d->refused) { /* it has been counted, and has a clock vector */
+        d->refused--;
+        sends = false;
+    } else if (d) {
         sends = !suspensions || !d->suppressed;
         d->count = ompp_mpi_number_after(d->count);
         d->suppressed = suspensions;
@@ -136,10 +103,8 @@ bool ompp_mpi_suppression_send(ompp_mpi_shadow_t *c, int dest, int tag, uint32_t
 
 bool ompp_mpi_suppression_skip(ompp_mpi_shadow_t *c, int source, int tag)
 {
-    ompp_mpi_direction_t *d;
-
     pthread_mutex_lock(&c->lock);
-    d = ompp_mpi_direction_find(c, OMPP_MPI_RECEIVED, source, tag);
+    ompp_mpi_direction_t *d = ompp_mpi_direction(c, OMPP_MPI_RECEIVED, source, tag, false);
     if (d) d->count = ompp_mpi_number_after(d->count);
     pthread_mutex_unlock(&c->lock);
     return d != NULL;
@@ -148,15 +113,11 @@ bool ompp_mpi_suppression_skip(ompp_mpi_shadow_t *c, int source, int tag)
 /* What there is to look at, if it is worth it. Another thread may receive on the same channel at the same time. */
 static unsigned char *look(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, uint64_t limit_ns)
 {
-    unsigned char *message = NULL;
     uint64_t limit = limit_ns < AWAITED_NS ? limit_ns : AWAITED_NS;
     bool looks = true;
 
     pthread_mutex_lock(&c->lock);
-    if (d->ahead) {
-        message = d->ahead;
-        d->ahead = NULL;
-    } else if (d->suppressed) {
+    if (d->suppressed) {
         limit = 0;
         if (ompp_sync_is_suspended()) {
             const ompp_time_t t = ompp_event_now();
@@ -165,24 +126,21 @@ static unsigned char *look(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, uint64
         }
     }
     pthread_mutex_unlock(&c->lock);
-    if (message || !looks) return message;
-    return ompp_mpi_piggyback_fetch(c->duplicate, d->peer, d->tag, limit);
+    return ompp_mpi_here_bring(c, d->peer, d->tag, looks, limit);
 }
 
 bool ompp_mpi_suppression_pass(ompp_mpi_shadow_t *c, int source, int tag, ompp_time_t t)
 {
-    ompp_mpi_direction_t *d;
-
     if (!__atomic_load_n(&c->suppression, __ATOMIC_RELAXED)) return false;
     pthread_mutex_lock(&c->lock);
-    d = ompp_mpi_direction_find(c, OMPP_MPI_RECEIVED, source, tag);
-    const bool passes = d && d->suppressed && !d->ahead && t - d->looked <= OMPP_MPI_LOOK_NS;
+    ompp_mpi_direction_t *d = ompp_mpi_direction(c, OMPP_MPI_RECEIVED, source, tag, false);
+    const bool passes = d && d->suppressed && t - d->looked <= OMPP_MPI_LOOK_NS;
     if (passes) d->count = ompp_mpi_number_after(d->count);
     pthread_mutex_unlock(&c->lock);
     return passes;
 }
 
-typedef enum { NONE, ITS_OWN, LATER, EARLIER } whose_t;
+typedef enum { ITS_OWN, LATER, EARLIER } whose_t;
 
 /* Whose clock vector it is, for the next message; of another one, it is taken care of. \param[in] gone the message has
  * been received. */
@@ -193,13 +151,13 @@ static whose_t judge(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, unsigned cha
     pthread_mutex_lock(&c->lock);
     const uint32_t number = ompp_mpi_number_after(d->count);
     const int32_t later = header->number ? (int32_t)(header->number - number) : 0;
-    const whose_t whose = later == 0 ? ITS_OWN : later < 0 ? EARLIER : d->ahead ? NONE : LATER;
-    d->suppressed = whose == NONE || whose == LATER || (header->flags & OMPP_MPI_SUPPRESSED);
-    if (whose == LATER) d->ahead = message;
+    const whose_t whose = later == 0 ? ITS_OWN : later < 0 ? EARLIER : LATER;
+    d->suppressed = whose == LATER || (header->flags & OMPP_MPI_SUPPRESSED);
     if (whose != EARLIER) d->wrong = 0;
-    if (whose == ITS_OWN || (gone && whose != EARLIER)) d->count = number;
+    if (gone && whose != EARLIER) d->count = number;
     pthread_mutex_unlock(&c->lock);
-    if (whose == EARLIER || whose == NONE) ompp_mpi_piggyback_free(message);
+    if (whose == LATER) ompp_mpi_here_put(c, d->peer, d->tag, message, true);
+    if (whose == EARLIER) ompp_mpi_piggyback_free(message);
     return whose;
 }
 
@@ -225,7 +183,7 @@ bool ompp_mpi_suppression_next(ompp_mpi_shadow_t *c, int source, int tag, uint64
     *message = NULL;
     if (!__atomic_load_n(&c->suppression, __ATOMIC_RELAXED)) return false;
     pthread_mutex_lock(&c->lock);
-    ompp_mpi_direction_t *d = ompp_mpi_direction_find(c, OMPP_MPI_RECEIVED, source, tag);
+    ompp_mpi_direction_t *d = ompp_mpi_direction(c, OMPP_MPI_RECEIVED, source, tag, false);
     pthread_mutex_unlock(&c->lock);
     if (!d) return false;
     for (;;) {
@@ -243,38 +201,31 @@ bool ompp_mpi_suppression_next(ompp_mpi_shadow_t *c, int source, int tag, uint64
 bool ompp_mpi_suppression_take(ompp_mpi_shadow_t *c, int source, int tag, bool gone, unsigned char **message)
 {
     const ompp_mpi_header_t *header = (const ompp_mpi_header_t *)(const void *)*message;
-    ompp_mpi_direction_t *d;
-    bool begins = false;
 
     pthread_mutex_lock(&c->lock);
-    d = ompp_mpi_direction_find(c, OMPP_MPI_RECEIVED, source, tag);
-    if (!d) {
-        d = add(c, OMPP_MPI_RECEIVED, source, tag);
-        begins = true;
-    }
-    if (d && begins) {
-        d->count = header->number;
-        d->suppressed = (header->flags & OMPP_MPI_SUPPRESSED) != 0;
-    }
+    ompp_mpi_direction_t *d = ompp_mpi_direction(c, OMPP_MPI_RECEIVED, source, tag, true);
+    if (d && !d->count) d->count = header->number - 1; /* it begins with this one */
     pthread_mutex_unlock(&c->lock);
     if (!d) return false;
-    if (begins) return true;
     const whose_t whose = judge(c, d, *message, gone);
     if (whose != ITS_OWN) *message = NULL;
     return true;
 }
 
-void ompp_mpi_suppression_end(ompp_mpi_shadow_t *c)
+bool ompp_mpi_suppression_end(ompp_mpi_shadow_t *c)
 {
-    while (c->refused) take_refused(c, c->refused->dest, c->refused->tag);
+    bool refused = false;
+
     for (unsigned i = 0; c->suppression && i < 2 * BUCKETS; i++) {
         ompp_mpi_direction_t **bucket = &c->suppression->buckets[i / BUCKETS][i % BUCKETS];
         while (*bucket) {
             ompp_mpi_direction_t *d = *bucket;
             *bucket = d->next;
+            refused |= d->refused > 0;
             delete_direction(d);
         }
     }
     free(c->suppression);
     c->suppression = NULL;
+    return refused;
 }

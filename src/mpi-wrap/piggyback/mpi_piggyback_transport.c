@@ -1,11 +1,12 @@
 /**
  * \file
  * What clock vectors travel by: what was settled at the start, their memory, waiting for a request of ours with a
- * limit, and receiving one message.
+ * limit, receiving one message, and those that are here while their messages are not.
  */
 #define _GNU_SOURCE
 #include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
 
+#include "base/ompp_float.h"
 #include "model/ompp_profile.h"
 
 #include <sched.h>
@@ -73,31 +74,41 @@ void ompp_mpi_collective_vector(unsigned char *vector, ompp_time_t t)
     ompp_sync_clock_vector(vector, t);
 }
 
+int64_t ompp_mpi_clock_common(ompp_time_t t)
+{
+    const ompp_sync_clock_t *clock = &ompp_mpi_piggyback_state.clock;
+    const uint64_t floats = ompp_float_take();
+    const int64_t common = clock->offset_ns + (int64_t)t + (int64_t)((double)t * clock->drift);
+
+    ompp_float_back(floats);
+    return common;
+}
+
 /* ---- Waiting with a limit ---------------------------------------------------------------------------------------- */
 
-uint64_t ompp_mpi_monotonic_ns(void)
+/* Between two looks at something. \return whether to look again. */
+static bool waits_on(ompp_time_t *begin, uint64_t limit_ns)
 {
-    struct timespec t;
+    const struct timespec nap = {0, 100000};
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    if (limit_ns == 0) return false;
+    if (*begin == 0) *begin = ompp_event_now();
+    const uint64_t waited = ompp_event_now() - *begin;
+    if (waited >= limit_ns) return false;
+    if (waited < 2000000) sched_yield();
+    else nanosleep(&nap, NULL);
+    return true;
 }
 
 bool ompp_mpi_piggyback_complete(MPI_Request *request, uint64_t limit_ns)
 {
-    const struct timespec nap = {0, 100000};
-    uint64_t start = 0, waited = 0;
+    ompp_time_t begin = 0;
     int done = 0;
 
-    for (;;) {
+    do {
         if (PMPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-        if (done) return true;
-        if (start == 0) start = ompp_mpi_monotonic_ns();
-        waited = ompp_mpi_monotonic_ns() - start;
-        if (waited >= limit_ns) return false;
-        if (waited < 2000000) sched_yield();
-        else nanosleep(&nap, NULL);
-    }
+    } while (!done && waits_on(&begin, limit_ns));
+    return done;
 }
 
 /* One that has failed is gone: to cancel it would be an error of nobody's communicator. */
@@ -122,23 +133,91 @@ void ompp_mpi_piggyback_widen(unsigned char *message)
 
 unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns)
 {
-    const int bytes = (int)ompp_mpi_piggyback_state.message;
-    unsigned char *message = ompp_mpi_piggyback_new();
+    unsigned char *message = NULL;
+    ompp_time_t begin = 0;
     MPI_Message matched;
-    MPI_Request request;
     int there = 0;
 
-    if (message && limit_ns > 0) {
-        if (PMPI_Irecv(message, bytes, MPI_BYTE, source, tag, own, &request) == MPI_SUCCESS)
-            there = ompp_mpi_piggyback_complete(&request, limit_ns) || !ompp_mpi_piggyback_withdraw(&request);
-    } else if (message && PMPI_Improbe(source, tag, own, &there, &matched, MPI_STATUS_IGNORE) == MPI_SUCCESS && there) {
-        /* Another thread may look for the same one. It is small, and all of it is here. */
-        there = PMPI_Mrecv(message, bytes, MPI_BYTE, &matched, MPI_STATUS_IGNORE) == MPI_SUCCESS;
-    }
-    if (there) {
+    do {
+        if (PMPI_Improbe(source, tag, own, &there, &matched, MPI_STATUS_IGNORE) != MPI_SUCCESS) return NULL;
+    } while (!there && waits_on(&begin, limit_ns));
+    if (there) message = ompp_mpi_piggyback_new();
+    /* It is small, and all of it is here. */
+    if (message && PMPI_Mrecv(message, (int)ompp_mpi_piggyback_state.message, MPI_BYTE, &matched, MPI_STATUS_IGNORE) ==
+                       MPI_SUCCESS) {
         ompp_mpi_piggyback_widen(message);
         return message;
     }
     ompp_mpi_piggyback_free(message);
     return NULL;
+}
+
+/* ---- What is here ------------------------------------------------------------------------------------------------ */
+
+/* The place of the first one that is one of these. Under the lock. */
+static ompp_mpi_here_t **place_of(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds)
+{
+    ompp_mpi_here_t **link = &shadow->here;
+
+    for (const ompp_mpi_here_t *h = *link; h; h = *link) {
+        const bool given = h->message && ompp_mpi_header_of(h->message)->flags & OMPP_MPI_ACKNOWLEDGED;
+        const unsigned kind = !h->message ? OMPP_MPI_SKIPPED : given ? OMPP_MPI_GIVEN : OMPP_MPI_DUE;
+        if (h->source == source && h->tag == tag && kinds & kind) break;
+        link = &(*link)->next;
+    }
+    return link;
+}
+
+bool ompp_mpi_here_has(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds)
+{
+    if (!shadow->here) return false;
+    pthread_mutex_lock(&shadow->lock);
+    const bool found = *place_of(shadow, source, tag, kinds) != NULL;
+    pthread_mutex_unlock(&shadow->lock);
+    return found;
+}
+
+unsigned char *ompp_mpi_here_take(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds)
+{
+    if (!shadow->here) return NULL;
+    pthread_mutex_lock(&shadow->lock);
+    ompp_mpi_here_t **link = place_of(shadow, source, tag, kinds), *h = *link;
+    unsigned char *message = h ? h->message : NULL;
+    if (h) *link = h->next;
+    pthread_mutex_unlock(&shadow->lock);
+    free(h);
+    return message;
+}
+
+void ompp_mpi_here_put(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *message, bool back)
+{
+    ompp_mpi_here_t *h = malloc(sizeof *h), **link = &shadow->here;
+
+    if (!h) {
+        ompp_mpi_piggyback_free(message);
+        return;
+    }
+    pthread_mutex_lock(&shadow->lock);
+    while (*link && !back) link = &(*link)->next;
+    *h = (ompp_mpi_here_t){*link, source, tag, message};
+    *link = h;
+    pthread_mutex_unlock(&shadow->lock);
+}
+
+bool ompp_mpi_here_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_mpi_header_t *header)
+{
+    if (!shadow->here) return false;
+    pthread_mutex_lock(&shadow->lock);
+    const ompp_mpi_here_t *h = *place_of(shadow, source, tag, OMPP_MPI_DUE);
+    if (h) *header = *ompp_mpi_header_of(h->message);
+    if (h) ompp_mpi_header_of(h->message)->flags |= OMPP_MPI_ACKNOWLEDGED;
+    pthread_mutex_unlock(&shadow->lock);
+    return h != NULL;
+}
+
+unsigned char *ompp_mpi_here_bring(ompp_mpi_shadow_t *shadow, int source, int tag, bool looks, uint64_t limit_ns)
+{
+    unsigned char *message = ompp_mpi_here_take(shadow, source, tag, OMPP_MPI_DUE | OMPP_MPI_GIVEN);
+
+    return message || !looks ? message : ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, limit_ns);
 }

@@ -16,7 +16,7 @@ ompp_mpi_direction_t *ompp_mpi_near_slow(ompp_mpi_near_t *near, int which, MPI_C
 
     if (c) {
         pthread_mutex_lock(&c->lock);
-        d = ompp_mpi_direction_find(c, which, peer, tag);
+        d = ompp_mpi_direction(c, which, peer, tag, false);
         pthread_mutex_unlock(&c->lock);
     }
     if (d) *near = (ompp_mpi_near_t){comm, peer, tag, d};
@@ -87,8 +87,7 @@ ompp_time_t ompp_mpi_suppressed_end_slow(ompp_mpi_suppressed_t *s, unsigned i, b
     ompp_mpi_piggyback_reclaim();
     for (; i < s->number; i++) {
         const ompp_mpi_direction_t *d = s->receives[i].direction;
-        ompp_mpi_piggyback_claim(d->shadow, d->peer, d->tag, begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0, NULL, &sum,
-                                 &flags);
+        ompp_mpi_piggyback_claim(d->shadow, d->peer, d->tag, begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0, &sum, &flags);
     }
     if (ok) ompp_mpi_join_clock(sum ? ompp_mpi_piggyback_of(sum) : NULL, begin, OMPP_SYNC_MESSAGE, flags);
     ompp_mpi_piggyback_free(sum);

@@ -66,7 +66,7 @@ bool ompp_mpi_suppressed_send(ompp_mpi_suppressed_t *s, MPI_Comm comm, int dest,
 /* ---- Receives ---------------------------------------------------------------------------------------------------- */
 
 /* No clock vector is known to be there, or wanted. */
-static bool is_suppressed(const ompp_mpi_direction_t *d) { return d->suppressed && !d->ahead && !d->shadow->probed; }
+static bool is_suppressed(const ompp_mpi_direction_t *d) { return d->suppressed && !d->shadow->here; }
 
 bool ompp_mpi_suppressed_receive(ompp_mpi_suppressed_t *s, MPI_Comm comm, int source, int tag)
 {

@@ -17,17 +17,17 @@ typedef struct ompp_mpi_direction {
     struct ompp_mpi_direction *next;
     ompp_mpi_shadow_t *shadow; /* borrowed: it owns this */
     int peer, tag;
-    uint32_t count;       /* number of the latest message */
-    bool suppressed;      /* the next one may have no clock vector */
-    unsigned wrong;       /* receiver: so often in a row */
-    ompp_time_t looked;   /* receiver */
-    unsigned char *ahead; /* receiver: clock vector of a later message */
+    uint32_t count;     /* number of the latest message; 0 = none yet */
+    bool suppressed;    /* the next one may have no clock vector */
+    unsigned refused;   /* sender: messages that MPI has refused, and that are counted */
+    unsigned wrong;     /* receiver: so often in a row */
+    ompp_time_t looked; /* receiver */
 } ompp_mpi_direction_t;
 
 enum { OMPP_MPI_SENT, OMPP_MPI_RECEIVED };
 
-/** \brief Under the channel's lock. \return NULL = none. */
-ompp_mpi_direction_t *ompp_mpi_direction_find(const ompp_mpi_shadow_t *shadow, int which, int peer, int tag);
+/** \brief Under the channel's lock. \return NULL = there is none, or, with make, no memory for it. */
+ompp_mpi_direction_t *ompp_mpi_direction(ompp_mpi_shadow_t *shadow, int which, int peer, int tag, bool make);
 
 /** 0 is no number. */
 static inline uint32_t ompp_mpi_number_after(uint32_t number) { return number + 1 ? number + 1 : 1; }
