@@ -181,9 +181,9 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
     const ompp_time_t begin = ompp_causal_time_event(self);
     self->node = from.node;
     self->waits = from.waits;
-    self->reported = true;
+    self->knows_place = true;
     ompp_causal_settle(self);
-    self->reported = false;
+    self->knows_place = false;
     self->moves++;
     if (ompp_causal_is_suspended(self)) {
         self->node = to.node;

@@ -43,7 +43,8 @@ static void pass_barrier(ompp_causal_thread_t *self, ompp_time_t t)
     ompp_progress_candidate_t *candidate = passed_at(self, node);
 
     ompp_causal_chance(t);
-    if (__builtin_expect(atomic_load_explicit(&ompp_causal.told, memory_order_relaxed), 0)) ompp_causal_untell();
+    if (__builtin_expect(atomic_load_explicit(&ompp_causal.moves_reported, memory_order_relaxed), 0))
+        ompp_causal_stop_moves();
     if (t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed)) {
         ompp_causal_may_turn(self, 1, t);
         if (!ompp_causal_is_suspended(self) && ompp_causal_forks(node)) return; /* the join is still to be told */

@@ -99,7 +99,7 @@ typedef struct ompp_causal_thread {
     _Alignas(64) bool busy; /* inside of causal: what a signal handler does is left out */
     bool main;              /* initial thread of the process */
     bool waits;             /* its place is a phase that waits: what clocks.idle is, but while clocks are suspended */
-    bool reported;          /* it is being told where it comes from, which is where it was */
+    bool knows_place;       /* node is where it comes from, as its move reports: it is not looked up */
     bool chases;            /* with delays: it is where order is decided as it goes, and keeps up with the others */
     uint64_t floats;        /* while busy: the floating-point environment of the program */
     uint32_t timed_in, timed_for; /* events until one is timed; that it stands for */
@@ -221,7 +221,7 @@ typedef struct {
     _Atomic ompp_time_t suspension_begin;
     /* without delays: the initial thread came last to where a turn may begin; since the time before */
     _Atomic ompp_time_t chance, between;
-    _Atomic bool told; /* moves are reported although clocks are suspended, until threads come to such a place */
+    _Atomic bool moves_reported; /* although clocks are suspended, until threads come to such a place */
     _Atomic(ompp_causal_thread_t *) threads;
     /* times that the order would have changed, since the set */
     _Atomic uint64_t overtaken[OMPP_WHATIF_FLAG_NUM][OMPP_CLOCKS_SLOTS];

@@ -52,10 +52,10 @@ uint64_t ompp_proc_space(void)
     char self[24] = "";
     struct stat pids = {0};
     const bool own = readlink("/proc/self", self, sizeof self - 1) > 0 && atoi(self) == (int)getpid();
-    const bool reported = own && stat("/proc/self/ns/pid", &pids) == 0;
+    const bool is_known = own && stat("/proc/self/ns/pid", &pids) == 0;
 
     errno = saved_errno;
-    return reported ? (uint64_t)pids.st_ino : 0;
+    return is_known ? (uint64_t)pids.st_ino : 0;
 }
 
 /* Its id in its own namespace, which is the last one of "NSpid: 4711 12"; 0 = not known. */

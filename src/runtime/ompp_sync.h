@@ -338,8 +338,8 @@ static inline bool ompp_sync_revise(void *mine, const void *all)
 
 /**
  * \brief The calling thread has waited, and goes on.
- * \param[in] vector of what it waited for; NULL = it waited and nothing is known: the wait is only not counted as
- *                  work.
+ * \param[in] vector  of what it waited for; NULL = it waited and nothing is known: the wait is only not counted as
+ *                   work. A call of MPI without this is work from begin to end.
  * \return the time until which the caller has to wait, to be given to ompp_sync_pay() when it holds no lock; 0 = none.
  */
 static inline ompp_time_t ompp_sync_join_clock(const void *vector, const ompp_sync_wait_t *wait)

@@ -70,7 +70,7 @@ static inline void ompp_causal_chance(ompp_time_t t)
 void ompp_causal_may_turn_anywhere(ompp_causal_thread_t *self, ompp_time_t t);
 
 /** \brief Threads have met in a suspension that began where they had not: moves are not reported any more. */
-void ompp_causal_untell(void);
+void ompp_causal_stop_moves(void);
 
 /** \return whether another thread works, or is to go on without others. */
 bool ompp_causal_works(const ompp_causal_thread_t *thread);

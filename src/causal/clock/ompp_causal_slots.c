@@ -350,7 +350,7 @@ void ompp_causal_settle_slow(ompp_causal_thread_t *self, uint64_t set)
     self->experiment = atomic_load(&ompp_causal.experiment);
     self->percent = ompp_causal.rule.percent[0];
     if (suspended) ompp_causal_time_often(self);
-    if (suspended && !self->reported) look_around(self);
+    if (suspended && !self->knows_place) look_around(self);
     self->regions = ompp_causal_mask(self, self->node);
     self->clocks.mask = ompp_causal_counted(self->regions);
     ompp_clocks_use(&self->clocks, self->clocks.mask);

@@ -50,7 +50,7 @@ static struct {
     _Atomic ompp_time_t latest[LATEST]; /* of that */
     _Atomic unsigned meetings;
     ompp_time_t charged; /* until the present set */
-    bool untold;         /* moves are not reported */
+    bool unreported;     /* moves are not reported */
 } suspending;
 
 /* What comes next. */
@@ -254,18 +254,18 @@ static bool decide(turn_t *turn, ompp_time_t t)
     return turn->keys[0] != 0;
 }
 
-static void tell_moves(bool on)
+static void report_moves(bool on)
 {
-    if (on == suspending.untold) ompp_meters_suspend(!on);
-    suspending.untold = !on;
+    if (on == suspending.unreported) ompp_meters_suspend(!on);
+    suspending.unreported = !on;
 }
 
-void ompp_causal_untell(void)
+void ompp_causal_stop_moves(void)
 {
     uint32_t free_lock = 0;
 
     if (!atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
-    if (atomic_exchange(&ompp_causal.told, false)) tell_moves(false);
+    if (atomic_exchange(&ompp_causal.moves_reported, false)) report_moves(false);
     ompp_causal_unlock(&lock);
 }
 
@@ -273,7 +273,7 @@ void ompp_causal_untell(void)
  * Then moves are reported during the suspension, too: otherwise no thread might see its end. Under the lock. */
 static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, bool anywhere, ompp_time_t t)
 {
-    const bool untold = !turn->keys[0] && !anywhere;
+    const bool unreported = !turn->keys[0] && !anywhere;
 
     t = longer(t, atomic_load(&ompp_causal.set_begin));
     ompp_causal_result_turn(self, turn->number, !turn->keys[0], anywhere, t);
@@ -286,8 +286,8 @@ static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, bool anyw
         atomic_store(&ompp_causal.suspension_begin, t);
         atomic_store(&ompp_causal.suspension, turn->number);
     }
-    tell_moves(!untold);
-    atomic_store(&ompp_causal.told, !turn->keys[0] && anywhere);
+    report_moves(!unreported);
+    atomic_store(&ompp_causal.moves_reported, !turn->keys[0] && anywhere);
     atomic_store(&ompp_causal.set, turn->number);
     if (ompp_sync_follower())
         __atomic_store_n(&ompp_sync_suspension_number, ompp_causal_suspension() ? turn->number : 0, __ATOMIC_RELAXED);

@@ -17,13 +17,13 @@
 
 /** Of the experiments with a region so far. All zero bytes: none. */
 typedef struct {
-    bool clocks[OMPP_WHATIF_SPEEDUPS]; /* one at least, with this speed-up, was begun or ended apart */
+    bool clocks[OMPP_WHATIF_SPEEDUPS]; /* one at least, with this speed-up, was begun or ended unsynchronised */
     bool drifts;                       /* more, or less, is queued between ranks at the ends of all of them */
 } ompp_unsynchronised_t;
 
 /**
  * \brief An experiment of this clock is over, and counted there.
- * \param[in] drifts  known of one that is apart only.
+ * \param[in] drifts  known of one that is unsynchronised only.
  */
 static inline void ompp_unsynchronised_note(ompp_unsynchronised_t *a, unsigned clock, bool unsynchronised, bool drifts)
 {

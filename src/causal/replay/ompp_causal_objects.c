@@ -127,11 +127,11 @@ static void note(ompp_causal_thread_t *self, ompp_replay_op_t op, uint64_t objec
     ompp_causal_object_t *o = open_interval(self, &r);
 
     if (r) ompp_replay_note(r, flow_of(self), op, object, &self->own);
-    const bool reported = r || (o && o->kept);
-    if (reported) o->overtaken[flag_bit] |= slots;
+    const bool covered = r || (o && o->kept);
+    if (covered) o->overtaken[flag_bit] |= slots;
     self->unit.kept = o && o->kept;
     close_interval(o);
-    if (reported) return;
+    if (covered) return;
     if (!o && ompp_causal_thread_group_note(self, op, object, slots)) return;
     if (op != OMPP_REPLAY_UNLOCK) ompp_causal_watch(flag_bit, slots);
 }

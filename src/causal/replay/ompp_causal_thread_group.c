@@ -125,20 +125,20 @@ static bool take_part(ompp_causal_thread_t *self)
 
 bool ompp_causal_thread_group_note(ompp_causal_thread_t *self, unsigned op, uint64_t lock, uint32_t slots)
 {
-    bool noted = false, reported = false;
+    bool noted = false, covered = false;
 
     ompp_causal_lock(&thread_group.lock);
     if (belongs(self) && !thread_group.spoiled && !(self == thread_group.creator && thread_group.gone_on)) {
         noted = open_replay(self) && take_part(self);
         if (noted) ompp_replay_note(thread_group.replay, self->part.member, (ompp_replay_op_t)op, lock, &self->own);
-        reported = noted || thread_group.kept;
-        if (reported) __atomic_store_n(&thread_group.overtaken, thread_group.overtaken | slots, __ATOMIC_RELAXED);
-        if (reported && slots) atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
+        covered = noted || thread_group.kept;
+        if (covered) __atomic_store_n(&thread_group.overtaken, thread_group.overtaken | slots, __ATOMIC_RELAXED);
+        if (covered && slots) atomic_store_explicit(&ompp_causal.flagged, true, memory_order_relaxed);
         if (thread_group.replay && thread_group.replay->spoiled) spoil();
     }
     if (!noted) self->part.team = 0;
     ompp_causal_unlock(&thread_group.lock);
-    return reported;
+    return covered;
 }
 
 static void end_part(ompp_causal_thread_t *self)
