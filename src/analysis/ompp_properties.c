@@ -25,6 +25,7 @@
 #define SHORT_NS 1000000.0 /* work in a parallel region: starting and ending its threads takes some 10 us */
 #define ONE_RANK 0.75      /* of all lateness: it is that rank, and no other */
 #define LITTLE_BYTES 1024  /* of a collective call: it takes as long without them */
+#define MUCH_BYTES 65536   /* of a call: more of them in one call gains little */
 #define STARTED_NS 10e9    /* of a rank: MPI starts so slowly that it is worth a look */
 #define BRIEF_NS 1000.0    /* in a lock: handing it over may take as long */
 #define ENTER_NS 100.0     /* the same, and taking it takes as long */
@@ -290,6 +291,12 @@ static bool hands_over(const find_t *f, uint32_t region, double inside, double w
     return inside < BRIEF_NS * visits && waiting > inside * (threads > 1 ? threads - 1 : 1);
 }
 
+/* Its calls, in the mean. */
+static bool moves_much(const find_t *f, uint32_t region)
+{
+    return f->bytes_in + f->bytes_out >= MUCH_BYTES * column_sum(f, region, OMPP_COLUMN_EXEC_C);
+}
+
 static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_when_t when)
 {
     ompp_column_t piece = piece_column(construct);
@@ -313,11 +320,14 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
     case OMPP_WHEN_SENDER:
     case OMPP_WHEN_RECEIVER:
     case OMPP_WHEN_TRANSFER: return f->paired && f->pair.part[when - OMPP_WHEN_SENDER] >= 0.5;
+    case OMPP_WHEN_TRANSFER_MUCH:
+        return moves_much(f, region) && holds(f, region, construct, OMPP_WHEN_TRANSFER);
     case OMPP_WHEN_RECEIVES: return f->recvs;
     case OMPP_WHEN_DELAYED:
         return f->sends && !f->recvs && !f->colls &&
                f->call_ns > MESSAGE_NS * (double)f->sends + BYTE_NS * (double)f->bytes_out;
     case OMPP_WHEN_MOVES: return f->recvs || f->sends || f->bytes_in || f->bytes_out;
+    case OMPP_WHEN_MOVES_MUCH: return moves_much(f, region);
     case OMPP_WHEN_BRIEFLY: return hands_over(f, region, inside_of(f, region), waiting_for(f, region));
     case OMPP_WHEN_MAINLY: return inside_of(f, region) > waiting_for(f, region);
     case OMPP_WHEN_TINY: return works_less(f, region, TINY_NS);

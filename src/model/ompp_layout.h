@@ -128,13 +128,18 @@ typedef struct {
 
 /** A team from its fork until the last member has closed its frame. */
 typedef struct {
-    ompp_off_t next; /* of the forking thread's team records, all states */
+    ompp_off_t next;      /* of the forking thread's team records, all states */
+    ompp_off_t next_free; /* of those that are free for reuse */
     ompp_off_t fork_thread, fork_node;
-    uint32_t level;        /* 1 = not within another one */
-    _Atomic uint32_t refs; /* open frames that point here; 0 = free for reuse */
+    uint16_t level;        /* 1 = not within another one */
+    _Atomic uint16_t refs; /* workers' frames that point here, but those of threads that hold it (ompp_thread_t) */
+    /* The team of this level that the forking thread joined last; 0 = none. Most workers come from that one, and need
+     * not look at its record, which the forking thread has just written. */
+    ompp_off_t before;
     uint64_t fork;
     _Atomic uint64_t release; /* the forking thread left the end barrier; 0 = not yet */
     _Atomic uint64_t join;    /* 0 = not yet */
+    uint64_t before_release, before_join;
 } ompp_a_team_t;
 
 enum {
@@ -329,8 +334,8 @@ typedef struct {
     _Atomic ompp_off_t why; /* string */
     _Atomic uint64_t paid_ns, events, cost_ns, lost, lost_ns, worked_ns, outside_ns, suspended_ns, replayed, kept,
         passed_ns;
-    _Atomic uint64_t until_ns;    /* when these, and virtual clocks of regions, were written last; 0 = not yet */
-    _Atomic uint32_t suspensions; /* since then no clock goes on */
+    _Atomic uint64_t until_ns;     /* when these, and virtual clocks of regions, were written last; 0 = not yet */
+    _Atomic uint32_t is_suspended; /* since then no clock goes on */
     ompp_link_t regions, points;
     _Atomic uint32_t sequence; /* of control; odd while it is written */
     ompp_whatif_clock_t control;

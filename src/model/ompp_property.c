@@ -41,9 +41,11 @@ const size_t ompp_nproperty_calls = sizeof ompp_property_calls / sizeof ompp_pro
 
 const char *ompp_property_advice(ompp_property_t property, const char *call)
 {
+    const ompp_property_t kind = property == OMPP_PROPERTY_MPI_MUCH ? OMPP_PROPERTY_MPI_COMMUNICATION : property;
+
     for (size_t i = 0; call && *call && i < ompp_nproperty_calls; i++) {
         const ompp_property_call_t *row = &ompp_property_calls[i];
-        if (row->property == property && fnmatch(row->calls, call, 0) == 0) return row->advice;
+        if (row->property == kind && fnmatch(row->calls, call, 0) == 0) return row->advice;
     }
     return ompp_properties[property].advice;
 }

@@ -345,7 +345,7 @@ static bool put_page(ompp_html_t *h, ompp_text_t *t, const ompp_profile_t *profi
 int ompp_report_html(const ompp_profile_t *profile, bool source, FILE *out)
 {
     const ompp_profile_t *outline = ompp_outline_new(profile, true);
-    ompp_text_t t = {.profile = outline, .digits = OMPP_REPORT_DIGITS};
+    ompp_text_t t = {.profile = outline, .whole = profile, .digits = OMPP_REPORT_DIGITS};
     ompp_html_t *h = ompp_html_new(out);
     /* as in ompp_report_text() */
     const ompp_plain_locale_t locale = ompp_plain_locale_begin();

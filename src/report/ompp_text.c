@@ -274,7 +274,7 @@ void ompp_text_overview(ompp_text_t *t)
 static int write_text(const ompp_profile_t *profile, int digits, bool full, const ompp_view_t *view, FILE *out)
 {
     const ompp_profile_t *outline = ompp_outline_new(profile, true);
-    ompp_text_t t = {.out = out, .profile = outline, .view = view, .digits = digits < 0 ? 0 : digits > 9 ? 9 : digits};
+    ompp_text_t t = {.out = out, .profile = outline, .whole = profile, .view = view, .digits = digits < 0 ? 0 : digits > 9 ? 9 : digits};
     const ompp_plain_locale_t locale = ompp_plain_locale_begin();
     int rc = outline ? ompp_text_prepare(&t) : -OMPP_E_NOMEM;
 

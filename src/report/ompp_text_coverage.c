@@ -5,6 +5,8 @@
 #define _GNU_SOURCE /* fmemopen */
 #include "report/ompp_text_priv.h"
 
+#include "analysis/ompp_properties.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -78,6 +80,8 @@ size_t ompp_text_short_cautions(ompp_text_t *t)
         text[strcspn(text, ":;")] = '\0';
         for (char *cut = text + strlen(text); strlen(text) > SHORT && cut > text; cut--)
             if (*cut == ' ') *cut = '\0'; /* what is left out is in Coverage */
+        char *open = strrchr(text, '(');
+        if (open && open > text && !strchr(open, ')')) open[-1] = '\0';
         fprintf(out, "Caution: %.*s\n", SHORT, text);
         lines++;
     }
@@ -85,15 +89,23 @@ size_t ompp_text_short_cautions(ompp_text_t *t)
     return lines;
 }
 
-const char *ompp_text_remedy(const ompp_text_t *t)
+/* Losses are without what measuring took: one that is twice as much is the program's. */
+static bool is_above_own(const ompp_text_t *t, const ompp_coverage_t *own, uint64_t lost_ns)
+{
+    return (double)lost_ns >= 2 * (double)own->count / 1000 * ompp_analysis_basis(t->profile);
+}
+
+const char *ompp_text_remedy(const ompp_text_t *t, uint64_t lost_ns)
 {
     bool waits = false, others = false;
 
     for (size_t i = 0; i < t->profile->ncoverage; i++) {
+        const ompp_coverage_t *c = &t->profile->coverage[i];
         if (!is_caution(t, i)) continue;
-        if (t->profile->coverage[i].kind == OMPP_COVERAGE_CPU_WAIT) waits = true;
-        else others = true;
+        if (c->kind == OMPP_COVERAGE_CPU_WAIT) waits = true;
+        else if (c->kind != OMPP_COVERAGE_OWN_MUCH || !is_above_own(t, c, lost_ns)) others = true;
     }
+    if (!waits && !others) return NULL;
     if (waits && !others)
         return "Measure again with a processor for each thread: fewer threads, and no other programs on this machine.";
     return "Remove what the caution names (see section ompp Coverage), and measure again.";

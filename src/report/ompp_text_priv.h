@@ -35,6 +35,7 @@ typedef struct {
 typedef struct {
     FILE *out;
     const ompp_profile_t *profile;
+    const ompp_profile_t *whole; /* with samples, of which profile is an outline; NULL = none */
     const ompp_view_t *view; /* NULL = the whole report, as in the file */
     ompp_values_t *values;
     const ompp_paths_t *paths; /* borrowed from values */
@@ -332,8 +333,11 @@ void ompp_text_cautions(ompp_text_t *t);
 /** \brief The same in at most 80 columns each, without consequences. \return lines. */
 size_t ompp_text_short_cautions(ompp_text_t *t);
 
-/** \return what to do about the cautions, a sentence. */
-const char *ompp_text_remedy(const ompp_text_t *t);
+/**
+ * \return what to do about the cautions, a sentence; NULL = none doubts that the program loses so much.
+ * \param[in] lost_ns  of the largest loss, thread time, without own cost.
+ */
+const char *ompp_text_remedy(const ompp_text_t *t, uint64_t lost_ns);
 
 /** \brief A section with these lines; none when there are none. */
 void ompp_text_caution_section(ompp_text_t *t);

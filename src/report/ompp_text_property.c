@@ -9,7 +9,9 @@
 
 #include "analysis/ompp_own.h"
 #include "analysis/ompp_properties.h"
+#include "analysis/ompp_serial.h"
 #include "base/ompp_error.h"
+#include "base/ompp_path.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -44,6 +46,22 @@ static void put_short_time(FILE *out, uint64_t ns)
     fprintf(out, "%.*f %s", value < 0.1 ? 3 : value < 10 ? 2 : value < 100 ? 1 : 0, value, units[u].unit);
 }
 
+/* Where the program works alone, by samples. */
+static void put_serial_place(const ompp_text_t *t, FILE *out)
+{
+    const uint32_t index = t->whole ? ompp_analysis_serial_place(t->whole) : OMPP_NONE;
+
+    if (index == OMPP_NONE) return;
+    const ompp_region_t *r = &t->whole->regions[index];
+    char *function = ompp_text_printable(ompp_profile_text(t->whole, r->function), false);
+    const char *file = ompp_path_last(ompp_profile_text(t->whole, r->file));
+    fprintf(out, " Most of its work is in %s", r->construct == OMPP_CONSTRUCT_SOURCE_LOOP ? "a loop of " : "");
+    fprintf(out, "%s", function && *function ? function : "a function without a name");
+    if (*file && r->begin) fprintf(out, " at %s (%" PRIu32 ")", file, r->begin);
+    putc('.', out);
+    free(function);
+}
+
 char *ompp_text_advice(const ompp_text_t *t, const ompp_finding_t *f)
 {
     const ompp_region_t *region = f->region == OMPP_NONE ? NULL : &t->profile->regions[f->region];
@@ -68,6 +86,7 @@ char *ompp_text_advice(const ompp_text_t *t, const ompp_finding_t *f)
         fprintf(out, " longer than the others, most of it in %s.", where ? where : "what is outside of regions");
         free(where);
     }
+    if (f->property == OMPP_PROPERTY_SERIAL_PROGRAM) put_serial_place(t, out);
     if (f->own_permille >= 1000 * OMPP_OWN_WORTH)
         fprintf(out, " * Measuring took %.1f %% of this region's time: the severity is without that.",
                 (double)f->own_permille / 10);

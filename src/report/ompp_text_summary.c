@@ -65,7 +65,7 @@ static size_t put_mpi(const ompp_text_t *t, const ompp_efficiency_t *e)
 
     if (!sum) return 0;
     if (known)
-        snprintf(text, sizeof text, "MPI: waiting %.1f, moving %.1f, start %.1f, unknown %.1f",
+        snprintf(text, sizeof text, "MPI: waiting %.1f, moving %.1f, startup %.1f, unknown %.1f",
                  percent * (double)lost[OMPP_LOST_MPI_WAIT], percent * (double)lost[OMPP_LOST_MPI_TRANSFER],
                  percent * (double)lost[OMPP_LOST_MPI_START], percent * (double)lost[OMPP_LOST_MPI]);
     return put_part(t, sum, e->thread_ns, text);
@@ -136,10 +136,11 @@ static size_t put_loss(ompp_text_t *t, const ompp_finding_t *f, double basis)
  * The advice on the largest loss, wrapped; what has no room is in the properties report. With a caution, the loss may
  * be the effect of what that says.
  */
-static void put_first(const ompp_text_t *t, const ompp_finding_t *f, bool caution, size_t room)
+static void put_first(const ompp_text_t *t, const ompp_finding_t *f, size_t room)
 {
     enum { ROOM = COLUMNS - FIRST_COLUMN - 4 };
-    char *advice = caution ? strdup(ompp_text_remedy(t)) : ompp_text_advice(t, f);
+    const char *remedy = ompp_text_remedy(t, f->lost_ns);
+    char *advice = remedy ? strdup(remedy) : ompp_text_advice(t, f);
     const char *rest = advice ? advice : "";
 
     for (size_t line = 0; *rest && line < room; line++) {
@@ -154,7 +155,7 @@ static void put_first(const ompp_text_t *t, const ompp_finding_t *f, bool cautio
 }
 
 /* room: lines that there are. */
-static int put_losses(ompp_text_t *t, size_t room, bool caution)
+static int put_losses(ompp_text_t *t, size_t room)
 {
     ompp_finding_t *findings;
     const double basis = ompp_analysis_basis(t->profile);
@@ -167,7 +168,7 @@ static int put_losses(ompp_text_t *t, size_t room, bool caution)
         lines += put_loss(t, &findings[k], basis);
     }
     if (n && (double)findings[0].lost_ns >= LEAST_PART * basis)
-        put_first(t, &findings[0], caution, room - (lines - ADVICE_LINES));
+        put_first(t, &findings[0], room - (lines - ADVICE_LINES));
     free(findings);
     return 0;
 }
@@ -223,7 +224,9 @@ static void put_limits(const ompp_text_t *t)
 
     for (size_t i = 0; i < p->ncoverage; i++) {
         if (p->coverage[i].kind == OMPP_COVERAGE_OWN) own = p->coverage[i].count;
-        else if (p->coverage[i].kind > OMPP_COVERAGE_SOURCE && p->coverage[i].kind < OMPP_COVERAGE_CPU_WAIT) n++;
+        else if (p->coverage[i].kind > OMPP_COVERAGE_SOURCE && p->coverage[i].kind < OMPP_COVERAGE_CPU_WAIT &&
+                 p->coverage[i].kind != OMPP_COVERAGE_AFTER_FINALIZE)
+            n++; /* what runs after MPI_Finalize is never measured */
     }
     if (own) fprintf(t->out, "Measuring took %.1f %%, included above.%s", (double)own / 10, n ? " " : "\n");
     if (n) fputs("Not measured: see section ompp Coverage.\n", t->out);
@@ -239,20 +242,20 @@ static bool has_parallel(const ompp_text_t *t)
 static int put_lines(ompp_text_t *t, const ompp_profile_t *profile)
 {
     ompp_efficiency_t *all;
-    size_t n, lines = 0, cautions = 0;
+    size_t n, lines = 0;
 
     if (ompp_analysis_efficiency(t->profile, t->paths, &all, &n, NULL, NULL) != 0) return -OMPP_E_NOMEM;
     if (n) {
         put_run(t, all);
-        cautions = ompp_text_short_cautions(t);
-        lines = 1 + cautions + put_parts(t, all);
+        lines = 1 + ompp_text_short_cautions(t);
+        lines += put_parts(t, all);
     }
     free(all);
     if (t->profile->mpi && !has_parallel(t)) {
         fputs("No parallel region was executed: the sections on OpenMP are empty.\n", t->out);
         lines++;
     }
-    int rc = put_losses(t, LINES - LAST_LINES - lines, cautions > 0);
+    int rc = put_losses(t, LINES - LAST_LINES - lines);
     if (rc == 0) rc = put_hottest(t, profile);
     put_limits(t);
     return rc;
@@ -269,7 +272,7 @@ int ompp_text_summary(ompp_text_t *t, const ompp_profile_t *profile)
 int ompp_report_summary(const ompp_profile_t *profile, char *text, size_t size)
 {
     const ompp_profile_t *outline = ompp_outline_new(profile, true);
-    ompp_text_t t = {.out = fmemopen(text, size, "w"), .profile = outline, .digits = OMPP_REPORT_DIGITS};
+    ompp_text_t t = {.out = fmemopen(text, size, "w"), .profile = outline, .whole = profile, .digits = OMPP_REPORT_DIGITS};
     /* as in ompp_report_text() */
     const ompp_plain_locale_t locale = ompp_plain_locale_begin();
     int rc = -OMPP_E_NOMEM;

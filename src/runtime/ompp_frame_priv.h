@@ -158,6 +158,11 @@ static inline ompp_a_frame_t *ompp_push(ompp_thread_t *thread, ompp_region_ref_t
     return ompp_push_below(thread, top->node, region, t);
 }
 
+static inline bool ompp_team_is_forked_by(const ompp_a_team_t *team, const ompp_thread_t *thread)
+{
+    return team->fork_thread == ompp_off(thread, thread->record);
+}
+
 /** \return the team whose frame lies below this one; NULL = none. */
 static inline ompp_team_t *ompp_team_below(const ompp_thread_t *thread, const ompp_a_frame_t *frame)
 {
@@ -174,7 +179,11 @@ static inline void ompp_frame_leave_team(ompp_thread_t *thread, const ompp_a_fra
     thread->busy_until = end;
     thread->base_node = frame->outer_base;
     thread->team = team && team->level == 1 ? NULL : ompp_team_below(thread, frame);
-    if (team) atomic_fetch_sub_explicit(&team->refs, 1, memory_order_release);
+    if (!team) return;
+    if (ompp_team_is_forked_by(team, thread)) atomic_store_explicit(&team->join, end, memory_order_release);
+    else if (atomic_load_explicit(&thread->held, memory_order_relaxed) == frame->team)
+        atomic_store_explicit(&thread->held, 0, memory_order_release);
+    else atomic_fetch_sub_explicit(&team->refs, 1, memory_order_release);
 }
 
 /** \brief The frame below gets the time of this one, which is closed. */

@@ -9,19 +9,64 @@
 #include "runtime/ompp_callpath_priv.h"
 
 #define CACHE_LINE 64u
+#define TEAMS 16u /* records that are made at once */
 #define MOST_NODES (2 * OMPP_MAX_DEPTH) /* on the path to a team, of all threads that lead to it */
 
 _Static_assert(sizeof(ompp_a_team_t) <= CACHE_LINE, "a team is one line");
 
+static void add_free(ompp_thread_t *thread, ompp_a_team_t *team)
+{
+    team->next_free = thread->free_teams;
+    thread->free_teams = ompp_off(thread, team);
+}
+
+/* Finds those of its records to which no frame points any more: their teams are over, and none comes to belong to them
+ * any more. \return how many there are. */
+static unsigned find_free(ompp_thread_t *thread)
+{
+    const ompp_off_t held_mark = 1; /* offset of no record */
+    unsigned n = 0;
+
+    for (const ompp_thread_t *other = atomic_load(&ompp_process.threads); other; other = other->next_all) {
+        const ompp_off_t held = atomic_load_explicit(&other->held, memory_order_acquire);
+        ompp_a_team_t *team = ompp_at(thread, held);
+        if (held && ompp_team_is_forked_by(team, thread)) team->next_free = held_mark;
+    }
+    for (ompp_off_t off = thread->teams; off;) {
+        ompp_a_team_t *team = ompp_at(thread, off);
+        const bool is_held = team->next_free == held_mark;
+        team->next_free = 0;
+        const bool is_over = atomic_load_explicit(&team->join, memory_order_relaxed) != 0;
+        if (is_over && !is_held && atomic_load_explicit(&team->refs, memory_order_acquire) == 0) {
+            add_free(thread, team);
+            n++;
+        }
+        off = team->next;
+    }
+    return n;
+}
+
+static void make_some(ompp_thread_t *thread)
+{
+    ompp_off_t off = ompp_thread_take(thread, (TEAMS + 1) * CACHE_LINE);
+
+    if (!off) return;
+    off = (off + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    for (unsigned i = 0; i < TEAMS; i++, off += CACHE_LINE) {
+        ompp_a_team_t *team = ompp_at(thread, off);
+        team->next = thread->teams;
+        thread->teams = off;
+        add_free(thread, team);
+    }
+}
+
 ompp_a_team_t *ompp_team_new_slow(ompp_thread_t *thread)
 {
-    ompp_off_t off = ompp_thread_take(thread, 2 * CACHE_LINE);
+    if (find_free(thread) < TEAMS / 2) make_some(thread);
+    const ompp_off_t off = thread->free_teams;
+    ompp_a_team_t *team = off ? ompp_at(thread, off) : NULL;
 
-    if (!off) return NULL;
-    off = (off + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-    ompp_a_team_t *team = ompp_at(thread, off);
-    team->next = thread->teams;
-    thread->teams = off;
+    if (team) thread->free_teams = team->next_free;
     return team;
 }
 
@@ -89,7 +134,7 @@ static void worker_begin(ompp_thread_t *thread, ompp_team_t *team, ompp_time_t t
     frame->team = ompp_off(thread, team);
     frame->outer_base = thread->base_node;
     ompp_push_filled(thread, frame);
-    ompp_worker_joins(&team->a);
+    atomic_fetch_add(&team->a.refs, 1);
 }
 
 /* Where a member stands whose team was forked by a thread with a place of its own. */

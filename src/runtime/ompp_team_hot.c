@@ -69,10 +69,8 @@ INLINE void end(const ompp_member_t *m, ompp_time_t t)
 INLINE void leave_team(const ompp_member_t *m) { m->frame->flags |= OMPP_FRAME_F_LEFT; }
 
 /* The region is over: books what the member has not told. */
-INLINE void book_rest(const ompp_member_t *m, ompp_time_t join)
+INLINE void book_rest(const ompp_member_t *m, ompp_time_t release, ompp_time_t join)
 {
-    const ompp_time_t release = atomic_load_explicit(&m->team->release, memory_order_relaxed);
-
     if (m->frame->slot == ompp_member_exitbar(m->node))
         go_to(m, ompp_member_shutdown(m->node), release < join ? release : join);
     book(m, join);
@@ -81,16 +79,17 @@ INLINE void book_rest(const ompp_member_t *m, ompp_time_t join)
 
 INLINE void join(const ompp_member_t *m, ompp_time_t t)
 {
-    if (!atomic_load_explicit(&m->team->release, memory_order_relaxed))
-        atomic_store_explicit(&m->team->release, t, memory_order_release);
+    ompp_time_t release = atomic_load_explicit(&m->team->release, memory_order_relaxed);
+
+    if (!release) atomic_store_explicit(&m->team->release, release = t, memory_order_release);
     atomic_store_explicit(&m->team->join, t, memory_order_release);
-    book_rest(m, t);
+    m->thread->joined_team = m->frame->team;
+    book_rest(m, release, t);
     m->thread->busy_until = m->frame->stamp;
     m->thread->base_node = m->frame->outer_base;
     m->thread->team = m->team->level == 1 ? NULL : ompp_team_below(m->thread, m->frame);
     ompp_step_top(m->thread, -1);
     ompp_frame_credit(m->thread, m->frame);
-    atomic_fetch_sub_explicit(&m->team->refs, 1, memory_order_release);
 }
 
 /* ---- The member, as usual ---------------------------------------------------------------------------------------- */
@@ -134,8 +133,9 @@ INLINE void pass_on(const ompp_member_t *last, ompp_team_t *team, ompp_off_t nod
     slot[0].time += frame->stamp - enter;
     slot[0].count++;
     slot[1].count++;
-    ompp_worker_joins(&team->a);
-    atomic_fetch_sub_explicit(&last->team->refs, 1, memory_order_release);
+    /* A thread has one frame of an outermost team: if it held a team it was the last one. */
+    if (atomic_exchange(&thread->held, frame->team) == 0)
+        atomic_fetch_sub_explicit(&last->team->refs, 1, memory_order_release);
     ompp_worker_beside(thread);
 }
 
@@ -148,10 +148,17 @@ INLINE bool begin_worker(ompp_team_t *team, ompp_time_t t)
     const ompp_path_t *path = ompp_path_of(thread, team->a.fork_node);
     const ompp_member_t last = ompp_member_of(thread, ompp_top(thread));
     const bool usual = path->fork_node == team->a.fork_node && thread->record->kind == OMPP_THREAD_TEAM &&
-                       (last.frame->flags & ~OMPP_FRAME_F_LEFT) == OMPP_FRAME_F_TEAM && last.team->level <= 1;
-    const ompp_time_t join = usual ? atomic_load_explicit(&last.team->join, memory_order_acquire) : 0;
+                       (last.frame->flags & ~OMPP_FRAME_F_LEFT) == OMPP_FRAME_F_TEAM && team->a.level == 1;
+    ompp_time_t join = 0, release = 0;
+    if (usual && team->a.before == last.frame->team) {
+        join = team->a.before_join;
+        release = team->a.before_release;
+    } else if (usual && last.team->level == 1) {
+        join = atomic_load_explicit(&last.team->join, memory_order_acquire);
+        release = atomic_load_explicit(&last.team->release, memory_order_relaxed);
+    }
     if (join) {
-        book_rest(&last, join);
+        book_rest(&last, release, join);
         pass_on(&last, team, path->node, t);
     }
     ompp_guard_leave(thread);
@@ -270,16 +277,13 @@ void ompp_event_join(ompp_team_t *team, ompp_time_t t)
     ompp_guard_leave(m.thread);
 }
 
-/* A record of this thread that no frame points to any more; NULL = there is none. */
-INLINE ompp_a_team_t *unused_team(const ompp_thread_t *thread)
+/* A record of this thread that no frame points to any more; NULL = it knows of none. */
+INLINE ompp_a_team_t *free_team(ompp_thread_t *thread)
 {
-    ompp_a_team_t *team;
-
-    for (ompp_off_t off = thread->teams; off; off = team->next) {
-        team = ompp_at(thread, off);
-        if (atomic_load_explicit(&team->refs, memory_order_acquire) == 0) return team;
-    }
-    return NULL;
+    if (!thread->free_teams) return NULL;
+    ompp_a_team_t *team = ompp_at(thread, thread->free_teams);
+    thread->free_teams = team->next_free;
+    return team;
 }
 
 ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
@@ -288,10 +292,11 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
 
     if (!thread || !ompp_guard_enter(thread)) return NULL;
     const bool measured = ompp_region_is_kept(region) && !thread->skipped;
-    ompp_a_team_t *team = measured ? unused_team(thread) : NULL;
+    ompp_a_team_t *team = measured ? free_team(thread) : NULL;
     if (__builtin_expect(measured && !team, 0)) team = ompp_team_new_slow(thread);
     ompp_a_frame_t *frame = team ? ompp_push_region(thread, region, t) : NULL;
     if (__builtin_expect(!frame, 0)) {
+        if (team) thread->free_teams = ompp_off(thread, team);
         ompp_team_t *lost = ompp_team_lost_slow(thread, region, team != NULL);
         ompp_guard_leave(thread);
         return lost;
@@ -303,9 +308,12 @@ ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t)
     team->fork_node = frame->node;
     team->fork = frame->enter;
     team->level = thread->team ? thread->team->a.level + 1 : 1;
+    const ompp_a_team_t *before = ompp_at(thread, thread->joined_team);
+    team->before = thread->joined_team && before->level == team->level ? thread->joined_team : 0;
+    team->before_release = atomic_load_explicit(&before->release, memory_order_relaxed);
+    team->before_join = atomic_load_explicit(&before->join, memory_order_relaxed);
     atomic_store_explicit(&team->release, 0, memory_order_relaxed);
     atomic_store_explicit(&team->join, 0, memory_order_relaxed);
-    atomic_store_explicit(&team->refs, 1, memory_order_release);
     ompp_sync_publish(OMPP_SYNC_FORK, ompp_team_number(team), t);
     ompp_guard_leave(thread);
     return (ompp_team_t *)team;

@@ -40,7 +40,8 @@ ompp_member_t ompp_member_slow(ompp_member_event_t event, ompp_time_t t);
 /** \brief The same as it begins; its frame is in its first phase. */
 ompp_member_t ompp_member_begins_slow(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t);
 
-/** \return a new record of a team, in a line of its own, which all members look at; NULL = no room. */
+/** \return a record of a team, in a line of its own, which all members look at, when no free one is known; NULL = no
+ *          room. */
 ompp_a_team_t *ompp_team_new_slow(ompp_thread_t *thread);
 
 /**
@@ -59,11 +60,6 @@ static inline bool ompp_team_is_kept(const ompp_team_t *team) { return team && t
 
 static inline uint64_t ompp_team_number(const ompp_a_team_t *team) { return (uint64_t)(uintptr_t)team; }
 
-static inline bool ompp_team_is_forked_by(const ompp_a_team_t *team, const ompp_thread_t *thread)
-{
-    return team->fork_thread == ompp_off(thread, thread->record);
-}
-
 /** \return slot of the phase EXITBAR, of SHUTDWN: the last two of all constructs that fork. */
 static inline unsigned ompp_member_exitbar(const ompp_a_node_t *node) { return node->nphases - 2u; }
 static inline unsigned ompp_member_shutdown(const ompp_a_node_t *node) { return node->nphases - 1u; }
@@ -81,10 +77,10 @@ static inline ompp_time_t ompp_worker_enters(const ompp_a_team_t *team, ompp_tim
     return busy_until > t ? busy_until : t;
 }
 
-/** \brief A worker's frame is one of the team now, and that is seen before "replaced" is read (ompp_worker_beside). */
-static inline void ompp_worker_joins(ompp_a_team_t *team) { atomic_fetch_add(&team->refs, 1); }
-
-/** \brief After that: another thread has come for its place, before now or just now (replace_others). */
+/**
+ * \brief A worker's frame is one of the team now: another thread has come for its place, before now or just now (replace_others).
+ *        The frame is seen before "replaced" is read: its team was counted or held in sequential consistency.
+ */
 static inline void ompp_worker_beside(ompp_thread_t *thread)
 {
     if (__builtin_expect(!atomic_load(&thread->replaced), 1)) return;

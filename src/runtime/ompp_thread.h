@@ -63,7 +63,12 @@ struct ompp_thread {
     uint32_t children_mask, children_used;
     ompp_off_t block, block_end; /* piece of the arena this thread hands out from */
     ompp_off_t free_stacks;
-    ompp_off_t teams; /* records of teams this thread forked */
+    ompp_off_t teams;      /* records of teams this thread forked */
+    ompp_off_t joined_team; /* the one joined last; 0 = none yet */
+    ompp_off_t free_teams; /* those of them to which no frame points any more */
+    /* A team that one of its frames belongs to; the team does not count it. Members of a team come at the same time:
+     * a count that all of them change is slow. Who forks looks here before it uses a record again. 0 = none. */
+    _Atomic ompp_off_t held;
     struct ompp_thread *next_free, *next_all;
     ompp_off_t meter_node; /* the place meters were told last */
     /* 1 + slot of the phase there, when they have not been told of it: they rest; 0 = they have */

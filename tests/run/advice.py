@@ -62,8 +62,8 @@ CASES = [
     Case("critical_brief", "CriticalSectionContention", "less often", never="more sections", only="fortran"),
     Case("lock", "LockContention"),
     Case("lock_brief", "LockContention", "less often", never="more locks"),
-    Case("critical_work", "CriticalSectionContention", "take it out", never="Threads wait to enter", only="ompt"),
-    Case("lock_work", "LockContention", "less of the work", never="use several", only="opari"),
+    Case("critical_work", "CriticalSectionContention", "only store or add up", never="Threads wait to enter", only="ompt"),
+    Case("lock_work", "LockContention", "only store or add up", never="use several", only="opari"),
     Case("atomic", "FrequentAtomic", "private variable", only="opari", seen=("opari", "fortran")),
     Case("ordered", "WaitAtOrdered", "do less inside", only="ompt"),
     Case("barrier", "WaitAtBarrier"),
@@ -96,7 +96,7 @@ RANKS = [
     Case("receive_unknown", "MPIReceive", "not determined which", never="compared", only="mpi"),
     Case("late_receiver", "MPIWaitForLateReceiver", "by .* in .* calls that were compared"),
     Case("late_receiver_grid", "MPIWaitForLateReceiver", "by .* in .* calls that were compared"),
-    Case("transfer", "MPICommunication|MPIReceive", "Data is moved", never="late", only="mpi"),
+    Case("transfer", "MPICommunication|MPIReceive", "move less of it|Data is moved", never="fewer and larger", only="mpi"),
 ]
 
 

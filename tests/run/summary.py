@@ -63,9 +63,25 @@ def stored(verdict):
             verdict.check(abs(sum(float(share) for _, share in parts) - 100) < 0.3, "%s: parts %s" % (os.path.basename(path), parts))
 
 
+def serial_part(verdict, scratch):
+    """The advice on what one thread works alone names the loop to parallelize, by samples."""
+    source = os.path.join(harness.HERE, "serial.c")
+    line = [n for n, text in enumerate(open(source), 1) if "/* here */" in text][0]
+    for how in harness.sources():
+        program = scratch.file(how + "-serial", "serial")
+        harness.build(source, program, how, flags=("-O2", "-g"))
+        text = open(harness.run(program, os.path.dirname(program), 2).reports("txt")[0]).read()
+        if "samples stand for" not in text:
+            print("note: no samples here: the place of the serial part is not known")
+            return
+        said = re.search(r"Most of its work is in a loop of sort_cells at serial.c \((\d+)\)", " ".join(text.split()))
+        verdict.check(said and abs(int(said[1]) - line) <= 1, "%s: serial part: %s" % (how, re.findall("Most of its work.*", text)))
+
+
 def main():
     verdict, scratch = harness.Verdict("summary"), harness.Scratch("summary")
     stored(verdict)
+    serial_part(verdict, scratch)
     for how in harness.sources():
         program = scratch.file(how, "summary")
         harness.build(SOURCE, program, how)

@@ -197,6 +197,8 @@ static void calls(void **state)
         {OMPP_PROPERTY_MPI_CALL, "", "by themselves"},
         {OMPP_PROPERTY_MPI_COMMUNICATION, "MPI_Bcast", "fewer and larger calls"},
         {OMPP_PROPERTY_MPI_COMMUNICATION, "MPI_Ibcast", "Only begun"},
+        {OMPP_PROPERTY_MPI_MUCH, "MPI_Sendrecv", "move less of it"},
+        {OMPP_PROPERTY_MPI_MUCH, "MPI_Isend", "Only begun"},
         {OMPP_PROPERTY_MPI_COMMUNICATION, "MPI_Put", "windows"},
         {OMPP_PROPERTY_MPI_COMMUNICATION, "MPI_Get", "windows"},
         {OMPP_PROPERTY_MPI_COMMUNICATION, "MPI_Rget", "Only begun"},

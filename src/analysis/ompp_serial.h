@@ -1,0 +1,18 @@
+/**
+ * \file
+ * Where the program works outside of parallel regions. Called by the writers. Includes base and model only.
+ */
+#ifndef OMPP_SERIAL_H
+#define OMPP_SERIAL_H
+
+#include "model/ompp_profile.h"
+
+/**
+ * \brief By samples: the outermost loop of the program that has at least half of the processor time outside of parallel
+ *        regions and MPI, and no parallel region inside: what to parallelize. A function where there is no such loop.
+ * \param[in] profile  with its samples, no outline of one.
+ * \return its region; OMPP_NONE = no place has so much, samples are too few, or out of memory.
+ */
+uint32_t ompp_analysis_serial_place(const ompp_profile_t *profile);
+
+#endif
