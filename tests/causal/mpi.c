@@ -336,9 +336,15 @@ static int wait_some(MPI_Request requests[])
     return done;
 }
 
-static void any(void) { whichever(wait_any); }
+static void any(void)
+{
+    whichever(wait_any);
+}
 
-static void some(void) { whichever(wait_some); }
+static void some(void)
+{
+    whichever(wait_some);
+}
 
 /* All wait for the slowest where a communicator or a window is made or freed, and nowhere else. */
 static void made(void)
@@ -632,41 +638,14 @@ static void silent(void)
 
 int main(int argc, char **argv)
 {
-    static const rank_case_t cases[] = {{"bulk", bulk},
-                                        {"early", early},
-                                        {"pipeline", pipeline},
-                                        {"synchronous", synchronous},
-                                        {"rendezvous", rendezvous},
-                                        {"halo", halo},
-                                        {"persistent", persistent},
-                                        {"workers", workers},
-                                        {"subcomm", subcomm},
-                                        {"rooted", rooted},
-                                        {"above", above},
-                                        {"below", below},
-                                        {"epochs", epochs},
-                                        {"asking", asking},
-                                        {"made", made},
-                                        {"any", any},
-                                        {"some", some},
-                                        {"meetings", meetings},
-                                        {"messages", messages},
-                                        {"polling", polling},
-                                        {"silent", silent},
-                                        {"neighbors", neighbors},
-                                        {"scans", scans},
-                                        {"probing", probing},
-                                        {"matched", matched},
-                                        {"empty", empty},
-                                        {"empty-scan", empty_scan},
-                                        {"buffered", buffered},
-                                        {"groups", groups},
-                                        {"largest", largest},
-                                        {"crossing", crossing},
-                                        {"strangers", strangers},
-                                        {"collectives", collectives},
-                                        {"ahead", ahead},
-                                        {"seldom", seldom}};
+    static const rank_case_t cases[] = {{"bulk", bulk}, {"early", early}, {"pipeline", pipeline}, {"synchronous", synchronous}, {"rendezvous", rendezvous},
+                 {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
+                 {"above", above}, {"below", below},
+                 {"epochs", epochs}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
+                 {"meetings", meetings}, {"messages", messages}, {"polling", polling}, {"silent", silent},
+                 {"neighbors", neighbors}, {"scans", scans}, {"probing", probing}, {"matched", matched}, {"empty", empty},
+                 {"empty-scan", empty_scan}, {"buffered", buffered}, {"groups", groups}, {"largest", largest},
+                 {"crossing", crossing}, {"strangers", strangers}, {"collectives", collectives}, {"ahead", ahead}, {"seldom", seldom}};
 
     return run_in_ranks(argc, argv, cases, sizeof cases / sizeof *cases);
 }

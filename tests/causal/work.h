@@ -108,9 +108,15 @@ static void read_options(int argc, char **argv)
     }
 }
 
-static void begin_run(void) { run.begin = now_ns(); }
+static void begin_run(void)
+{
+    run.begin = now_ns();
+}
 
-static void end_run(void) { printf("seconds %.6f\n", 1e-9 * (double)(now_ns() - run.begin)); }
+static void end_run(void)
+{
+    printf("seconds %.6f\n", 1e-9 * (double)(now_ns() - run.begin));
+}
 
 /* What a program can do, by name. */
 typedef struct {
