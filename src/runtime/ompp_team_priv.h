@@ -78,8 +78,9 @@ static inline ompp_time_t ompp_worker_enters(const ompp_a_team_t *team, ompp_tim
 }
 
 /**
- * \brief A worker's frame is one of the team now: another thread has come for its place, before now or just now (replace_others).
- *        The frame is seen before "replaced" is read: its team was counted or held in sequential consistency.
+ * \brief A worker's frame is one of the team now: whether another thread has come for its place, before now or just now
+ *        (replace_others). The frame is seen before "replaced" is read: its team was counted or held in sequential
+ *        consistency.
  */
 static inline void ompp_worker_beside(ompp_thread_t *thread)
 {

@@ -104,8 +104,8 @@ static void vote(const ompp_mpi_ack_t *ack)
 
 /*
  * Takes those that are done from a list, the oldest first, as long as there are more than so many. To ask for a request
- * that is not done may cost the processor: where there are more ranks than processors, MPI gives it away then. So a call
- * ends its look at a list with the first one that is not done, which is the youngest from then on.
+ * that is not done may cost the processor: where there are more ranks than processors, MPI gives it away then. So a
+ * call ends its look at a list with the first one that is not done, which is the youngest from then on.
  */
 static void reclaim(list_t *list, unsigned kept)
 {
