@@ -4,9 +4,13 @@
 #include "analysis/ompp_chunks.h"
 #include "analysis/ompp_ideal_clocks.h"
 #include "analysis/ompp_meets.h"
+#include "analysis/ompp_own.h"
+#include "analysis/ompp_properties.h"
 #include "analysis/ompp_values.h"
+#include "analysis/ompp_whatif_priv.h"
 #include "base/ompp_error.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +20,29 @@ const ompp_ideal_row_t ompp_ideal_rows[OMPP_IDEAL_NUM] = {
 #undef OMPP_IDEAL
 };
 
-/* ns of the run: what teams wait, of that what all of their threads do, and what the runtime takes. */
+/* ns of the run, per thread. least: of waits, what all threads of a team do. again: a barrier that OPARI2 adds. unsure:
+ * what handing out iterations may take more than a clock can tell. */
 typedef struct {
-    double waits, least, runtime;
+    double waits, least, runtime, locks, again, unsure;
 } team_sum_t;
+
+/* ---- What measuring took ----------------------------------------------------------------------------------------- */
+
+#define OWN_FACTOR 2 /* where threads wait for each other's events, they cost more than events by themselves */
+#define OWN_MOST 0.9
+
+/* own: part of the time that the gain is of. It may lie in what is saved, in the rest, or in both of them. */
+static void leave_out(ompp_gain_range_t *gain, double own)
+{
+    const double most = fmin(own, OWN_MOST), before = gain->high - gain->low;
+
+    if (!gain->known) return;
+    gain->low = fmax((gain->low - most) / (1 - most), 0);
+    gain->high = fmin(gain->high / (1 - most), 1);
+    if (gain->high - gain->low - before <= OMPP_IDEAL_WIDE) return;
+    gain->known = false;
+    gain->why = OMPP_IDEAL_OWN_COST;
+}
 
 /* ---- Teams ------------------------------------------------------------------------------------------------------- */
 
@@ -42,29 +65,50 @@ static double own_of(const ompp_block_t *block, unsigned slot)
                                  block->values[ompp_value_index(slot, OMPP_SLOT_TASK)]);
 }
 
+static bool is_lock(unsigned construct)
+{
+    return construct == OMPP_CONSTRUCT_CRITICAL || construct == OMPP_CONSTRUCT_LOCK;
+}
+
+/* What a thread loses in a node. */
+static void add_block(unsigned construct, const ompp_block_t *block, team_sum_t *sum)
+{
+    for (unsigned s = 0; s < ompp_constructs[construct].nphases; s++) {
+        const unsigned lost = ompp_efficiency_lost_in(construct, s);
+        const double ns = own_of(block, s);
+        if (lost == OMPP_LOST_IMBALANCE || lost == OMPP_LOST_LIMPAR || construct == OMPP_CONSTRUCT_BARRIER)
+            sum->waits += ns;
+        else if (is_lock(construct) && ompp_constructs[construct].phases[s] != OMPP_PHASE_BODY) sum->locks += ns;
+        else if (lost == OMPP_LOST_MANAGEMENT) sum->runtime += ns;
+        if (ompp_constructs[construct].phases[s] == OMPP_PHASE_SHUTDWN) sum->again += ns;
+    }
+}
+
 /* What the threads of a team lose in a node, per thread: all do it at the same time. */
 static void add_node(const ompp_profile_t *p, uint32_t node, unsigned members, team_sum_t *sum)
 {
-    const unsigned construct = p->regions[p->nodes[node].region].construct;
-    double waits = 0, runtime = 0, least = 1e300;
+    const bool twice = strncmp(ompp_profile_text(p, p->source), "OPARI2", 6) == 0;
+    team_sum_t all = {0};
+    double least = 1e300;
     unsigned n = 0;
 
     for (uint32_t b = 0; b < p->nodes[node].nblocks; b++) {
-        const ompp_block_t *block = &p->nodes[node].blocks[b];
-        double wait = 0;
-        if (!ompp_block_is_phases(block)) continue;
-        for (unsigned s = 0; s < ompp_constructs[construct].nphases; s++) {
-            const unsigned lost = ompp_efficiency_lost_in(construct, s);
-            if (lost == OMPP_LOST_IMBALANCE || lost == OMPP_LOST_LIMPAR) wait += own_of(block, s);
-            if (lost == OMPP_LOST_MANAGEMENT) runtime += own_of(block, s);
-        }
-        waits += wait;
-        if (wait < least) least = wait;
+        team_sum_t one = {0};
+        if (!ompp_block_is_phases(&p->nodes[node].blocks[b])) continue;
+        add_block(p->regions[p->nodes[node].region].construct, &p->nodes[node].blocks[b], &one);
+        all.waits += one.waits;
+        all.runtime += one.runtime;
+        all.locks += one.locks;
+        all.again += one.again;
+        least = fmin(least, one.waits);
         n++;
     }
-    sum->waits += waits / members;
-    sum->least += n >= members ? least : 0;
-    sum->runtime += runtime / members;
+    if (n < members) least = 0;
+    sum->waits += all.waits / members;
+    sum->least += least;
+    sum->runtime += all.runtime / members;
+    sum->locks += all.locks / members;
+    if (twice) sum->again += fmin(all.again / members, least);
 }
 
 static bool is_simple(const ompp_profile_t *p, const ompp_paths_t *paths)
@@ -91,25 +135,79 @@ static int add_chunks(const ompp_profile_t *p, const ompp_paths_t *paths, team_s
     for (size_t i = 0; rc == 0 && i < n; i++) {
         const uint32_t fork = paths->fork[*ompp_paths_begin(paths, chunks[i].region)];
         const unsigned members = fork ? members_of(p, fork) : 0;
-        if (members) sum->runtime += (double)chunks[i].handing_ns / members;
+        if (!members) continue;
+        const double clock = ompp_own_cost(p, 0, OMPP_COST_CLOCK, false);
+        sum->runtime += (double)chunks[i].handing_ns / members;
+        sum->unsure += clock * (double)chunks[i].asks / members;
     }
     if (rc == 0) free(chunks);
     return rc;
 }
 
-static int find_teams(const ompp_profile_t *p, const ompp_paths_t *paths, double duration, ompp_gain_range_t *gains)
+/* The least that a thread of a team waits for locks. by_location: scratch, [nlocations]. */
+static double least_locked(const ompp_profile_t *p, const ompp_paths_t *paths, uint32_t fork, double *by_location)
 {
-    team_sum_t sum = {0};
+    double least = 1e300;
 
-    if (!is_simple(p, paths)) return 0;
-    for (uint32_t n = 1; n < p->nnodes; n++) {
-        const unsigned members = paths->fork[n] ? members_of(p, paths->fork[n]) : 0;
-        if (members) add_node(p, n, members, &sum);
+    memset(by_location, 0, p->nlocations * sizeof *by_location);
+    for (uint32_t n = fork; n < p->nnodes; n++) {
+        const unsigned construct = p->regions[p->nodes[n].region].construct;
+        for (uint32_t b = 0; b < p->nodes[n].nblocks && paths->fork[n] == fork && is_lock(construct); b++) {
+            team_sum_t one = {0};
+            if (!ompp_block_is_phases(&p->nodes[n].blocks[b])) continue;
+            add_block(construct, &p->nodes[n].blocks[b], &one);
+            by_location[p->nodes[n].blocks[b].location] += one.locks;
+        }
     }
-    const int rc = add_chunks(p, paths, &sum);
-    gains[OMPP_IDEAL_TEAMS] = (ompp_gain_range_t){true, true, (sum.waits - sum.least) / duration, sum.waits / duration};
+    for (uint32_t b = 0; b < p->nodes[fork].nblocks; b++)
+        if (ompp_block_is_phases(&p->nodes[fork].blocks[b]))
+            least = fmin(least, by_location[p->nodes[fork].blocks[b].location]);
+    return least < 1e300 ? least : 0;
+}
+
+/*
+ * A team that is balanced waits for locks as long as before: threads that wait at a barrier for one that a lock held up
+ * go on doing so. Without locks, what threads wait at barriers for these is gone, too.
+ */
+static void add_team(team_sum_t *all, const team_sum_t *team, unsigned members)
+{
+    all->waits += team->waits;
+    all->least += team->least;
+    all->runtime += team->runtime;
+    all->again += team->again;
+    all->locks += team->locks + fmin(team->waits, team->locks * (members - 1));
+}
+
+/* again: gets the part of the run that barriers of OPARI2's own take. */
+static int find_teams(const ompp_profile_t *p, const ompp_paths_t *paths, double duration, ompp_gain_range_t *gains,
+                      double *again)
+{
+    team_sum_t *teams = calloc(p->nnodes, sizeof *teams), sum = {0};
+    double *by_location = calloc(p->nlocations + 1, sizeof *by_location), balanced = 0, locks = 0;
+    const bool simple = is_simple(p, paths);
+    int rc = teams && by_location ? 0 : -OMPP_E_NOMEM;
+
+    for (uint32_t n = 1; rc == 0 && simple && n < p->nnodes; n++) {
+        const unsigned members = paths->fork[n] ? members_of(p, paths->fork[n]) : 0;
+        if (members) add_node(p, n, members, &teams[paths->fork[n]]);
+    }
+    for (uint32_t n = 1; rc == 0 && simple && n < p->nnodes; n++) {
+        if (paths->fork[n] != n) continue;
+        const unsigned members = members_of(p, n);
+        if (!members) continue;
+        add_team(&sum, &teams[n], members);
+        balanced += fmax(teams[n].waits - teams[n].least - teams[n].locks * (members - 1), 0);
+        if (teams[n].locks > 0) locks += least_locked(p, paths, n, by_location);
+    }
+    free(by_location);
+    free(teams);
+    if (rc || !simple) return rc;
+    rc = add_chunks(p, paths, &sum);
+    gains[OMPP_IDEAL_TEAMS] = (ompp_gain_range_t){true, true, balanced / duration, sum.waits / duration, 0};
     gains[OMPP_IDEAL_RUNTIME] =
-        (ompp_gain_range_t){true, true, sum.runtime / duration, (sum.runtime + sum.least) / duration};
+        (ompp_gain_range_t){true, true, sum.runtime / duration, (sum.runtime + sum.least) / duration, 0};
+    gains[OMPP_IDEAL_LOCKS] = (ompp_gain_range_t){true, true, locks / duration, sum.locks / duration, 0};
+    *again = sum.again / duration;
     return rc;
 }
 
@@ -128,21 +226,29 @@ static void find_tiny(const ompp_profile_t *p, const ompp_paths_t *paths, double
 {
     for (uint32_t r = 0; r < p->nregions; r++) {
         team_sum_t sum = {0};
-        double all = 0;
+        double all = 0, own = 0, others = 0; /* others: threads besides one, weighted by time */
         if (!ompp_construct_forks(p->regions[r].construct)) continue;
         for (const uint32_t *node = ompp_paths_begin(paths, r); node < ompp_paths_end(paths, r); node++) {
             const unsigned members = members_of(p, *node);
             double exec = 0;
             if (members < 2) continue;
             add_node(p, *node, members, &sum);
-            for (uint32_t b = 0; b < p->nodes[*node].nblocks; b++)
-                if (ompp_block_is_phases(&p->nodes[*node].blocks[b]))
-                    exec +=
-                        (double)ompp_analysis_value(p, *node, p->nodes[*node].blocks[b].location, OMPP_COLUMN_EXEC_T);
+            for (uint32_t b = 0; b < p->nodes[*node].nblocks; b++) {
+                const ompp_block_t *block = &p->nodes[*node].blocks[b];
+                if (!ompp_block_is_phases(block)) continue;
+                exec += (double)ompp_analysis_value(p, *node, block->location, OMPP_COLUMN_EXEC_T);
+                own += ompp_own_ns(p, *node, block) / members;
+            }
             all += exec / members;
+            others += exec / members * (members - 1);
         }
-        if (all > 0 && sum.runtime + sum.least >= OMPP_IDEAL_TINY * all)
-            tiny[(*n)++] = (ompp_tiny_t){r, (sum.runtime + sum.least) / all, all / duration / (double)p->nranks};
+        const double run = duration * (double)p->nranks, ours = own + sum.again, most = OWN_FACTOR * own + sum.again;
+        const double cost = sum.runtime + sum.least - ours,
+                     work = fmax(all - sum.runtime - sum.waits, 0) * others / all;
+        if (all > ours && cost >= OMPP_IDEAL_TINY * (all - ours))
+            tiny[(*n)++] = (ompp_tiny_t){r, cost / (all - ours), all / run,
+                                         fmax((sum.runtime + sum.least - most - work) / (run - most), 0),
+                                         fmin((all - ours) / (run - ours), 1)};
     }
     if (*n) qsort(tiny, *n, sizeof *tiny, by_loss);
 }
@@ -187,31 +293,99 @@ static void find_ranks(const ompp_profile_t *p, const ompp_paths_t *paths, doubl
 
 /* ---- Clocks ------------------------------------------------------------------------------------------------------ */
 
-static void take_clock(const ompp_profile_t *p, ompp_whatif_ideal_t ideal, double more, ompp_gain_range_t *gain)
+static bool take_clock(const ompp_profile_t *p, ompp_whatif_ideal_t ideal, double more, double own,
+                       ompp_gain_range_t *gain)
 {
     ompp_ideal_gain_t found;
+    ompp_gain_range_t by_clock = {true, gain->applies, 0, 0, 0};
 
-    if (!ompp_analysis_ideal_clock(p, ideal, &found)) return;
-    *gain = (ompp_gain_range_t){true, gain->applies, found.low + more, found.high + more};
+    if (!ompp_analysis_ideal_clock(p, ideal, &found)) return false;
+    by_clock.low = fmax(found.low + more, 0);
+    by_clock.high = fmax(found.high + more, 0);
+    leave_out(&by_clock, own);
+    if (by_clock.known || !gain->known) *gain = by_clock;
+    return by_clock.known;
 }
 
-/* Clocks know who waits for whom then, too; what handing out iterations takes the profile knows. */
-static int find_clocks(const ompp_profile_t *p, const ompp_paths_t *paths, double duration, ompp_gain_range_t *gains)
+#define STAMPED 0.6 /* clock vectors go with messages: these take up to 1.7 times as long, large ones 1.4 */
+#define ENOUGH 0.1  /* of what comes after the start of MPI, with clocks: less says nothing */
+
+/* Part of the run in which MPI starts and ends, of the rank where that is shortest: it is not the network's. */
+static double start_of_mpi(const ompp_profile_t *p, double duration)
 {
+    double *by_rank = calloc(p->nranks + 1, sizeof *by_rank), least = 1e300;
+
+    for (uint32_t n = 1; by_rank && n < p->nnodes; n++) {
+        const char *name = ompp_profile_text(p, p->regions[p->nodes[n].region].name);
+        const bool ends = strcmp(name, "MPI_Finalize") == 0;
+        if (!ends && !ompp_analysis_starts_mpi(p, p->nodes[n].region)) continue;
+        for (uint32_t b = 0; b < p->nodes[n].nblocks; b++) {
+            const ompp_block_t *block = &p->nodes[n].blocks[b];
+            const uint32_t rank = p->locations[block->location].rank;
+            if (ompp_block_is_phases(block) && rank < p->nranks) by_rank[rank] += own_of(block, 0);
+        }
+    }
+    for (uint32_t r = 0; by_rank && r < p->nranks; r++) least = fmin(least, by_rank[r]);
+    free(by_rank);
+    return least < 1e300 ? least / duration : 0;
+}
+
+static void find_network(const ompp_profile_t *p, double duration, double own, ompp_gain_range_t *gain)
+{
+    const double start = start_of_mpi(p, duration), followed = (double)p->whatif.ideal.followed_ns / duration;
+
+    if (followed - start < ENOUGH * (1 - start)) return;
+    if (take_clock(p, OMPP_WHATIF_NO_NETWORK, -start, own, gain)) gain->low *= STAMPED;
+}
+
+/* What barriers take themselves is what clocks say that the runtime takes, beside what the profile knows of that: the
+ * rest of what all threads of a team wait is one after the other being late. */
+static void narrow_teams(const ompp_gain_range_t *profile, const ompp_gain_range_t *clock, ompp_gain_range_t *teams)
+{
+    const double least = profile->high - profile->low, low = fmin(fmax(clock->low - profile->low, 0), least),
+                 high = fmin(fmax(clock->high - profile->low, 0), least);
+
+    teams->low += least - high;
+    teams->high = fmax(teams->high - low, teams->low);
+}
+
+/* Clocks know who waits for whom then, too; what handing out iterations takes the profile knows. again: part of the run
+ * that barriers of OPARI2's own take. */
+static int find_clocks(const ompp_profile_t *p, const ompp_paths_t *paths, double duration, double again,
+                       ompp_gain_range_t *gains)
+{
+    const ompp_measuring_t m = ompp_whatif_measuring(p);
+    const ompp_gain_range_t by_profile = gains[OMPP_IDEAL_RUNTIME];
+    const double own = OWN_FACTOR * m.alone + again, followed = OWN_FACTOR * m.followed + again;
+    const bool lost = p->whatif.ideal.flags & OMPP_WHATIF_F_LOST; /* who would wait for whom is not known of all */
     team_sum_t chunks = {0};
     const int rc = add_chunks(p, paths, &chunks);
 
-    take_clock(p, OMPP_WHATIF_NO_RUNTIME, chunks.runtime / duration / (double)p->nranks, &gains[OMPP_IDEAL_RUNTIME]);
-    if (p->whatif.ideal.flags & OMPP_WHATIF_F_LOST) return rc; /* who would wait for whom is not known of all */
-    take_clock(p, OMPP_WHATIF_NO_LOCKS, 0, &gains[OMPP_IDEAL_LOCKS]);
-    if (p->mpi) take_clock(p, OMPP_WHATIF_NO_NETWORK, 0, &gains[OMPP_IDEAL_NETWORK]);
+    const double part = 1 / duration / (double)p->nranks, unsure = chunks.unsure * part;
+    for (unsigned i = 0; i < OMPP_IDEAL_NUM; i++) leave_out(&gains[i], own + (i == OMPP_IDEAL_RUNTIME ? unsure : 0));
+    if (take_clock(p, OMPP_WHATIF_NO_RUNTIME, chunks.runtime * part, followed + unsure, &gains[OMPP_IDEAL_RUNTIME]) &&
+        by_profile.known && gains[OMPP_IDEAL_TEAMS].known)
+        narrow_teams(&by_profile, &gains[OMPP_IDEAL_RUNTIME], &gains[OMPP_IDEAL_TEAMS]);
+    if (lost) return rc;
+    take_clock(p, OMPP_WHATIF_NO_LOCKS, 0, followed, &gains[OMPP_IDEAL_LOCKS]);
+    if (p->mpi) find_network(p, duration, followed, &gains[OMPP_IDEAL_NETWORK]);
     return rc;
+}
+
+#define WORTH 0.0005 /* of the run: POSIX threads have locks that are no regions */
+
+static bool has_locks(const ompp_profile_t *p)
+{
+    for (uint32_t r = 0; r < p->nregions; r++)
+        if (is_lock(p->regions[r].construct)) return true;
+    return false;
 }
 
 int ompp_analysis_ideal(const ompp_profile_t *p, const ompp_paths_t *paths, ompp_gain_range_t *gains,
                         ompp_tiny_t **tiny, size_t *ntiny)
 {
     const double duration = (double)ompp_analysis_duration(p);
+    double again = 0;
 
     for (unsigned i = 0; i < OMPP_IDEAL_NUM; i++)
         gains[i] = (ompp_gain_range_t){.applies = p->mpi || (i != OMPP_IDEAL_RANKS && i != OMPP_IDEAL_NETWORK)};
@@ -221,6 +395,8 @@ int ompp_analysis_ideal(const ompp_profile_t *p, const ompp_paths_t *paths, ompp
     if (duration <= 0) return 0;
     find_tiny(p, paths, duration, *tiny, ntiny);
     find_ranks(p, paths, duration, &gains[OMPP_IDEAL_RANKS]);
-    const int rc = find_teams(p, paths, duration, gains);
-    return rc ? rc : find_clocks(p, paths, duration, gains);
+    int rc = find_teams(p, paths, duration, gains, &again);
+    if (rc == 0) rc = find_clocks(p, paths, duration, again, gains);
+    gains[OMPP_IDEAL_LOCKS].applies = has_locks(p) || gains[OMPP_IDEAL_LOCKS].high >= WORTH;
+    return rc;
 }

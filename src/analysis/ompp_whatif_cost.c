@@ -2,6 +2,7 @@
  * What measuring took, clocks and probes, and what that does to gains; regions that had no clock although one around
  * them had.
  */
+#include "analysis/ompp_analysis.h"
 #include "analysis/ompp_own.h"
 #include "analysis/ompp_values.h"
 #include "analysis/ompp_whatif_priv.h"
@@ -105,44 +106,49 @@ static double own_ns(const ompp_profile_t *p, uint32_t node)
     return sum;
 }
 
-/* What measuring took, clocks included: part of the run, 0 to 1, that is waited for if threads did it side by side; one
- * behind the other. */
-typedef struct {
-    double beside, behind;
-    double events; /* of all threads */
-} measuring_t;
-
-/* \return whether it is worth a thought, with virtual clocks. */
-static bool find_measuring(const ompp_profile_t *p, measuring_t *m)
+ompp_measuring_t ompp_whatif_measuring(const ompp_profile_t *p)
 {
     double *by_location = calloc(p->nlocations + 1, sizeof *by_location), most = 0, all = 0;
-    const double ranks = p->nranks ? p->nranks : 1, run = (double)p->whatif.time_ns * ranks;
+    const double ranks = p->nranks ? p->nranks : 1,
+                 run = (double)(p->whatif.time_ns ? p->whatif.time_ns : ompp_analysis_duration(p)) * ranks;
     locks_t locks = {0, 0};
+    ompp_measuring_t m = {0};
 
-    *m = (measuring_t){0, 0, 0};
     for (uint32_t i = 1; by_location && i < p->nnodes; i++) {
         add_own(p, i, by_location, &locks);
-        m->events += seen_at(p, &p->nodes[i]).calls;
+        m.events += seen_at(p, &p->nodes[i]).calls;
     }
     for (size_t l = 0; by_location && l < p->nlocations; l++) {
         all += by_location[l];
         most = fmax(most, by_location[l]);
     }
     free(by_location);
-    if (p->whatif.mode != OMPP_WHATIF_VIRTUAL || run <= 0) return false;
+    if (run <= 0) return m;
     const double threads = p->nslots ? fmax(p->nslots / ranks, 1) : 1, clocks = (double)p->whatif.cost_ns;
     /* threads that wait for locks wait for each other's events */
     const double in_locks = locks.waited > locks.own ? locks.own : locks.own / threads,
                  beside = most * ranks + in_locks, sum = all + locks.own;
     const double part = sum > 0 ? fmin(beside / sum, 1) : 1 / threads;
-    m->beside = fmin((beside + clocks * part) / run, MOST);
-    m->behind = fmin((sum + clocks) / run, MOST);
+    m.beside = fmin((beside + clocks * part) / run, MOST);
+    m.behind = fmin((sum + clocks) / run, MOST);
+    m.alone = fmin(beside / run, MOST);
+    if (p->whatif.ideal.followed_ns)
+        m.followed = fmin(m.alone + clocks * part / ((double)p->whatif.ideal.followed_ns * ranks), MOST);
+    return m;
+}
+
+/* \return whether it is worth a thought, with virtual clocks. */
+static bool find_measuring(const ompp_profile_t *p, ompp_measuring_t *m)
+{
+    *m = (ompp_measuring_t){0};
+    if (p->whatif.mode != OMPP_WHATIF_VIRTUAL) return false;
+    *m = ompp_whatif_measuring(p);
     return m->beside >= WORTH;
 }
 
 /* Part of a region's work that measuring took, 0 to 1. What clocks took in a region that was followed in pieces is not
  * in its gains. */
-static double part_of(const ompp_profile_t *p, const measuring_t *m, const ompp_whatif_result_t *r)
+static double part_of(const ompp_profile_t *p, const ompp_measuring_t *m, const ompp_whatif_result_t *r)
 {
     const double work = r->share * (double)p->whatif.worked_ns;
     double ns = 0, events = 0;
@@ -158,7 +164,7 @@ static double part_of(const ompp_profile_t *p, const measuring_t *m, const ompp_
 
 ompp_whatif_factor_t ompp_whatif_without_measuring(const ompp_profile_t *p, const ompp_whatif_result_t *r)
 {
-    measuring_t m;
+    ompp_measuring_t m;
 
     if (!find_measuring(p, &m)) return (ompp_whatif_factor_t){1, 1};
     const double left = 1 - part_of(p, &m, r);
@@ -263,12 +269,14 @@ size_t ompp_whatif_probes(const ompp_profile_t *p, uint32_t *regions, size_t n, 
         seen[p->nodes[i].region].ns += here.ns;
     }
     for (uint32_t r = 0; seen && r < p->nregions && w->mode != OMPP_WHATIF_OFF; r++) {
-        const double took = call * seen[r].calls;
+        /* clocks run for a part of the calls */
+        const double took = probes * seen[r].calls + fmin(clocks * seen[r].calls, (double)w->cost_ns);
         if (!(p->regions[r].flags & OMPP_REGION_F_FUNCTION) || seen[r].calls < ENOUGH_CALLS) continue;
         if (seen[r].ns > (call + inside) * seen[r].calls || took < MANY_PROBES * threads) continue;
         *share += took / threads;
         if (found < n) regions[found++] = r;
     }
     free(seen);
+    *share = fmin(*share, 1);
     return found;
 }

@@ -16,6 +16,16 @@ bool ompp_whatif_any(const ompp_profile_t *profile);
 /** \return ns of work at a node and not below it, all locations. */
 double ompp_whatif_own_work(const ompp_profile_t *profile, const ompp_node_t *node);
 
+/** What measuring took: parts of the run, 0 to 1, that the program has waited for. */
+typedef struct {
+    double beside, behind; /* clocks included: if threads did it side by side; one behind the other */
+    double alone;          /* side by side, without clocks */
+    double followed;       /* of the part of the run in which ideal clocks ran: side by side, with them */
+    double events;         /* of all threads */
+} ompp_measuring_t;
+
+ompp_measuring_t ompp_whatif_measuring(const ompp_profile_t *profile);
+
 /** By what gains of a region are larger, or smaller, in the run without what measuring took; 1 = by nothing. */
 typedef struct {
     double beside, behind; /* if threads did it side by side; one behind the other */

@@ -270,28 +270,52 @@ bool ompp_levels_are_plain(const ompp_levels_t *v)
     return plain;
 }
 
-unsigned ompp_levels_first(ompp_levels_t *v, const uint64_t *first, size_t stride, unsigned n, uint16_t *missed)
+/* Levels beyond the first that see each address as it is, and bring all that they miss. */
+static bool are_simple(const ompp_levels_t *v)
+{
+    bool simple = !v->with && v->nlevels > 1;
+
+    for (unsigned i = 1; i < v->nlevels; i++) simple = simple && !v->machine.level[i].no_allocate;
+    return simple;
+}
+
+static unsigned beyond(ompp_levels_t *v, uint64_t address, bool store)
+{
+    const uint64_t at = physical(v, address);
+    unsigned i = 1;
+
+    while (i < v->nlevels && !touch(v, i, at, !(store && v->machine.level[i].no_allocate))) i++;
+    return i;
+}
+
+unsigned ompp_levels_all(ompp_levels_t *v, const uint64_t *first, size_t stride, unsigned n, const uint32_t *kinds,
+                         uint16_t *missed, uint8_t *levels)
 {
     const unsigned nmissed = ompp_sets_touch_all(&v->own[0], first, stride, n, v->shift[0], missed);
+    uint16_t further[OMPP_LEVELS_MOST];
 
     /* their sets beyond come into the real caches meanwhile */
     for (unsigned i = 0; i < nmissed; i++) {
         const uint64_t address = physical(v, *(const uint64_t *)((const char *)first + missed[i] * stride));
         for (unsigned level = 1; level < v->nlevels; level++)
             if (v->own[level].tags) ompp_sets_prepare(&v->own[level], address >> v->shift[level]);
+        levels[missed[i]] = 1;
+        further[i] = missed[i];
+    }
+    if (are_simple(v)) {
+        unsigned left = nmissed;
+        for (unsigned level = 1; left && level < v->nlevels; level++) {
+            left = ompp_sets_touch_some(&v->own[level], first, stride, further, left, v->shift[level]);
+            for (unsigned i = 0; i < left; i++) levels[further[i]]++;
+        }
+        return nmissed;
+    }
+    for (unsigned i = 0; i < nmissed; i++) {
+        const size_t at = missed[i] * stride;
+        const bool store = *(const uint32_t *)((const char *)kinds + at) & 1;
+        levels[missed[i]] = (uint8_t)beyond(v, *(const uint64_t *)((const char *)first + at), store);
     }
     return nmissed;
-}
-
-void ompp_levels_beyond(ompp_levels_t *v, uint64_t address, bool store, ompp_access_result_t *r)
-{
-    const uint64_t at = physical(v, address);
-
-    *r = (ompp_access_result_t){{1}, {0}, {0}, {0}, 0};
-    for (unsigned i = 1; i < v->nlevels; i++) {
-        if (touch(v, i, at, !(store && v->machine.level[i].no_allocate))) break;
-        r->misses[i] = 1;
-    }
 }
 
 bool ompp_levels_invalidate(ompp_levels_t *v, uint64_t address)

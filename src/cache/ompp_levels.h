@@ -48,19 +48,21 @@ void ompp_levels_clear(ompp_levels_t *levels);
  */
 void ompp_levels_access(ompp_levels_t *levels, uint64_t address, bool store, ompp_access_result_t *result);
 
-/** \return whether ompp_levels_first() will do: nothing but levels, of which none looks at those above. */
+/** \return whether ompp_levels_all() will do: nothing but levels, of which none looks at those above. */
 bool ompp_levels_are_plain(const ompp_levels_t *levels);
 
+#define OMPP_LEVELS_MOST 1024u
+
 /**
- * \brief Many accesses of one byte, in L1 alone.
- * \param[in]  first, stride  where the first address is, and bytes from one to the next.  \param[in] n  below 65536.
- * \param[out] missed         numbers of those that missed, for ompp_levels_beyond() in this order; shape [n].
+ * \brief Many accesses of one byte, OMPP_LEVELS_MOST at most, level by level.
+ * \param[in]  first, stride  where the first address is, and bytes from one to the next.
+ * \param[in]  kinds          where the first one's kind is, whose lowest bit says that it is a store.
+ * \param[out] missed         numbers of those that missed the first level, in their order; shape [n].
+ * \param[out] missed_levels  how many levels each of these missed, by its number; shape [n], others stay as they are.
  * \return how many.
  */
-unsigned ompp_levels_first(ompp_levels_t *levels, const uint64_t *first, size_t stride, unsigned n, uint16_t *missed);
-
-/** \brief What an access that has missed L1 does. */
-void ompp_levels_beyond(ompp_levels_t *levels, uint64_t address, bool store, ompp_access_result_t *result);
+unsigned ompp_levels_all(ompp_levels_t *levels, const uint64_t *first, size_t stride, unsigned n, const uint32_t *kinds,
+                         uint16_t *missed, uint8_t *missed_levels);
 
 /** \brief A line has been taken by another thread: it leaves all levels. \return whether one had it. */
 bool ompp_levels_invalidate(ompp_levels_t *levels, uint64_t address);

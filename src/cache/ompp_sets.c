@@ -90,6 +90,20 @@ __attribute__((target("avx2"))) static unsigned touch_all_vector(ompp_sets_t *s,
     return nmissed;
 }
 
+__attribute__((target("avx2"))) static unsigned touch_some_vector(ompp_sets_t *s, const uint64_t *first, size_t stride,
+                                                                  uint16_t *which, unsigned n, unsigned shift)
+{
+    unsigned nmissed = 0;
+    uint32_t evicted;
+
+    for (unsigned i = 0; i < n; i++) {
+        const uint64_t line = *(const uint64_t *)((const char *)first + which[i] * stride) >> shift;
+        uint32_t *row = s->tags + (size_t)ompp_sets_index(s, line) * s->stride;
+        if (!touch_vector(row, s->ways, ompp_sets_tag(line), &evicted)) which[nmissed++] = which[i];
+    }
+    return nmissed;
+}
+
 static bool has_vectors(void)
 {
     static int has = -1;
@@ -109,6 +123,11 @@ static unsigned touch_all_vector(ompp_sets_t *s, const uint64_t *first, size_t s
                                  uint16_t *missed)
 {
     return (void)s, (void)first, (void)stride, (void)n, (void)shift, (void)missed, 0;
+}
+static unsigned touch_some_vector(ompp_sets_t *s, const uint64_t *first, size_t stride, uint16_t *which, unsigned n,
+                                  unsigned shift)
+{
+    return (void)s, (void)first, (void)stride, (void)which, (void)n, (void)shift, 0;
 }
 static bool has_vectors(void) { return false; }
 #endif
@@ -189,6 +208,21 @@ unsigned ompp_sets_touch_all(ompp_sets_t *s, const uint64_t *first, size_t strid
         return touch_all_vector(s, first, stride, n, shift, missed);
     for (unsigned i = 0; i < n; i++, at += stride)
         if (!ompp_sets_touch(s, *(const uint64_t *)at >> shift, &evicted)) missed[nmissed++] = (uint16_t)i;
+    return nmissed;
+}
+
+unsigned ompp_sets_touch_some(ompp_sets_t *s, const uint64_t *first, size_t stride, uint16_t *which, unsigned n,
+                              unsigned shift)
+{
+    unsigned nmissed = 0;
+    uint32_t evicted;
+
+    if (s->policy == OMPP_LRU && s->ways <= 16 && has_vectors())
+        return touch_some_vector(s, first, stride, which, n, shift);
+    for (unsigned i = 0; i < n; i++) {
+        const uint64_t address = *(const uint64_t *)((const char *)first + which[i] * stride);
+        if (!ompp_sets_touch(s, address >> shift, &evicted)) which[nmissed++] = which[i];
+    }
     return nmissed;
 }
 

@@ -38,7 +38,14 @@ bool ompp_sets_touch(ompp_sets_t *s, uint64_t line, uint32_t *evicted);
 unsigned ompp_sets_touch_all(ompp_sets_t *s, const uint64_t *first, size_t stride, unsigned n, unsigned shift,
                              uint16_t *missed);
 
-/** \brief The same, but a line that is not there is not brought. */
+/**
+ * \brief The same of some of them, n numbers in which[]; those of lines that were there leave it.
+ * \return how many stay.
+ */
+unsigned ompp_sets_touch_some(ompp_sets_t *s, const uint64_t *first, size_t stride, uint16_t *which, unsigned n,
+                              unsigned shift);
+
+/** \brief The same as touch, but a line that is not there is not brought. */
 bool ompp_sets_touch_only(ompp_sets_t *s, uint64_t line);
 
 /** \brief Takes out a line, by the bits of its tag that tell lines near each other apart. \return it was there. */

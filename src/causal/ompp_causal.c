@@ -80,7 +80,7 @@ static void begin_anew(ompp_causal_thread_t *self)
     self->regions = ompp_causal_mask(self, 0);
     self->clocks.mask = ompp_causal_counted(self->regions);
     ompp_clocks_use(&self->clocks, self->clocks.mask);
-    self->seen_until = ompp_causal_worked(self);
+    self->region_work_until = ompp_causal_worked(self);
     self->busy = false;
 }
 
@@ -103,9 +103,9 @@ static void count_seen_in(ompp_causal_thread_t *self, ompp_region_ref_t region, 
 {
     const int index = ompp_causal_find(region);
 
-    if (index < 0 || self->met[index] == self->look) return;
-    self->met[index] = self->look;
-    self->seen[index] += passed;
+    if (index < 0 || self->last_look[index] == self->look) return;
+    self->last_look[index] = self->look;
+    self->region_work[index] += passed;
 }
 
 /* With delays: work per region, whatever is being tried, without waiting: of all that the thread is in, or outside of
@@ -116,14 +116,14 @@ static void count_seen(ompp_causal_thread_t *self, ompp_time_t t)
 
     ompp_clocks_count(&self->clocks, t);
     const ompp_time_t until = ompp_causal_worked(self),
-                      passed = until > self->seen_until ? until - self->seen_until : 0;
+                      passed = until > self->region_work_until ? until - self->region_work_until : 0;
     if (!passed) return;
     self->look++;
     if (!ompp_meter_region(node) && ompp_causal_is_outside(self)) count_seen_in(self, 0, passed);
     for (unsigned depth = 0; ompp_meter_region(node) && depth <= OMPP_CAUSAL_DEEPEST;
          depth++, node = ompp_meter_parent(node))
         count_seen_in(self, ompp_meter_region(node), passed);
-    self->seen_until = until; /* last: who looks meanwhile (ompp_causal_done) has it twice rather than never */
+    self->region_work_until = until; /* last: who looks meanwhile (ompp_causal_done) has it twice rather than never */
 }
 
 void ompp_causal_was_made(ompp_causal_thread_t *self)
@@ -274,7 +274,7 @@ static void made_in_experiment(ompp_sync_thread_t what)
 static ompp_causal_mode_t modes[OMPP_WHATIF_MODE_NUM] = {
     [OMPP_WHATIF_VIRTUAL] = {.rule = {.percent = {25, 50, 75, 100}},
                              .counted = OMPP_CAUSAL_ALL_SLOTS,
-                             .waits = {BOTH, .combine = ompp_causal_combine, .vector = ompp_causal_clock_vector,
+                             .waits = {BOTH, .combine = ompp_causal_combine, .vector = ompp_causal_remote_vector,
                                        .contribute = ompp_causal_contribute, .note_sent = ompp_causal_note_sent,
                                        .join_clock = ompp_causal_join_clock, .clock = clock_of_ranks,
                                        .charge = ompp_causal_charge, .thread = ompp_causal_thread},
@@ -316,7 +316,7 @@ static bool start(char *why, size_t n)
     if (mode == OMPP_WHATIF_OFF) return false;
     ompp_prefault_library((const void *)start);
     atomic_store(&ompp_causal.set, 1);
-    modes[OMPP_WHATIF_VIRTUAL].waits.vector_size = ompp_causal_clock_vector_size();
+    modes[OMPP_WHATIF_VIRTUAL].waits.vector_size = ompp_causal_remote_vector_size();
     modes[OMPP_WHATIF_DELAY].waits.vector_size = ompp_causal_delay_vector_size();
     modes[OMPP_WHATIF_DELAY].waits.shared_size = ompp_causal_node_size();
     ompp_causal.mode = &modes[mode];

@@ -138,12 +138,12 @@ typedef struct ompp_causal_thread {
     ompp_off_t node;         /* place, again when another set of regions is followed */
     uint32_t regions;        /* slots of the regions it is in; of clocks.mask only the experiment's, with delays */
     /* with delays: ns of work in each known region and below it, to choose regions by */
-    ompp_time_t seen[OMPP_CAUSAL_KNOWN];
-    /* number of the look at which it was counted in that region last: what is recursive counts once */
-    uint32_t met[OMPP_CAUSAL_KNOWN];
-    uint32_t look;
-    ompp_time_t seen_until; /* ns of its work by then */
-    ompp_fine_t percent;    /* of the experiment */
+    ompp_time_t region_work[OMPP_CAUSAL_KNOWN];
+    /* number of the look at which work was counted there last: a recursive region counts once */
+    uint32_t last_look[OMPP_CAUSAL_KNOWN];
+    uint32_t look;                 /* number of the latest one */
+    ompp_time_t region_work_until; /* ns of its work by then */
+    ompp_fine_t percent;           /* of the experiment */
     /* without delays: saved in turns that have ended since threads met, by regions that had them */
     struct {
         ompp_fine_t sum;
@@ -215,7 +215,7 @@ typedef struct {
     _Atomic ompp_time_t suspension_begin;
     /* without delays: the initial thread came last to where a turn may begin; since the time before */
     _Atomic ompp_time_t chance, between;
-    _Atomic bool told; /* moves are told although clocks rest, as long as threads do not come to such a place */
+    _Atomic bool told; /* moves are reported although clocks are suspended, until threads come to such a place */
     _Atomic(ompp_causal_thread_t *) threads;
     /* times that the order would have changed, since the set */
     _Atomic uint64_t overtaken[OMPP_WHATIF_FLAG_NUM][OMPP_CLOCKS_SLOTS];

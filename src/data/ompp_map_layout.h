@@ -10,28 +10,44 @@
 #ifndef OMPP_MAP_LAYOUT_H
 #define OMPP_MAP_LAYOUT_H
 
-#define OMPP_INLINE_SELF ompp_memory_self_3   /* thread-local: address of the counter */
-#define OMPP_INLINE_LOAD ompp_memory_load_3   /* ompp_count_find_load() */
-#define OMPP_INLINE_STORE ompp_memory_store_3 /* ompp_count_find_store() */
+#define OMPP_INLINE_SELF ompp_memory_self_4   /* thread-local: address of the counter */
+#define OMPP_INLINE_LOAD ompp_memory_load_4   /* ompp_count_find_load() */
+#define OMPP_INLINE_STORE ompp_memory_store_4 /* ompp_count_find_store() */
 /* For code that gives all registers but two: ompp_found_hot.c. */
-#define OMPP_INLINE_AT_LOAD ompp_memory_at_load_3
-#define OMPP_INLINE_AT_STORE ompp_memory_at_store_3
-#define OMPP_INLINE_TURN_LOAD ompp_memory_turn_load_3
-#define OMPP_INLINE_TURN_STORE ompp_memory_turn_store_3
-#define OMPP_INLINE_RUN ompp_memory_run_3
+#define OMPP_INLINE_AT_LOAD ompp_memory_at_load_4
+#define OMPP_INLINE_AT_STORE ompp_memory_at_store_4
+#define OMPP_INLINE_TURN_LOAD ompp_memory_turn_load_4
+#define OMPP_INLINE_TURN_STORE ompp_memory_turn_store_4
+/* The same of accesses to one local variable of the function: what stands before where rdx leads ends with the distance
+ * from there to the variable's cell. */
+#define OMPP_INLINE_LOCAL_LOAD ompp_memory_local_load_4
+#define OMPP_INLINE_LOCAL_STORE ompp_memory_local_store_4
+#define OMPP_INLINE_TURN_LOCAL_LOAD ompp_memory_turn_local_load_4
+#define OMPP_INLINE_TURN_LOCAL_STORE ompp_memory_turn_local_store_4
+#define OMPP_INLINE_RUN ompp_memory_run_4
 
 /* Offsets in the counter, in bytes. */
 #define OMPP_INLINE_TAG 0
 #define OMPP_INLINE_MOST 4 /* turns of a loop whose accesses may be held back */
 #define OMPP_INLINE_PAGES 8
 #define OMPP_INLINE_MASK 16
-#define OMPP_INLINE_WIDTH 120 /* -(bytes of a page), or of less that gcc's code counts in a register at once */
+#define OMPP_INLINE_WIDTHS 144 /* -(bytes), which gcc's code counts in a register at once, by what TURN has said */
+#define OMPP_INLINE_FEED 112
 #define OMPP_INLINE_EDGES 128 /* tables of pages that several structures share */
+/* ~0: cells of local variables, 4 bytes, have how far the variable's count is from COUNT, 0 = not known yet; or 0 */
+#define OMPP_INLINE_LOCALS 136
 #define OMPP_INLINE_COUNT 256 /* of structure 0; of structure n: n << OMPP_INLINE_COUNT_BITS further */
 #define OMPP_INLINE_COUNT_BITS 7
 #define OMPP_INLINE_FOREIGN 112 /* from a structure's count to the accesses to others' pages; 8 from loads to stores */
 #define OMPP_INLINE_FOREIGN_BIT 63 /* of a count's address, where it is kept: add to those, too */
-#define OMPP_INLINE_KIND 40        /* from loads to stores of a structure; 8 from size to size */
+/* What TURN's result is good for, its low bits: the access alone; the page; this address; 16 bytes; and twice as many
+ * each, up to 256. */
+#define OMPP_INLINE_FOR 7
+#define OMPP_INLINE_FOR_ACCESS 0
+#define OMPP_INLINE_FOR_PAGE 1
+#define OMPP_INLINE_FOR_ADDRESS 2
+#define OMPP_INLINE_FOR_GRAIN 3
+#define OMPP_INLINE_KIND 40 /* from loads to stores of a structure; 8 from size to size */
 
 /* The map. */
 #define OMPP_INLINE_PAGE_BITS 9

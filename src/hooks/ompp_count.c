@@ -40,11 +40,12 @@ _Static_assert(sizeof rows / sizeof rows[0] == OMPP_COUNTED_VALUES, "a row per v
 /* What threads count into that are not measured, and that have not been seen yet. */
 static uint32_t no_page;
 static uint64_t no_blocks[1][2];
-static ompp_counter_t unread = {.most = UINT32_MAX, .width = OMPP_COUNT_WIDTH, .pages = &no_page, .blocks = no_blocks};
+static ompp_counter_t unread = {
+    .most = UINT32_MAX, .widths = OMPP_COUNT_WIDTHS, .pages = &no_page, .blocks = no_blocks};
 static ompp_counter_t unseen = {.tag = OMPP_COUNT_UNSEEN,
                                 .own = OMPP_COUNT_UNSEEN,
                                 .most = UINT32_MAX,
-                                .width = OMPP_COUNT_WIDTH,
+                                .widths = OMPP_COUNT_WIDTHS,
                                 .pages = &no_page,
                                 .blocks = no_blocks};
 __thread ompp_counter_t *ompp_counter_self = &unseen;
@@ -136,7 +137,8 @@ static ompp_counter_t *take_counter(void)
 
     while (t && atomic_exchange(&t->taken, true)) t = t->next;
     if (!t && !(t = new_thread())) return NULL;
-    t->counter = (ompp_counter_t){.limit = OMPP_DATA_MAX, .blocks = t->blocks, .used = &t->used};
+    t->counter =
+        (ompp_counter_t){.limit = OMPP_DATA_MAX, .blocks = t->blocks, .used = &t->used, .widths = OMPP_COUNT_WIDTHS};
     if (ompp_whose_all) {
         ompp_whose_thread(&t->whose);
         t->counter.whose = &t->whose;
@@ -154,13 +156,23 @@ void ompp_counter_expect(uint32_t object)
     for (thread_t *t = atomic_load(&threads); t; t = t->next) back_all(t);
 }
 
-/* Those of the near ones that are, or were, in the map, for code in the program to count for: a bit each. */
-static _Atomic uint64_t mapped[(OMPP_MAP_NEAR + 64) / 64];
+/* Those that code in the program counts for by itself: near ones that are, or were, in the map, and those of variables
+ * of functions. A bit each. */
+#define MOST_INLINE 8191u
+static _Atomic uint64_t mapped[(MOST_INLINE + 64) / 64];
+static _Atomic bool no_locals; /* the user has named some: the map alone knows */
+
+bool ompp_counter_inline(uint32_t object)
+{
+    if (object > MOST_INLINE) return false;
+    atomic_fetch_or(&mapped[object / 64], 1ull << object % 64);
+    return true;
+}
 
 static void put(uint32_t object, uintptr_t begin, uintptr_t end)
 {
     ompp_counter_expect(object);
-    if (object <= OMPP_MAP_NEAR) atomic_fetch_or(&mapped[object / 64], 1ull << object % 64);
+    if (object <= OMPP_MAP_NEAR) ompp_counter_inline(object);
     if (!ompp_map_put(object, begin, end))
         ompp_event_coverage(OMPP_COVERAGE_DROPPED, "edges of data structures", "too many structures that share a page");
     __atomic_fetch_add(&ompp_feed_structures, 1, __ATOMIC_ACQ_REL);
@@ -173,6 +185,16 @@ ompp_whose_thread_t *ompp_counter_in_stack(uintptr_t address)
     for (thread_t *t = atomic_load(&threads); t; t = t->next)
         if (address >= t->whose.unwind.stack_low && address < t->whose.unwind.stack_high) return &t->whose;
     return NULL;
+}
+
+/* What the user names may be part of a stack. */
+static void put_named(uint32_t object, uintptr_t begin, uintptr_t end)
+{
+    if (ompp_whose_all && ompp_counter_in_stack(begin)) {
+        atomic_store(&no_locals, true);
+        for (thread_t *t = atomic_load(&threads); t; t = t->next) t->counter.locals = 0;
+    }
+    put(object, begin, end);
 }
 
 bool ompp_counter_no_objects(void) { return nobjects == 0; }
@@ -235,11 +257,11 @@ static void *begin(void)
     counter->own = (number < OMPP_MAP_LAST_OWNER ? number : OMPP_MAP_LAST_OWNER) << OMPP_MAP_OWNER_SHIFT;
     counter->tag = counter->own;
     counter->most = UINT32_MAX;
-    counter->width = OMPP_COUNT_WIDTH;
     counter->pages = ompp_map_page;
     counter->mask = ompp_map_mask;
     counter->edges = ompp_map_edge;
     ompp_feed_begin(counter);
+    if (counter->whose && !counter->feed && !atomic_load(&no_locals)) counter->locals = UINT32_MAX;
     return ompp_counter_self = counter;
 }
 
@@ -292,6 +314,18 @@ static uint64_t *values_of(thread_t *t, ompp_off_t node, uint32_t object)
     return values == FULL ? NULL : (uint64_t *)(uintptr_t)values;
 }
 
+/* Of most objects nothing was counted since the last time. */
+static inline bool is_idle(const thread_t *t, uint32_t object)
+{
+    typedef uint64_t words_t __attribute__((vector_size(16), may_alias));
+    const words_t *w = (const words_t *)((const char *)t->counter.count + ((uint64_t)object << OMPP_INLINE_COUNT_BITS));
+    const words_t any = (w[0] | w[1]) | (w[2] | w[3]) | (w[4] | w[5]) | (w[6] | w[7]);
+
+    return !(any[0] | any[1]);
+}
+
+_Static_assert(sizeof(ompp_count_t) == 128, "as is_idle() looks at it");
+
 /* Hands over what was counted for an object. \return whether there was anything. */
 static bool hand_over(thread_t *t, ompp_off_t node, uint32_t object)
 {
@@ -329,8 +363,10 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
     ompp_feed_move(&t->counter, from.node);
     bool any = hand_over(t, from.node, 0);
     for (uint32_t i = 0; i < sizeof mapped / sizeof mapped[0]; i++)
-        for (uint64_t bits = atomic_load_explicit(&mapped[i], memory_order_relaxed); bits; bits &= bits - 1)
-            any |= hand_over(t, from.node, 64 * i + (uint32_t)__builtin_ctzll(bits));
+        for (uint64_t bits = atomic_load_explicit(&mapped[i], memory_order_relaxed); bits; bits &= bits - 1) {
+            const uint32_t object = 64 * i + (uint32_t)__builtin_ctzll(bits);
+            any |= !is_idle(t, object) && hand_over(t, from.node, object);
+        }
     for (uint64_t bits; (bits = ompp_used_take(&t->used, nobjects, &next, &first));)
         for (; bits; bits &= bits - 1) any |= hand_over(t, from.node, first + (uint32_t)__builtin_ctzll(bits));
     if (any) hand_over_total(t, from.node);
@@ -382,7 +418,7 @@ static const ompp_component_t hooks = {
     .move = move,
     .thread_end = end,
     .readable = true,
-    .put = put,
+    .put = put_named,
     .quiesce = finish,
 };
 

@@ -39,23 +39,32 @@ typedef struct {
     ompp_used_t *used;       /* structures that were counted for, but near ones of the map; NULL with limit 0 */
     struct ompp_whose_thread *whose; /* NULL: it is not known whose data is whose */
     struct ompp_feed *feed;          /* what is told of accesses one by one; NULL = nothing */
-    uint64_t width;    /* which bits of an address change where gcc's code counts in a register no longer */
+    uint64_t unused;
     const void *edges; /* the map's, as the pages */
-    uint64_t unused[15];
+    uint32_t locals;   /* ~0: variables of functions are counted by their cells; 0: by the map */
+    /* which bits of an address change where gcc's code counts in a register no longer; by FOR */
+    uint64_t widths[OMPP_INLINE_FOR + 1];
+    uint64_t unused_too[6];
     ompp_count_t count[1]; /* shape [limit + 1]; [0]: data that belongs to no structure */
 } ompp_counter_t;
 
 enum { OMPP_LOAD, OMPP_STORE };
 
-#define OMPP_COUNT_WIDTH (-(1ull << OMPP_MAP_PAGE_BITS))
+/* An address alone, where there is no other, too. */
+#define OMPP_COUNT_WIDTHS                                                                                             \
+    {                                                                                                                 \
+        -1ull, -(1ull << OMPP_MAP_PAGE_BITS), -1ull, -(1ull << OMPP_MAP_GRAIN_BITS), -32ull, -64ull, -128ull, -256ull \
+    }
 #define OMPP_COUNT_UNSEEN OMPP_MAP_NOBODY /* the number of who has not been seen yet */
 
 _Static_assert(offsetof(ompp_counter_t, tag) == OMPP_INLINE_TAG, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, most) == OMPP_INLINE_MOST, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, pages) == OMPP_INLINE_PAGES, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, mask) == OMPP_INLINE_MASK, "as inlined");
-_Static_assert(offsetof(ompp_counter_t, width) == OMPP_INLINE_WIDTH, "as inlined");
+_Static_assert(offsetof(ompp_counter_t, widths) == OMPP_INLINE_WIDTHS, "as inlined");
 _Static_assert(offsetof(ompp_counter_t, edges) == OMPP_INLINE_EDGES, "as inlined");
+_Static_assert(offsetof(ompp_counter_t, feed) == OMPP_INLINE_FEED, "as inlined");
+_Static_assert(offsetof(ompp_counter_t, locals) == OMPP_INLINE_LOCALS, "as inlined");
 _Static_assert(sizeof *ompp_map_edge == 1u << OMPP_INLINE_TABLE_BITS, "as inlined");
 _Static_assert(OMPP_MAP_FAR == OMPP_INLINE_LEADS - 1, "each number of a table is less");
 _Static_assert(offsetof(ompp_counter_t, count) == OMPP_INLINE_COUNT, "as inlined");
@@ -105,6 +114,12 @@ bool ompp_counter_no_objects(void);
 
 /** \brief An object will be counted for. Between ompp_data_try() and ompp_data_done(). */
 void ompp_counter_expect(uint32_t object);
+
+/**
+ * \brief Code in the program will count for an object by itself. Between ompp_data_try() and ompp_data_done().
+ * \return false: there is no room.
+ */
+bool ompp_counter_inline(uint32_t object);
 
 /** \brief Bytes belong to an object from now on. Between ompp_data_try() and ompp_data_done(). */
 void ompp_counter_put(uint32_t object, uintptr_t begin, uintptr_t end);

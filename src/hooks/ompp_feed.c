@@ -260,19 +260,22 @@ static void each_line(state_t *s, const ompp_fed_t *entry, uint8_t *missed)
 static uint32_t plain_lines(state_t *s, const ompp_fed_t *entry, uint8_t *levels, uint32_t most)
 {
     uint16_t missed[OMPP_FEED_ROOM];
-    ompp_access_result_t r;
+    found_t *f = NULL;
     uint32_t n = 0;
 
     while (n < most && entry[n].size == 1) n++;
-    const unsigned nmissed = ompp_levels_first(s->levels, &entry->address, sizeof *entry, n, missed);
+    const unsigned nmissed =
+        ompp_levels_all(s->levels, &entry->address, sizeof *entry, n, &entry->object, missed, levels);
     for (unsigned i = 0; i < nmissed; i++) {
         const ompp_fed_t *e = &entry[missed[i]];
-        ompp_levels_beyond(s->levels, e->address, e->object & 1, &r);
-        add(found_of(s, e->object >> 1), &r, e->object & 1);
-        levels[missed[i]] = (uint8_t)levels_of(&r);
+        if (!f || f->object != (e->object >> 1) + 1) f = found_of(s, e->object >> 1);
+        for (unsigned level = 0; level < levels[missed[i]]; level++)
+            f->values[OMPP_CACHED_MISSES + 2 * level + (e->object & 1)]++;
     }
     return n;
 }
+
+_Static_assert(OMPP_FEED_ROOM <= OMPP_LEVELS_MOST, "of a buffer");
 
 /* One buffer of some: each access is told of then, as if it were none of the line of before. */
 static void follow_members(state_t *s, uint32_t n)
@@ -421,7 +424,7 @@ void ompp_feed_begin(ompp_counter_t *counter)
     counter->tag = OMPP_MAP_NOBODY;
     counter->most = coherence ? 1 : OMPP_FEED_TURNS;
     s->feed.by_line = mode == MODEL && !coherence;
-    if (s->feed.by_line) counter->width = -(uint64_t)ompp_feed_line(&s->feed);
+    if (s->feed.by_line) counter->widths[OMPP_INLINE_FOR_PAGE] = -(uint64_t)ompp_feed_line(&s->feed);
 }
 
 void ompp_feed_end(ompp_counter_t *counter)

@@ -284,9 +284,9 @@ static inline ompp_accessor_t accessor(uintptr_t rbp, const uintptr_t *rdi)
  */
 static inline uintptr_t in_frame(ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by)
 {
-    if (!counter->whose || counter->feed) return 0;
+    if (!counter->locals || !ompp_whose_is_own(counter->whose, address)) return 0;
     const uint32_t object = ompp_whose_again(counter, address, by);
-    if (!object || !ompp_whose_is_own(counter->whose, address)) return 0;
+    if (!object) return 0;
     ompp_used_mark(counter->used, object);
     return (uintptr_t)counter + ((uint64_t)object << OMPP_INLINE_COUNT_BITS);
 }
@@ -294,8 +294,7 @@ static inline uintptr_t in_frame(ompp_counter_t *counter, uintptr_t address, omp
 /* Of a page that leads to a table; more than there are where it is not usual. */
 static inline uint32_t object_usual(ompp_counter_t *counter, uint32_t entry, uintptr_t address, ompp_accessor_t by)
 {
-    const uint32_t object =
-        (entry & OMPP_MAP_FAR) == OMPP_MAP_FAR ? ompp_map_in_edge(entry, address) : ompp_map_grain(entry, address);
+    const uint32_t object = ompp_map_in_edge(entry, address);
 
     if (object <= OMPP_MAP_NEAR) return object;
     const uint32_t known = object == OMPP_WHOSE_STACK ? ompp_whose_again(counter, address, by) : object;
@@ -313,10 +312,42 @@ static inline uint32_t owner_usual(uint32_t value, uintptr_t address)
                : 0;
 }
 
-__attribute__((noinline, no_caller_saved_registers)) static uintptr_t at_usual_of(uintptr_t address, unsigned kind,
-                                                                                  const ompp_accessor_t *accessor)
+KEEPS uintptr_t ompp_frame_at(uintptr_t address);
+KEEPS uintptr_t ompp_frame_at(uintptr_t address) { return in_frame(ompp_counter_self, address, ACCESSOR); }
+
+/*
+ * An access that is told of, of another line than those of before, to a page that is the thread's. What
+ * ompp_feed_known() knows, QUICK has looked at (ompp_entries_hot.c).
+ * \return where it is counted; 0: look.
+ */
+static inline uintptr_t told(uintptr_t address, unsigned kind)
 {
-    const ompp_accessor_t by = *accessor;
+    ompp_counter_t *counter = ompp_counter_self;
+    ompp_feed_t *feed = counter->feed;
+    const uint32_t entry = ompp_count_entry(counter, address);
+    uint64_t at = entry ^ counter->own;
+
+    if (!feed->all || ompp_feed_is_full(feed) || at >= 2 * OMPP_INLINE_LEADS) return 0;
+    const bool is_whole = at < OMPP_INLINE_LEADS;
+    if (!is_whole) {
+        const uint32_t object = ompp_map_grain(entry, address);
+        if (object > OMPP_MAP_NEAR) return 0;
+        at = (uint64_t)object << OMPP_INLINE_COUNT_BITS;
+    }
+    if (feed->structures != __atomic_load_n(&ompp_feed_structures, __ATOMIC_ACQUIRE)) return 0;
+    ompp_feed_add(feed, address, 1, kind, structure_at(at));
+    if (is_whole && !feed->always[kind])
+        feed->latest[(address >> feed->shift) & feed->mask].found = (uintptr_t)counter + at;
+    return (uintptr_t)counter + at;
+}
+
+KEEPS uintptr_t ompp_told_load(uintptr_t address);
+KEEPS uintptr_t ompp_told_load(uintptr_t address) { return told(address, OMPP_LOAD); }
+KEEPS uintptr_t ompp_told_store(uintptr_t address);
+KEEPS uintptr_t ompp_told_store(uintptr_t address) { return told(address, OMPP_STORE); }
+
+static inline uintptr_t at_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
+{
     ompp_counter_t *counter = ompp_counter_self;
     ompp_feed_t *feed = counter->feed;
     uintptr_t known = feed ? ompp_feed_known(feed, address, kind) : 0;
@@ -340,16 +371,25 @@ __attribute__((noinline, no_caller_saved_registers)) static uintptr_t at_usual_o
     return (uintptr_t)counter + at;
 }
 
-static inline uintptr_t at_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
+/* Of a page that several structures share: so much of it is the one's that an address is in. */
+static inline unsigned part_of(const ompp_counter_t *counter, uint32_t entry, uintptr_t address)
 {
-    const uintptr_t found = in_frame(ompp_counter_self, address, by);
+    uint32_t table = entry & OMPP_MAP_FAR, code = OMPP_INLINE_FOR_GRAIN;
+    const unsigned at = (address >> OMPP_MAP_GRAIN_BITS) & (OMPP_MAP_GRAINS - 1);
 
-    return found ? found : at_usual_of(address, kind, &by);
+    if (counter->feed || (entry & ~OMPP_MAP_LOW) != counter->own) return OMPP_INLINE_FOR_ACCESS;
+    if (table == OMPP_MAP_FAR) return OMPP_INLINE_FOR_ADDRESS;
+    const uint32_t *grain = ompp_map_edge[table], one = grain[at];
+    if (one > OMPP_MAP_NEAR) return OMPP_INLINE_FOR_ADDRESS;
+    for (unsigned n = 1; code < OMPP_INLINE_FOR; n *= 2, code++)
+        for (unsigned i = 0, other = (at ^ n) & ~(n - 1); i < n; i++)
+            if (grain[other + i] != one) return code;
+    return code;
 }
 
 /*
- * The counts for all accesses to the page, with FOREIGN when those are to be added to the foreign ones, too; 1 more
- * when they are for the access at address alone, as where each is told of.
+ * The counts for all accesses to the page, with FOREIGN when those are to be added to the foreign ones, too; and with
+ * what they are for.
  */
 static inline uintptr_t turn_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
@@ -362,9 +402,12 @@ static inline uintptr_t turn_usual(uintptr_t address, unsigned kind, ompp_access
         if (!owner || ompp_feed_is_full(feed)) return 0;
         ompp_feed_add(feed, address, 1, kind, structure_at(low));
     } else if (low & OMPP_MAP_PAGE_LEADS || (feed && ompp_feed_wants(feed, entry)))
-        return (found = at_usual(address, kind, by)) ? found + COUNTS + 1 : 0;
+        return (found = in_frame(counter, address, by)) || (found = at_usual(address, kind, by))
+                   ? (found + COUNTS) | part_of(counter, entry, address)
+                   : 0;
     if (!owner && counter->own) return 0;
-    return (uintptr_t)ompp_count_at(counter, low)->scalars | (owner == counter->own ? 0 : FOREIGN);
+    return (uintptr_t)ompp_count_at(counter, low)->scalars | (owner == counter->own ? 0 : FOREIGN) |
+           OMPP_INLINE_FOR_PAGE;
 }
 
 static inline uintptr_t turn(uintptr_t address, unsigned kind, ompp_accessor_t by)
@@ -375,7 +418,67 @@ static inline uintptr_t turn(uintptr_t address, unsigned kind, ompp_accessor_t b
 
     if (counter->own && !(entry & ~OMPP_MAP_LOW)) touch(counter, address);
     found = turn_usual(address, kind, by);
-    return found ? found : at(address, kind, by) + COUNTS + 1;
+    return found ? found : at(address, kind, by) + COUNTS;
+}
+
+/* Of code that accesses one local variable of its function: see ELSEWHERE in ompp_gcc.cc. */
+static inline _Atomic uint32_t *cell_of(ompp_accessor_t by)
+{
+    int32_t distance;
+
+    __builtin_memcpy(&distance, (const char *)by.code - sizeof distance, sizeof distance);
+    return (_Atomic uint32_t *)(by.code + (uintptr_t)(intptr_t)distance);
+}
+
+static void *fill(void *data)
+{
+    const asked_t *asked = data;
+
+    return ompp_whose_local(asked->counter, asked->address, asked->by, cell_of(asked->by)), NULL;
+}
+
+/* \return the counter, so many bytes further as the variable's count is from the first one; 0 = it is not known. */
+static inline uintptr_t local_known(ompp_accessor_t by)
+{
+    ompp_counter_t *counter = ompp_counter_self;
+    const uint32_t cell = atomic_load_explicit(cell_of(by), memory_order_relaxed) & counter->locals;
+
+    return cell ? (uintptr_t)counter + cell : 0;
+}
+
+static uintptr_t local_slow(uintptr_t address, ompp_accessor_t by)
+{
+    asked_t asked = {seen(), address, by, 0};
+
+    if (asked.counter->locals) ompp_found_kept(fill, &asked);
+    return local_known(by);
+}
+
+static inline uintptr_t local_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
+{
+    return ompp_counter_self->locals ? 0 : at_usual(address, kind, by);
+}
+
+static inline uintptr_t local(uintptr_t address, unsigned kind, ompp_accessor_t by)
+{
+    const uintptr_t found = local_slow(address, by);
+
+    return found ? found : at(address, kind, by);
+}
+
+static inline uintptr_t turn_local_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
+{
+    const uintptr_t known = local_known(by);
+
+    if (known) return (known + COUNTS) | OMPP_INLINE_FOR_PAGE;
+    return ompp_counter_self->locals ? 0 : turn_usual(address, kind, by);
+}
+
+static inline uintptr_t turn_local(uintptr_t address, unsigned kind, ompp_accessor_t by)
+{
+    const uintptr_t found = local_slow(address, by);
+
+    return found ? (found + COUNTS) | OMPP_INLINE_FOR_PAGE : turn(address, kind, by);
 }
 
 #define FOUND(name, function, kind, usual)                                                        \
@@ -389,6 +492,10 @@ static inline uintptr_t turn(uintptr_t address, unsigned kind, ompp_accessor_t b
 
 FOUND(at_load, at, OMPP_LOAD, at_usual(address, OMPP_LOAD, ACCESSOR))
 FOUND(at_store, at, OMPP_STORE, at_usual(address, OMPP_STORE, ACCESSOR))
+FOUND(local_load, local, OMPP_LOAD, local_usual(address, OMPP_LOAD, ACCESSOR))
+FOUND(local_store, local, OMPP_STORE, local_usual(address, OMPP_STORE, ACCESSOR))
+FOUND(turn_local_load, turn_local, OMPP_LOAD, turn_local_usual(address, OMPP_LOAD, ACCESSOR))
+FOUND(turn_local_store, turn_local, OMPP_STORE, turn_local_usual(address, OMPP_STORE, ACCESSOR))
 FOUND(turn_load, turn, OMPP_LOAD, turn_usual(address, OMPP_LOAD, ACCESSOR))
 FOUND(turn_store, turn, OMPP_STORE, turn_usual(address, OMPP_STORE, ACCESSOR))
 
@@ -478,147 +585,4 @@ int ompp_found_has_xsave(void)
     if (__builtin_expect(has < 0, 0)) has = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE);
     return has;
 }
-
-/*
- * Code in the program jumps here: the address in rax, which becomes the result; rdx leads back, all else is kept. Its
- * function may have values in the 128 bytes below the stack pointer. What is told of the frames (.cfi) is right at each
- * instruction.
- */
-#define BEGIN(name)                   \
-    "    .globl " name "\n"           \
-    "    .type " name ", @function\n" \
-    "    .p2align 4\n" name ":\n"     \
-    "    .cfi_startproc\n"            \
-    "    .cfi_def_cfa rsp, 0\n"       \
-    "    .cfi_register rip, rdx\n"    \
-    "    leaq -128(%rsp), %rsp\n"     \
-    "    .cfi_def_cfa_offset 128\n"   \
-    "    pushq %rdx\n"                \
-    "    .cfi_def_cfa_offset 136\n"   \
-    "    .cfi_offset rip, -136\n"     \
-    "    pushq %rdi\n"                \
-    "    .cfi_def_cfa_offset 144\n"
-
-/* rdi is what it was. */
-#define END                         \
-    "    popq %rdi\n"               \
-    "    .cfi_def_cfa_offset 136\n" \
-    "    popq %rdx\n"               \
-    "    .cfi_def_cfa_offset 128\n" \
-    "    .cfi_register rip, rdx\n"  \
-    "    leaq 128(%rsp), %rsp\n"    \
-    "    .cfi_def_cfa_offset 0\n"   \
-    "    jmp *%rdx\n"               \
-    "    .cfi_def_cfa_offset 144\n" \
-    "    .cfi_offset rip, -136\n"
-
-#define CALL(prepare, function)                               \
-    "    pushq %rbp\n"                                        \
-    "    .cfi_def_cfa_offset 152\n"                           \
-    "    .cfi_offset rbp, -152\n"                             \
-    "    movq %rsp, %rbp\n"                                   \
-    "    .cfi_def_cfa_register rbp\n"                         \
-    "    pushq %rcx\n"                                        \
-    "    pushq %rsi\n"                                        \
-    "    pushq %r8\n"                                         \
-    "    pushq %r9\n"                                         \
-    "    pushq %r10\n"                                        \
-    "    pushq %r11\n"                                        \
-    "    andq $-16, %rsp\n" prepare "    call " function "\n" \
-    "    leaq -48(%rbp), %rsp\n"                              \
-    "    popq %r11\n"                                         \
-    "    popq %r10\n"                                         \
-    "    popq %r9\n"                                          \
-    "    popq %r8\n"                                          \
-    "    popq %rsi\n"                                         \
-    "    popq %rcx\n"                                         \
-    "    popq %rbp\n"                                         \
-    "    .cfi_restore rbp\n"                                  \
-    "    .cfi_def_cfa rsp, 144\n"
-
-#define TEXT_OF(name) #name
-#define TEXT(name) TEXT_OF(name)
-#define KEPT(name, function)                                                             \
-    __asm__(".text\n" BEGIN(                                                             \
-        TEXT(name)) "    movq %rax, %rdi\n"                                              \
-                    "    call ompp_usual_" #function "\n"                                \
-                    "    testq %rax, %rax\n"                                             \
-                    "    jz 1f\n"                                                        \
-                    "2:\n" END "1:\n" CALL("    movq %rbp, %rsi\n",                      \
-                                           "ompp_found_" #function) "    jmp 2b\n"       \
-                                                                    "    .cfi_endproc\n" \
-                                                                    "    .size " TEXT(name) ", . - " TEXT(name) "\n");
-KEPT(OMPP_INLINE_AT_LOAD, at_load)
-KEPT(OMPP_INLINE_AT_STORE, at_store)
-KEPT(OMPP_INLINE_TURN_LOAD, turn_load)
-KEPT(OMPP_INLINE_TURN_STORE, turn_store)
-
-/* The first address is in rdi, the step in rsi, the number in rax, which is lost, the slot in rcx. */
-__asm__(".text\n" BEGIN(TEXT(OMPP_INLINE_RUN)) "    movq %rax, %rdx\n"
-                                               "    call ompp_usual_run\n"
-                                               "    testq %rax, %rax\n"
-                                               "    jnz 1f\n"
-                                               "2:\n" END "1:\n" CALL(
-                                                   "    movq %rax, %r8\n    movq %rbp, %r9\n",
-                                                   "ompp_found_run") "    jmp 2b\n"
-                                                                     "    .cfi_endproc\n"
-                                                                     "    .size " TEXT(OMPP_INLINE_RUN) ", . - " TEXT(
-                                                                         OMPP_INLINE_RUN) "\n");
-
-/* Once per thread, and seldom. The area holds all that compilers put values into: up to AVX-512's registers, behind
- * 512 + 64 bytes of its own. */
-__asm__("    .hidden ompp_found_kept\n"
-        "    .globl ompp_found_kept\n"
-        "    .type ompp_found_kept, @function\n"
-        "    .p2align 4\n"
-        "ompp_found_kept:\n"
-        "    .cfi_startproc\n"
-        "    pushq %rbp\n"
-        "    .cfi_def_cfa_offset 16\n"
-        "    .cfi_offset rbp, -16\n"
-        "    movq %rsp, %rbp\n"
-        "    .cfi_def_cfa_register rbp\n"
-        "    pushq %rbx\n"
-        "    .cfi_offset rbx, -24\n"
-        "    pushq %rdi\n"
-        "    pushq %rsi\n"
-        "    subq $2760, %rsp\n"
-        "    andq $-64, %rsp\n"
-        "    call ompp_found_has_xsave\n"
-        "    movl %eax, %ebx\n"
-        "    testl %ebx, %ebx\n"
-        "    jz 1f\n"
-        "    xorl %eax, %eax\n"
-        "    movq %rax, 512(%rsp)\n"
-        "    movq %rax, 520(%rsp)\n"
-        "    movq %rax, 528(%rsp)\n"
-        "    movq %rax, 536(%rsp)\n"
-        "    movq %rax, 544(%rsp)\n"
-        "    movq %rax, 552(%rsp)\n"
-        "    movq %rax, 560(%rsp)\n"
-        "    movq %rax, 568(%rsp)\n"
-        "    movl $0xe7, %eax\n"
-        "    xorl %edx, %edx\n"
-        "    xsave64 (%rsp)\n"
-        "    jmp 2f\n"
-        "1:  fxsave64 (%rsp)\n"
-        "2:  movq -24(%rbp), %rdi\n"
-        "    call *-16(%rbp)\n"
-        "    movq %rax, %rcx\n"
-        "    testl %ebx, %ebx\n"
-        "    jz 1f\n"
-        "    movl $0xe7, %eax\n"
-        "    xorl %edx, %edx\n"
-        "    xrstor64 (%rsp)\n"
-        "    jmp 2f\n"
-        "1:  fxrstor64 (%rsp)\n"
-        "2:  movq %rcx, %rax\n"
-        "    movq -8(%rbp), %rbx\n"
-        "    .cfi_restore rbx\n"
-        "    leave\n"
-        "    .cfi_def_cfa rsp, 8\n"
-        "    .cfi_restore rbp\n"
-        "    ret\n"
-        "    .cfi_endproc\n"
-        "    .size ompp_found_kept, . - ompp_found_kept\n");
 #endif

@@ -42,14 +42,14 @@ static frame_t *frame_of(uintptr_t entry, size_t bytes)
     return NULL;
 }
 
-static uint32_t make_object(const frame_t *frame, unsigned bucket)
+/* Of 1 << shift bytes, which begin so far below the CFA. */
+static uint32_t make_object(const frame_t *frame, uint32_t below, unsigned shift)
 {
     char name[200], place[120];
 
     ompp_whose_place(frame->entry, place, sizeof place);
-    snprintf(name, sizeof name, "%cs %s %x %x %x", OMPP_RAW_MARK, place, (bucket + 1) << frame->shift,
-             1u << frame->shift, frame->bytes);
-    return ompp_whose_object(name, 0, 1u << frame->shift);
+    snprintf(name, sizeof name, "%cs %s %x %x %x", OMPP_RAW_MARK, place, below, 1u << shift, frame->bytes);
+    return ompp_whose_object(name, 0, 1u << shift);
 }
 
 /* ---- Answers ----------------------------------------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static uint32_t part_of(frame_t *frame, uintptr_t below)
     uint32_t object = atomic_load_explicit(&frame->object[bucket], memory_order_relaxed);
 
     if (object || !ompp_data_try()) return object;
-    object = make_object(frame, bucket);
+    object = make_object(frame, (bucket + 1) << frame->shift, frame->shift);
     atomic_store_explicit(&frame->object[bucket], object, memory_order_relaxed);
     ompp_data_done();
     return object;
@@ -77,6 +77,19 @@ bool ompp_whose_find_frame(ompp_whose_thread_t *t, uintptr_t address, ompp_acces
     for (*at = 0; *at + 1 < *n; ++*at)
         if (address < t->frames[*at + 1].cfa) return address + RED_ZONE >= t->frames[*at].cfa;
     return false;
+}
+
+/* The frame that find_frame() has found. */
+static frame_t *found_frame(const ompp_whose_thread_t *t, size_t at)
+{
+    const uintptr_t entry = ompp_unwind_entry(t->frames[at].address - !t->frames[at].is_exact);
+    frame_t *frame = NULL;
+
+    if (entry && ompp_data_try()) {
+        frame = frame_of(entry, t->frames[at + 1].cfa - t->frames[at].cfa);
+        ompp_data_done();
+    }
+    return frame;
 }
 
 static void remember(ompp_whose_seen_t *seen, const ompp_whose_thread_t *t, size_t at, frame_t *frame)
@@ -132,12 +145,7 @@ __attribute__((noinline)) static uint32_t look(ompp_counter_t *counter, uintptr_
             ompp_data_done();
         }
     } else if (ompp_whose_find_frame(t, address, by, &n, &at)) {
-        const uintptr_t entry = ompp_unwind_entry(t->frames[at].address - !t->frames[at].is_exact);
-        frame_t *frame = NULL;
-        if (entry && ompp_data_try()) {
-            frame = frame_of(entry, t->frames[at + 1].cfa - t->frames[at].cfa);
-            ompp_data_done();
-        }
+        frame_t *frame = found_frame(t, at);
         if (frame) remember(seen, t, at, frame);
         if (frame) object = part_of(frame, t->frames[at + 1].cfa - address);
     }
@@ -156,4 +164,23 @@ uint32_t ompp_whose_frame(ompp_counter_t *counter, uintptr_t address, ompp_acces
     if (!t) return 0;
     const uint32_t object = by.code ? ompp_whose_again(counter, address, by) : 0;
     return object ? object : look(counter, address, by, ompp_whose_seen(t, by));
+}
+
+void ompp_whose_local(ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by, _Atomic uint32_t *cell)
+{
+    const int saved = errno;
+    ompp_whose_thread_t *t = counter->whose;
+    size_t n, at;
+
+    if (ompp_map_object(address) != OMPP_WHOSE_STACK || !ompp_whose_is_own(t, address) ||
+        !ompp_whose_find_frame(t, address, by, &n, &at))
+        return;
+    frame_t *frame = found_frame(t, at);
+    if (frame && ompp_data_try()) {
+        const uintptr_t below = t->frames[at + 1].cfa - (address & ~(uintptr_t)((1u << LEAST_SHIFT) - 1));
+        const uint32_t object = make_object(frame, (uint32_t)below, LEAST_SHIFT);
+        if (object && ompp_counter_inline(object)) atomic_store(cell, object << OMPP_INLINE_COUNT_BITS);
+        ompp_data_done();
+    }
+    errno = saved;
 }

@@ -11,6 +11,8 @@
  */
 /* The order matters: gcc's headers do not include what they need. */
 /* clang-format off */
+#include <string>
+
 #include "gcc-plugin.h"
 #include "plugin-version.h"
 
@@ -30,6 +32,7 @@
 #include "tree-ssa-loop.h"
 #include "tree-scalar-evolution.h"
 #include "varasm.h"
+#include "cgraph.h"
 #include "context.h"
 /* clang-format on */
 
@@ -55,6 +58,7 @@ struct hook_t {
     unsigned log2;    /* of its size */
     class loop *nest; /* where it is counted in registers, NULL = nowhere */
     bool stays;       /* its innermost loop does not leave the page by itself */
+    tree cell;        /* of a local variable that it is about, NULL_TREE = of none; see elsewhere() */
     /* then: page of the last access, address of its count, what is to be added to that, bits of an address that tell
      * pages apart */
     tree page, slot, number, width;
@@ -246,9 +250,24 @@ struct assembly_t {
     }
 };
 
-/* The library's functions for what is rare: rax is the address and becomes the result, rdx leads back; all else is
- * kept. */
-#define ELSEWHERE(name) "leaq 1f(%%rip), %%rdx\n\tjmp *" TEXT(name) "@GOTPCREL(%%rip)\n1:\t"
+/*
+ * The library's functions for what is rare: rax is the address and becomes the result, rdx leads back; all else is
+ * kept. Of accesses to one local variable, an instruction in front of where it leads back, which is never reached,
+ * addresses the variable's cell.
+ */
+static std::string elsewhere(const hook_t *hook, bool turns)
+{
+    static const char *const names[2][2][2] = {{{TEXT(OMPP_INLINE_AT_LOAD), TEXT(OMPP_INLINE_LOCAL_LOAD)},
+                                                {TEXT(OMPP_INLINE_AT_STORE), TEXT(OMPP_INLINE_LOCAL_STORE)}},
+                                               {{TEXT(OMPP_INLINE_TURN_LOAD), TEXT(OMPP_INLINE_TURN_LOCAL_LOAD)},
+                                                {TEXT(OMPP_INLINE_TURN_STORE), TEXT(OMPP_INLINE_TURN_LOCAL_STORE)}}};
+    std::string text = "leaq 1f(%%rip), %%rdx\n\tjmp *";
+
+    text += std::string(names[turns][hook->store][hook->cell != NULL_TREE]) + "@GOTPCREL(%%rip)\n\t";
+    if (hook->cell)
+        text += std::string("leaq ") + IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(hook->cell)) + "(%%rip), %%rdx\n";
+    return text + "1:\t";
+}
 
 static tree constant(unsigned HOST_WIDE_INT value) { return build_int_cst(word_type, value); }
 
@@ -319,39 +338,71 @@ static void keep_frame(gimple *call)
  * Of an access to a page that is the thread's, and several structures': %0, the entry xored with the tag, becomes the
  * distance of the structure's count; %1 is the address, %2 the counter.
  */
-/* clang-format off */
-#define IN_EDGE(name) \
-    "subl $" TEXT(OMPP_INLINE_LEADS) ", %k0\n\tcmpl $" TEXT(OMPP_INLINE_FAR) ", %k0\n\tjae 2f\n\t" \
-    "shlq $" TEXT(OMPP_INLINE_TABLE_BITS) ", %0\n\taddq " TEXT(OMPP_INLINE_EDGES) "(%2), %0\n\t" \
-    "movl %k1, %%edx\n\tshrl $2, %%edx\n\tandl $124, %%edx\n\tmovl (%0,%%rdx), %k0\n\t" \
-    "cmpl $" TEXT(OMPP_INLINE_NEAR) ", %k0\n\tjbe 3f\n2:\tmovq %1, %0\n\t" ELSEWHERE(name) \
-    "subq %2, %0\n\tjmp 4f\n3:\tshll $" TEXT(OMPP_INLINE_COUNT_BITS) ", %k0\n4:"
-/* clang-format on */
+static std::string in_edge(const hook_t *hook)
+{
+    static const char before[] = "subl $" TEXT(OMPP_INLINE_LEADS) ", %k0\n\tcmpl $" TEXT(
+        OMPP_INLINE_FAR) ", %k0\n\tjae 2f\n\t"
+                         "shlq $" TEXT(OMPP_INLINE_TABLE_BITS) ", %0\n\taddq " TEXT(
+                             OMPP_INLINE_EDGES) "(%2), %0\n\t"
+                                                "movl %k1, %%edx\n\tshrl $2, %%edx\n\tandl $124, %%edx\n\tmovl "
+                                                "(%0,%%rdx), %k0\n\t"
+                                                "cmpl $" TEXT(OMPP_INLINE_NEAR) ", %k0\n\tjbe 3f\n2:\tmovq %1, %0\n\t";
+
+    return before + elsewhere(hook, false) +
+           "subq %2, %0\n\tjmp 4f\n3:\tshll $" TEXT(OMPP_INLINE_COUNT_BITS) ", %k0\n4:";
+}
+
+/* Of a local variable whose cell tells nothing: all that count() does otherwise. */
+static std::string by_map(const hook_t *hook)
+{
+    static const char entry[] = "movq %1, %%rdx\n\tshrq $" TEXT(OMPP_INLINE_PAGE_BITS) ", %%rdx\n\tandq " TEXT(
+        OMPP_INLINE_MASK) "(%2), %%rdx\n\t"
+                          "movq " TEXT(OMPP_INLINE_PAGES) "(%2), %0\n\tmovl (%0,%%rdx,4), %k0\n\txorl " TEXT(
+                              OMPP_INLINE_TAG) "(%2), %k0\n\t"
+                                               "cmpl $" TEXT(OMPP_INLINE_LEADS) ", %k0\n\tjb 4f\n\t";
+
+    return entry + in_edge(hook);
+}
+
+/* How far the count is from the counter, which is self; where this is not usual, an assembly of this text knows. */
+static tree put_lead(const hook_t *hook, tree self, tree address, gimple_seq code)
+{
+    tree lead = create_tmp_reg(word_type, "ompp_lead"), counter = as_pointer(&code, self), value, most;
+    tree_code unusual = hook->cell ? EQ_EXPR : GT_EXPR;
+
+    if (hook->cell) {
+        tree locals = put_load(&code, memory_at(half_type, counter, OMPP_INLINE_LOCALS));
+        value = put(&code, half_type, BIT_AND_EXPR, put_load(&code, hook->cell), locals);
+        most = build_int_cst(half_type, 0);
+    } else {
+        tree mask = put_load(&code, memory_at(word_type, counter, OMPP_INLINE_MASK));
+        tree pages = put_load(&code, memory_at(word_type, counter, OMPP_INLINE_PAGES));
+        tree tag = put_load(&code, memory_at(half_type, counter, OMPP_INLINE_TAG));
+        tree page =
+            put(&code, word_type, RSHIFT_EXPR, address, build_int_cst(unsigned_type_node, OMPP_INLINE_PAGE_BITS));
+        page = put(&code, word_type, LSHIFT_EXPR, put(&code, word_type, BIT_AND_EXPR, page, mask),
+                   build_int_cst(unsigned_type_node, 2));
+        tree owner = memory_at(half_type, as_pointer(&code, put(&code, word_type, PLUS_EXPR, pages, page)), 0);
+        TREE_THIS_VOLATILE(owner) = 1; /* each time: another thread may register a structure there */
+        value = put(&code, half_type, BIT_XOR_EXPR, put_load(&code, owner), tag);
+        most = build_int_cst(half_type, OMPP_INLINE_LEADS - 1);
+    }
+    gimple_seq_add_stmt(&code, gimple_build_assign(lead, NOP_EXPR, value));
+    put_before(hook, code);
+    gimple_stmt_iterator seldom = put_seldom(hook, unusual, value, most);
+    assembly_t found;
+    found.out("=&a", lead).in("r", address).in("r", self).in("0", lead).loses("rdx");
+    put_seldom_statement(seldom, hook, found.statement((hook->cell ? by_map(hook) : in_edge(hook)).c_str()));
+    return lead;
+}
 
 static void count(const hook_t *hook)
 {
     gimple_seq code = NULL;
-    tree lead = create_tmp_reg(word_type, "ompp_lead");
     tree address = gimple_convert(&code, word_type, gimple_call_arg(hook->call, 0));
-    tree self = put_load(&code, self_variable()), counter = as_pointer(&code, self);
-    tree mask = put_load(&code, memory_at(word_type, counter, OMPP_INLINE_MASK));
-    tree pages = put_load(&code, memory_at(word_type, counter, OMPP_INLINE_PAGES));
-    tree tag = put_load(&code, memory_at(half_type, counter, OMPP_INLINE_TAG));
-    tree page = put(&code, word_type, RSHIFT_EXPR, address, build_int_cst(unsigned_type_node, OMPP_INLINE_PAGE_BITS));
-    page = put(&code, word_type, LSHIFT_EXPR, put(&code, word_type, BIT_AND_EXPR, page, mask),
-               build_int_cst(unsigned_type_node, 2));
-    tree entry = as_pointer(&code, put(&code, word_type, PLUS_EXPR, pages, page));
-    tree owner = memory_at(half_type, entry, 0);
-    TREE_THIS_VOLATILE(owner) = 1; /* each time: another thread may register a structure there */
-    tree differs = put(&code, half_type, BIT_XOR_EXPR, put_load(&code, owner), tag);
-    gimple_seq_add_stmt(&code, gimple_build_assign(lead, NOP_EXPR, differs));
-    put_before(hook, code);
+    tree self = put_load(&code, self_variable()), lead = put_lead(hook, self, address, code);
+    assembly_t more;
 
-    gimple_stmt_iterator seldom = put_seldom(hook, GT_EXPR, differs, build_int_cst(half_type, OMPP_INLINE_LEADS - 1));
-    assembly_t found, more;
-    found.out("=&a", lead).in("r", address).in("r", self).in("0", lead).loses("rdx");
-    put_seldom_statement(seldom, hook,
-                         found.statement(hook->store ? IN_EDGE(OMPP_INLINE_AT_STORE) : IN_EDGE(OMPP_INLINE_AT_LOAD)));
     more.in("r", self).in("r", lead).in("i", constant(OMPP_INLINE_COUNT + slot_of(hook)));
     code = NULL;
     gimple_seq_add_stmt(&code, more.statement("incq %c2(%0,%1)"));
@@ -365,12 +416,23 @@ static void count(const hook_t *hook)
     "btrq $" TEXT(OMPP_INLINE_FOREIGN_BIT) ", " slot "\n\tjnc 2f\n\taddq " number ", " foreign "(" slot \
                                            ")\n2:\taddq " number ", (" slot ")"
 
-/* The width may be another one then: that of the thread's counter. */
-#define TURN(name)                                                                                      \
-    "movq %5, %0\n\t" HAND_OVER("%2", "%0", "%c9") "\n\txorl %k2, %k2\n\tmovq %6, %%rax\n\t" ELSEWHERE( \
-        name) "btrq $0, %%rax\n\tsbbq %1, %1\n\torq %7, %1\n\taddq %8, %%rax\n\t"                       \
-              "movq " TEXT(OMPP_INLINE_SELF) "@GOTTPOFF(%%rip), %3\n\tmovq %%fs:(%3), %3\n\t"           \
-                                             "movq " TEXT(OMPP_INLINE_WIDTH) "(%3), %3"
+/* The width may be another one then: that of the thread's counter, or a narrower one. */
+static std::string turn_text(const hook_t *hook)
+{
+    static const char
+        before[] = "movq %5, %0\n\t" HAND_OVER("%2", "%0", "%c8") "\n\txorl %k2, %k2\n\tmovq %6, %%rax\n\t",
+        behind[] = "movl %%eax, %%edx\n\tandq $-8, %%rax\n\tandl $" TEXT(
+            OMPP_INLINE_FOR) ", %%edx\n\t"
+                             "movq " TEXT(
+                                 OMPP_INLINE_SELF) "@GOTTPOFF(%%rip), %3\n\tmovq %%fs:(%3), %3\n\t"
+                                                   "movq " TEXT(
+                                                       OMPP_INLINE_WIDTHS) "(%3,%%rdx,8), %3\n\tcmpl $1, %%edx\n\t"
+                                                                           "sbbq %1, %1\n\tmovq %6, %%rdx\n\tandq %3, "
+                                                                           "%%rdx\n\torq %%rdx, %1\n\t"
+                                                                           "addq %7, %%rax";
+
+    return before + elsewhere(hook, true) + behind;
+}
 
 static const unsigned HOST_WIDE_INT NO_PAGE = HOST_WIDE_INT_M1U; /* no address lies there */
 
@@ -384,10 +446,9 @@ static void count_in_registers(hook_t *hook)
     gimple_stmt_iterator seldom = put_seldom(hook, NE_EXPR, page, hook->page);
     assembly_t turn;
     turn.out("=&a", hook->slot).out("=&r", hook->page).out("=&r", hook->number).out("=&r", hook->width);
-    turn.in("2", hook->number).in("r", hook->slot).in("r", address).in("r", page).in("i", constant(slot_of(hook)));
+    turn.in("2", hook->number).in("r", hook->slot).in("r", address).in("i", constant(slot_of(hook)));
     turn.in("i", foreign_of(hook)).loses("rdx");
-    put_seldom_statement(seldom, hook,
-                         turn.statement(hook->store ? TURN(OMPP_INLINE_TURN_STORE) : TURN(OMPP_INLINE_TURN_LOAD)));
+    put_seldom_statement(seldom, hook, turn.statement(turn_text(hook).c_str()));
     code = NULL;
     gimple_seq_add_stmt(&code, gimple_build_assign(hook->number, PLUS_EXPR, hook->number, constant(1)));
     put_before(hook, code);
@@ -420,8 +481,9 @@ static void surround(hook_t *hook)
     hook->number = create_tmp_reg(word_type, "ompp_number");
     hook->width = create_tmp_reg(word_type, "ompp_width");
     tree self = put_load(&code, self_variable());
-    gimple_seq_add_stmt(
-        &code, gimple_build_assign(hook->width, memory_at(word_type, as_pointer(&code, self), OMPP_INLINE_WIDTH)));
+    gimple_seq_add_stmt(&code,
+                        gimple_build_assign(hook->width, memory_at(word_type, as_pointer(&code, self),
+                                                                   OMPP_INLINE_WIDTHS + 8 * OMPP_INLINE_FOR_PAGE)));
     gimple_seq_add_stmt(&code,
                         gimple_build_assign(hook->slot, PLUS_EXPR, self, constant(OMPP_INLINE_COUNT + slot_of(hook))));
     gimple_seq_add_stmt(&code, gimple_build_assign(hook->page, constant(NO_PAGE)));
@@ -435,6 +497,60 @@ static void surround(hook_t *hook)
     }
     for (class loop *loop = gimple_bb(hook->call)->loop_father; loop != hook->nest;)
         bound(hook, loop = loop_outer(loop));
+}
+
+/* ---- Local variables --------------------------------------------------------------------------------------------- */
+
+/* The variable of the function that an address is in, as the compiler knows; NULL_TREE = it does not. */
+static tree local_of(tree address)
+{
+    for (unsigned steps = 0; steps < 16; steps++) { /* loops of pointers that go on are no chains */
+        if (TREE_CODE(address) == ADDR_EXPR || TREE_CODE(address) == MEM_REF) {
+            tree base = TREE_CODE(address) == MEM_REF ? address : get_base_address(TREE_OPERAND(address, 0));
+            if (!base) return NULL_TREE;
+            if (TREE_CODE(base) == MEM_REF) {
+                address = TREE_OPERAND(base, 0);
+                continue;
+            }
+            const bool is_own = VAR_P(base) && auto_var_in_fn_p(base, current_function_decl);
+            return is_own && !DECL_HAS_VALUE_EXPR_P(base) && !DECL_HARD_REGISTER(base) ? base : NULL_TREE;
+        }
+        gimple *made = TREE_CODE(address) == SSA_NAME ? SSA_NAME_DEF_STMT(address) : NULL;
+        if (!made || !is_gimple_assign(made)) return NULL_TREE;
+        const tree_code code = gimple_assign_rhs_code(made);
+        if (code != ADDR_EXPR && code != POINTER_PLUS_EXPR && code != SSA_NAME && !CONVERT_EXPR_CODE_P(code))
+            return NULL_TREE;
+        address = gimple_assign_rhs1(made);
+    }
+    return NULL_TREE;
+}
+
+/* Of a variable, 4 bytes for all calls of the function: where it is counted. Assembly names it. */
+static tree new_cell(void)
+{
+    static unsigned number;
+    char name[40];
+
+    snprintf(name, sizeof name, "ompp_cell.%u", number++);
+    tree cell = build_decl(UNKNOWN_LOCATION, VAR_DECL, get_identifier(name), half_type);
+    TREE_STATIC(cell) = DECL_ARTIFICIAL(cell) = DECL_IGNORED_P(cell) = TREE_USED(cell) = TREE_ADDRESSABLE(cell) = 1;
+    TREE_THIS_VOLATILE(cell) = DECL_PRESERVE_P(cell) = 1;
+    SET_DECL_ASSEMBLER_NAME(cell, DECL_NAME(cell));
+    varpool_node::finalize_decl(cell);
+    return cell;
+}
+
+static void find_locals(vec<hook_t> &hooks)
+{
+    hash_map<tree, tree> cells;
+
+    for (hook_t &hook : hooks) {
+        tree local = local_of(gimple_call_arg(hook.call, 0));
+        if (!local) continue;
+        tree &cell = cells.get_or_insert(local);
+        if (!cell) cell = new_cell();
+        hook.cell = cell;
+    }
 }
 
 /* ---- The pass ---------------------------------------------------------------------------------------------------- */
@@ -476,6 +592,7 @@ static unsigned replace(function *in)
     if (hooks.is_empty()) return 0;
     loop_optimizer_init(LOOPS_NORMAL | LOOPS_HAVE_RECORDED_EXITS);
     choose_nests(in, hooks);
+    find_locals(hooks);
     release_recorded_exits(in);
     for (hook_t &hook : hooks)
         if (hook.nest) surround(&hook);

@@ -78,6 +78,12 @@ void ompp_whose_paint(uintptr_t address);
 /** \brief The structure in a stack; 0 = not known. */
 uint32_t ompp_whose_frame(ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by);
 
+/**
+ * \brief An access to a local variable of a function, by code that has a cell for it: the cell gets where the variable
+ *        is counted, when that can be told.
+ */
+void ompp_whose_local(ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by, _Atomic uint32_t *cell);
+
 static inline ompp_whose_seen_t *ompp_whose_seen(ompp_whose_thread_t *thread, ompp_accessor_t by)
 {
     return &thread->seen[ompp_hash_place(by.code ^ by.sp << 20, OMPP_WHOSE_SEEN_BITS)];

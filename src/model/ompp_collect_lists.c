@@ -270,13 +270,13 @@ static void copy_whatif_point(ompp_collecting_t *c, const ompp_a_whatif_point_t 
     ompp_profile_add_whatif_point(c->profile, &point);
 }
 
-static void stretch(ompp_whatif_t *to, uint64_t missing, bool suspensions)
+static void stretch(ompp_whatif_t *to, uint64_t missing, bool is_suspended)
 {
     const double longer = stretched(to, missing);
 
     to->worked_ns = (uint64_t)((double)to->worked_ns * longer);
     to->outside_ns = (uint64_t)((double)to->outside_ns * longer);
-    if (suspensions) to->suspended_ns += missing;
+    if (is_suspended) to->suspended_ns += missing;
 }
 
 /* Time at the end that clocks were not written for. */
@@ -309,7 +309,7 @@ static void copy_whatif(ompp_collecting_t *c, ompp_off_t off, uint64_t duration_
     to->kept = ompp_collect_load(&w->kept);
     to->passed_ns = ompp_collect_load(&w->passed_ns);
     const uint64_t missing = time_missing(c, w);
-    stretch(to, missing, atomic_load(&w->suspensions) != 0);
+    stretch(to, missing, atomic_load(&w->is_suspended) != 0);
     copy_at_once(&to->control, &w->control, sizeof to->control, &w->sequence);
     if (to->control.nblocks > OMPP_WHATIF_BLOCKS) to->control.nblocks = OMPP_WHATIF_BLOCKS;
     const ompp_off_t points = ompp_collect_follow(&w->points);

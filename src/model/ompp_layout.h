@@ -334,8 +334,8 @@ typedef struct {
     _Atomic ompp_off_t why; /* string */
     _Atomic uint64_t paid_ns, events, cost_ns, lost, lost_ns, worked_ns, outside_ns, suspended_ns, replayed, kept,
         passed_ns;
-    _Atomic uint64_t until_ns;    /* when these, and virtual clocks of regions, were written last; 0 = not yet */
-    _Atomic uint32_t suspensions; /* since then no clock goes on */
+    _Atomic uint64_t until_ns;     /* when these, and virtual clocks of regions, were written last; 0 = not yet */
+    _Atomic uint32_t is_suspended; /* since then no clock goes on */
     ompp_link_t regions, points;
     _Atomic uint32_t sequence; /* of control; odd while it is written */
     ompp_whatif_clock_t control;

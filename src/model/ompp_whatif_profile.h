@@ -4,10 +4,14 @@
  * faster. Written by src/causal through the arena (model/ompp_layout.h), joined over ranks here, refined by
  * src/analysis, rendered by src/report.
  *
- * A clock is a region made faster by permille / 1000. For it is known, in ns, over the part of the run that it was
- *   observed: time T: what passed, until the last thread was there saved O: time saved in the optimised program, so
- *   that its own time is T - O paid B: delays that were inserted (OMPP_CAUSAL=delay), so that the program alone would
- *   have taken T - B; 0 in virtual mode
+ * A clock is a region made faster by permille / 1000. Three numbers are known of it, in ns, over the part of the run in
+ * which it was observed:
+ *
+ *   T  time   what passed, until the last thread was there
+ *   O  saved  what the optimised program has saved by then: its own time is T - O
+ *   B  paid   delays that were inserted (OMPP_CAUSAL=delay): the program without them would have taken T - B; 0 in
+ *             virtual mode
+ *
  * Predicted gain of the program: (O - B) / (T - B).
  *
  * A block is an observation between two visits of progress points: the same numbers for a part of the run, for

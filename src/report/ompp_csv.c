@@ -448,16 +448,21 @@ static int put_efficiency(const ompp_text_t *t)
 static int put_ideal(const ompp_text_t *t)
 {
     ompp_gain_range_t gains[OMPP_IDEAL_NUM];
+    ompp_lock_gain_t locks[OMPP_IDEAL_NLOCKS];
     ompp_tiny_t *tiny;
     size_t n;
     const int rc = ompp_analysis_ideal(t->profile, t->paths, gains, &tiny, &n);
 
-    if (rc == 0) fputs("##BEG ompp ideal\nScenario,Low,High\n", t->out);
+    if (rc == 0) fputs("##BEG ompp ideal\nScenario,Low,High,Region\n", t->out);
     for (unsigned i = 0; rc == 0 && i < OMPP_IDEAL_NUM; i++) {
         fprintf(t->out, "%s,", ompp_ideal_rows[i].name);
-        if (gains[i].known) fprintf(t->out, "%f,%f\n", 100 * gains[i].low, 100 * gains[i].high);
-        else fputs(",\n", t->out);
+        if (gains[i].known) fprintf(t->out, "%f,%f,\n", 100 * gains[i].low, 100 * gains[i].high);
+        else fputs(",,\n", t->out);
     }
+    const size_t nlocks = rc == 0 ? ompp_analysis_ideal_locks(t->profile, &gains[OMPP_IDEAL_LOCKS], locks) : 0;
+    for (size_t i = 0; i < nlocks; i++)
+        fprintf(t->out, "%s,%f,%f,R%05" PRIu32 "\n", OMPP_IDEAL_ONE_LOCK, 100 * locks[i].gain.low,
+                100 * locks[i].gain.high, t->profile->regions[locks[i].region].number);
     if (rc == 0) fputs("##END ompp ideal\n\n", t->out);
     free(tiny);
     return rc;

@@ -179,24 +179,35 @@ static int put_efficiencies(ompp_json_t *j, const ompp_text_t *t)
     return rc;
 }
 
+static void put_gain(ompp_json_t *j, const char *scenario, uint32_t region, const ompp_gain_range_t *gain,
+                     const char *assumes)
+{
+    ompp_json_open(j, NULL, '{');
+    put_text(j, "scenario", scenario);
+    if (region != OMPP_NONE) ompp_json_number(j, "region", region);
+    ompp_json_real(j, "low", gain->low);
+    ompp_json_real(j, "high", gain->high);
+    put_text(j, "assumes", assumes);
+    ompp_json_close(j, '}');
+}
+
 /* Gains as parts of the run time; those that are not determined are left out. */
 static int put_ideal(ompp_json_t *j, const ompp_text_t *t)
 {
     ompp_gain_range_t gains[OMPP_IDEAL_NUM];
+    ompp_lock_gain_t locks[OMPP_IDEAL_NLOCKS];
     ompp_tiny_t *tiny;
     size_t n;
     const int rc = ompp_analysis_ideal(t->profile, t->paths, gains, &tiny, &n);
 
     ompp_json_open(j, "ideal", '[');
     for (unsigned i = 0; rc == 0 && i < OMPP_IDEAL_NUM; i++) {
-        if (!gains[i].known) continue;
-        ompp_json_open(j, NULL, '{');
-        put_text(j, "scenario", ompp_ideal_rows[i].name);
-        ompp_json_real(j, "low", gains[i].low);
-        ompp_json_real(j, "high", gains[i].high);
-        put_text(j, "assumes", ompp_ideal_rows[i].assumes);
-        ompp_json_close(j, '}');
+        if (gains[i].known) put_gain(j, ompp_ideal_rows[i].name, OMPP_NONE, &gains[i], ompp_ideal_rows[i].assumes);
     }
+    const size_t nlocks = rc == 0 ? ompp_analysis_ideal_locks(t->profile, &gains[OMPP_IDEAL_LOCKS], locks) : 0;
+    for (size_t i = 0; i < nlocks; i++)
+        put_gain(j, OMPP_IDEAL_ONE_LOCK, t->profile->regions[locks[i].region].number, &locks[i].gain,
+                 ompp_ideal_rows[OMPP_IDEAL_LOCKS].assumes);
     ompp_json_close(j, ']');
     free(tiny);
     return rc;

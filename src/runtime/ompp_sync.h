@@ -3,9 +3,13 @@
  * What event sources tell about waiting for one another, and parts that follow it (virtual clocks: src/causal). There
  * is at most one such part, the subscriber; without one every function here is one relaxed load.
  *
- * Inside a process, threads synchronise over objects (team, mutex, task) by three verbs: publish the calling thread's
- *   state at t is what those that wait for the object go on with (it forks, arrives, unlocks, ends) wait the calling
- *   thread begins to wait for the object at t: what follows is no work resume it goes on at t, with what was published
+ * Inside a process, threads synchronise over objects (team, mutex, task) by three verbs:
+ *
+ *   publish  the calling thread's state at t is what those that wait for the object go on with (it forks, arrives,
+ *            unlocks, ends)
+ *   wait     the calling thread begins to wait for the object at t: what follows is no work
+ *   resume   it goes on at t, with what was published
+ *
  * A thread that arrives at a barrier publishes and then waits. A thread that waits for nothing the source knows of just
  * does neither: it loses precision, not correctness of the program. Objects need no creation and no deletion.
  *
@@ -92,7 +96,7 @@ typedef struct {
     ompp_time_t end;   /* went on: now, or a little earlier */
     /* ns between the moment in the clock vector and the earliest end, e.g. transfer time; 0 = not known */
     ompp_time_t cost;
-    /* ns of the rest that can be work: a longer one is a wait that the clock vector does not tell of; 0 = any */
+    /* ns after that which can be work: a longer time is a wait that the clock vector says nothing of; 0 = any time */
     ompp_time_t limit;
     ompp_sync_remote_t kind;
     /* OMPP_WHATIF_F_*: why the order may be another one next time (wildcard, polling, one-sided) */
@@ -111,7 +115,7 @@ typedef struct {
 
 /* ---- Subscriber -------------------------------------------------------------------------------------------------- */
 
-/** Who follows. Times are ns of ompp_event_now(). All functions are there but where NULL is said to do. */
+/** Who follows. Times are ns of ompp_event_now(). Functions without "or NULL" must be there. */
 typedef struct {
     size_t vector_size;
     size_t shared_size;
@@ -245,17 +249,18 @@ static inline size_t ompp_sync_clock_vector(void *vector, ompp_time_t t)
 }
 
 /**
- * \return number of the rest in which, to save time, nobody follows at present; 0 = somebody does, or nobody ever will.
+ * \return number of the suspension in which, to save time, the subscriber follows nothing at present; 0 = it follows,
+ *         or there is none.
  */
 static inline uint64_t ompp_sync_suspension(void)
 {
     return __atomic_load_n(&ompp_sync_suspension_number, __ATOMIC_RELAXED);
 }
 
-/** \brief Whether nobody does: clock vectors still have to travel, for when somebody does again, and say little. */
+/** \brief Whether it follows nothing: clock vectors still have to travel, for when it goes on, and say little. */
 static inline bool ompp_sync_is_suspended(void) { return __builtin_expect(ompp_sync_suspension() != 0, 0); }
 
-/** \return until when, at least; known by rank 0 alone. 0 = nobody knows, or somebody follows. */
+/** \return until when, at least; known by rank 0 alone. 0 = not known here, or the subscriber follows. */
 static inline ompp_time_t ompp_sync_suspended_until(void)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
@@ -264,8 +269,8 @@ static inline ompp_time_t ompp_sync_suspended_until(void)
 }
 
 /**
- * \brief Some waits are without clock vectors from now on, until this is called with false: one had better rest so
- *        long. Calls may nest.
+ * \brief Some waits are without clock vectors from now on, until this is called with false: clocks had better stay
+ *        suspended so long. Calls may nest.
  */
 static inline void ompp_sync_hold(bool on)
 {
@@ -320,7 +325,7 @@ static inline bool ompp_sync_contribute(void *vector)
 
 /**
  * \brief After that.
- * \param[in,out] mine  the clock vector that was closed, or amended.
+ * \param[in,out] mine  the clock vector that ompp_sync_contribute() or ompp_sync_revise() has seen before.
  * \param[in] all       what all ranks' are together.
  * \return whether this rank can say still more when it has seen the next. Then once more, but never a third time.
  */

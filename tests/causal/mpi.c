@@ -453,7 +453,7 @@ static void messages(void)
     }
 }
 
-/* Ranks meet in nothing but non-blocking calls, so often that clocks have to rest. */
+/* Ranks meet in nothing but non-blocking calls, so often that clocks have to be suspended. */
 static void meetings(void)
 {
     MPI_Request r;
@@ -610,7 +610,7 @@ static void groups(void)
     MPI_Comm_free(&own);
 }
 
-/* No stamps go with messages that have the largest tag of all. */
+/* No clock vectors go with messages that have the largest tag of all. */
 static void largest(void)
 {
     const int peer = rank ^ 1;

@@ -133,7 +133,7 @@ def one_waits(scratch, program):
 
 
 def meetings(verdict, scratch, program):
-    """Ranks that meet in non-blocking calls alone agree there when clocks rest, and when they do not. a is 5 of some 7 us."""
+    """Ranks that meet in non-blocking calls alone agree there when clocks are suspended, and when they go on. a is 5 of some 7 us."""
     seconds, outcome = validation.execute(scratch, program, validation.Case("mpi", "meetings", {}, 2, 150), OMPP_CAUSAL="virtual",
                                           OMPP_CAUSAL_BUDGET=2)
     profile = outcome.profile()
@@ -145,7 +145,7 @@ def meetings(verdict, scratch, program):
 
 
 def messages(verdict, scratch, program):
-    """Messages have no stamps while clocks rest, and each has its own when they do not: the receiver waits for a, 16 us, in each round."""
+    """Messages have no clock vectors while clocks are suspended, and each has its own when they are not: the receiver waits for a, 16 us, in each round."""
     seconds, outcome = validation.execute(scratch, program, validation.Case("mpi", "messages", {}, 2, 60), OMPP_CAUSAL="virtual",
                                           OMPP_CAUSAL_BUDGET=1)
     profile = outcome.profile()
@@ -153,7 +153,7 @@ def messages(verdict, scratch, program):
     found, whatif = validation.predictions(profile, seconds)["a", 250], profile.whatif
     gain = 60e3 * 4e-6 / seconds
     off = [] if abs(found.gain - gain) < 0.04 else ["messages: a gains %.3f, not %.3f" % (found.gain, gain)]
-    off += [] if whatif.lost < 60e3 * 2 / 100 else ["messages: %d stamps were missed" % whatif.lost]
+    off += [] if whatif.lost < 60e3 * 2 / 100 else ["messages: %d clock vectors were missed" % whatif.lost]
     return off + ([] if whatif.rested > whatif.time / 4 else ["messages: rested %d of %d ns" % (whatif.rested, whatif.time)]), 2
 
 
@@ -370,7 +370,7 @@ def many_collectives(scratch, program):
 
 
 def ahead(verdict, scratch, program):
-    """An exchange of stamps that is not done when the user's call is goes on by itself: MPI forbids to free its request."""
+    """An exchange of clock vectors that is not done when the user's call is goes on by itself: MPI forbids to free its request."""
     for budget in (0, 100):
         _, outcome = validation.execute(scratch, program, validation.Case("mpi", "ahead", {}, 2, 10), OMPP_CAUSAL="virtual",
                                         OMPP_CAUSAL_BUDGET=budget)

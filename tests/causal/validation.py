@@ -101,11 +101,11 @@ def execute(scratch, program, case, args=(), **environment):
     return best
 
 
-def execute_once(scratch, program, case, args=(), **environment):
+def execute_once(scratch, program, case, args=(), threads=4, **environment):
     """One run; (seconds that the program tells, outcome)."""
     folder = scratch.file("runs", "r%d" % len(os.listdir(os.path.dirname(scratch.file("runs", "r")))))
     environment.setdefault("OMPP_CAUSAL_BUDGET", 100)  # how busy the machine is does not decide what is observed
-    outcome = harness.run(program, folder, 4, case.ranks, [case.name, "rounds=%d" % case.rounds, *args], **environment)
+    outcome = harness.run(program, folder, threads, case.ranks, [case.name, "rounds=%d" % case.rounds, *args], **environment)
     told = re.search(r"^seconds ([0-9.]+)$", outcome.out, re.MULTILINE)
     if outcome.status != 0 or not told:
         raise harness.Failure("%s %s: status %s: %s" % (program, case.name, outcome.status, (outcome.out + outcome.err)[-800:]))

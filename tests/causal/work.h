@@ -2,10 +2,11 @@
  * What the validation programs share: regions whose work can really be made smaller, so that what causal profiling predicts can be
  * compared with what happens.
  *
- *   program CASE [rounds=N] [ms=X] [fast=NAME:0.5] [work=cpu]
+ *   program CASE [rounds=N] [ms=X] [fast=NAME:0.5] [changed] [work=cpu]
  *
  *   fast=NAME:0.5   the region takes half its time; several are possible
  *   ms=X            length of a unit of work, default 1
+ *   changed         the program as it would be if it were mended: scenario.c, mpi_scenario.c
  *   work=cpu        work keeps the processor busy for a number of steps; default: until a point in time, which is exact also when
  *                   there are more threads than processors
  *
@@ -27,7 +28,7 @@
 enum { MAX_FAST = 8 };
 
 static struct {
-    int rounds, nfast, cpu;
+    int rounds, nfast, cpu, changed;
     double ms;
     struct {
         char name[32];
@@ -92,6 +93,7 @@ static void read_options(int argc, char **argv)
         char *colon = strchr(argv[i], ':');
         if (sscanf(argv[i], "rounds=%d", &run.rounds) == 1 || sscanf(argv[i], "ms=%lf", &run.ms) == 1) continue;
         if (strcmp(argv[i], "work=cpu") == 0) run.cpu = 1;
+        if (strcmp(argv[i], "changed") == 0) run.changed = 1;
         if (strncmp(argv[i], "fast=", 5) != 0 || !colon || run.nfast == MAX_FAST) continue;
         snprintf(run.fast[run.nfast].name, sizeof run.fast[0].name, "%.*s", (int)(colon - argv[i] - 5), argv[i] + 5);
         run.fast[run.nfast++].by = atof(colon + 1);
@@ -133,7 +135,7 @@ __attribute__((unused)) static int run_case(int argc, char **argv, const case_t 
         end_run();
         return 0;
     }
-    fprintf(stderr, "usage: %s CASE [rounds=N] [ms=X] [fast=NAME:0.5] [work=cpu]\n", argv[0]);
+    fprintf(stderr, "usage: %s CASE [rounds=N] [ms=X] [fast=NAME:0.5] [changed] [work=cpu]\n", argv[0]);
     return 2;
 }
 

@@ -75,6 +75,16 @@ def check_named(verdict, scratch, program):
         verdict.equal(set(found) == {"grid"}, alone, "OMPP_DATA=%s: other structures: %s" % (setting, sorted(found)))
 
 
+def check_part(verdict, scratch):
+    """Code that knows where it counts a local variable learns that a part of it has got another name."""
+    for kind, compiler in memory.compilers("gcc", "clang"):
+        program = scratch.file("part-" + kind)
+        memory.build(compiler, os.path.join(memory.HERE, "part.c"), program, "-O2")
+        profile = run(scratch, "run part " + kind, program, OMPP_DATA="all")[1]
+        verdict.equal(stores(profile).get("half"), 20, kind + ": stores to a part of a local variable")
+        verdict.equal(memory.sums(profile)[None][memory.STORES], 240, kind + ": stores with such a part")
+
+
 def check_caches(verdict, scratch, program):
     """Simulated caches change no count, and what they miss belongs to some structure, too."""
     found = [run(scratch, "caches " + mode, program, OMPP_CACHE=mode, OMPP_OUTFORMAT="csv,text") for mode in ("off", "curves", "model")]
@@ -107,6 +117,7 @@ def main():
                 if (source, level) == ("unasked.c", "-O2") and kind == "gcc":
                     check_named(verdict, scratch, program)
                     check_caches(verdict, scratch, program)
+    check_part(verdict, scratch)
     verdict.finish(scratch)
 
 

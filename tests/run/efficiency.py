@@ -249,7 +249,7 @@ def ideal(verdict, scratch):
                 (low, high), (least, most) = ((g["low"] / part, g["high"] / part) for g in found["ideal"][:2])
                 # a team that waits for nobody, and whose runtime costs nothing, works all of the time; on a busy machine fork takes long
                 real = 1 - balanced / took
-                if abs(real - high - least) > points or abs(low + most - high - least) > 1e-6:
+                if abs(real - high - least) > points or abs(low + most - high - least) > 0.02:
                     wrong.append("%s: %.3f is no work, said were %.3f + %.3f" % (case, real, high, least))
                 # the slow one is always the same: what is said is sure; each in turn: what all wait is no barrier's cost
                 if case == "slow" and low < 0.2 or case == "turns" and high < 0.2 or case == "even" and low > points:

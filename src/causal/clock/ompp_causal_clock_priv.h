@@ -69,7 +69,7 @@ static inline void ompp_causal_chance(ompp_time_t t)
  */
 void ompp_causal_may_turn_anywhere(ompp_causal_thread_t *self, ompp_time_t t);
 
-/** \brief Threads have met in a rest that had begun where they did not: moves are not told any more. */
+/** \brief Threads have met in a suspension that began where they had not: moves are not reported any more. */
 void ompp_causal_untell(void);
 
 /** \return whether another thread works, or is to go on without others. */
@@ -84,10 +84,10 @@ ompp_fine_t ompp_causal_saved(const ompp_causal_thread_t *thread, unsigned clock
 /** \brief Where clocks of the thread stand for the process: what there is by now is written, if it is time. */
 void ompp_causal_may_write(ompp_causal_thread_t *self, ompp_time_t t);
 
-/** \return until when clocks are suspended, at least; 0 = they do not, or another rank decides it. */
+/** \return until when clocks are suspended, at least; 0 = they are not, or another rank decides it. */
 ompp_time_t ompp_causal_suspended_until(void);
 
-/** \brief Rests are to go on while, for a while, as often on as off; ranks have agreed to tell each other nothing. */
+/** \brief From a call with true to the one with false clocks stay suspended: ranks send no clock vectors meanwhile. */
 void ompp_causal_hold(bool on);
 
 /** \brief Rank 0, before ranks meet. \return whether another set begins there: its number, and its keys. */
@@ -180,8 +180,8 @@ static inline void ompp_causal_pass(ompp_causal_thread_t *self, ompp_time_t t)
 /* ---- Other processes (ompp_causal_remote.c) ---------------------------------------------------------------------- */
 
 /* The subscriber's functions (runtime/ompp_sync.h), without delays; with them, where they do something else. */
-size_t ompp_causal_clock_vector_size(void);
-size_t ompp_causal_clock_vector(void *vector, ompp_time_t t);
+size_t ompp_causal_remote_vector_size(void);
+size_t ompp_causal_remote_vector(void *vector, ompp_time_t t);
 bool ompp_causal_contribute(void *vector);
 bool ompp_causal_revise(void *mine, const void *all);
 void ompp_causal_combine(void *into, const void *other);
@@ -191,7 +191,9 @@ size_t ompp_causal_delay_vector(void *vector, ompp_time_t t);
 void ompp_causal_delay_combine(void *into, const void *other);
 ompp_time_t ompp_causal_delay_join(const void *vector, const ompp_sync_wait_t *wait);
 void ompp_causal_clock(const ompp_sync_clock_t *clock);
+/** \return whether the present set is one in which clocks are suspended. */
 bool ompp_causal_suspension(void);
+
 /** \return common time less the own at t, 1/100 ns. */
 static inline ompp_fine_t ompp_causal_shift(ompp_fine_t t)
 {
@@ -291,7 +293,7 @@ typedef struct {
     _Atomic uint64_t experiment; /* number; 0 = nothing is told */
     _Atomic int64_t offset;      /* 1/100 ns, at since */
     _Atomic int64_t since;       /* ns of common time: at work in the region from then on; 0 = it is not */
-    uint64_t unsynchronised[4];  /* lanes are not in one cache line */
+    uint64_t padding[4];         /* each lane has cache lines of its own */
 } ompp_causal_lane_t;
 
 typedef struct {

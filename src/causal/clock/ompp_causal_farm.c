@@ -167,7 +167,7 @@ static bool is_much(ompp_time_t work, ompp_time_t time) { return work >= AT_WORK
 
 static const ompp_clock_vector_t *own_at(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, t);
     return &self->own;
 }
 

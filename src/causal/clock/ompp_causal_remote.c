@@ -59,7 +59,7 @@ typedef struct {
 } remote_t;
 
 /* Of another size in the other mode: so ranks notice that they have not the same. */
-size_t ompp_causal_clock_vector_size(void) { return sizeof(remote_t); }
+size_t ompp_causal_remote_vector_size(void) { return sizeof(remote_t); }
 size_t ompp_causal_delay_vector_size(void) { return sizeof(remote_t) + sizeof(uint64_t); }
 
 void ompp_causal_clock(const ompp_sync_clock_t *clock)
@@ -89,6 +89,7 @@ static void put_delays(remote_t *remote, const ompp_clock_vector_t *own, ompp_fi
         if (remote->delays.work[s]) ompp_causal_node_tell(remote->keys[s], remote->delays.work[s]);
     }
     remote->delays.visits = ompp_whatif_rank() == 0 ? ompp_progress_visits(t) : 0;
+    /* It is not known here whether the vector goes to a collective call of all: learn() ignores next elsewhere. */
     if (!ompp_causal_propose(remote->delays.visits, t, &next)) return;
     remote->delays.next.number = next.number;
     remote->delays.next.key = next.slot >= 0 ? ompp_causal_key((unsigned)next.slot) : 0;
@@ -101,8 +102,8 @@ static void put_clocks(remote_t *remote, const ompp_clock_vector_t *own, ompp_fi
     for (unsigned i = 0; i < own->used; i++) remote->v[i] = own->v[i] + shift;
 }
 
-/* While clocks are suspended: the number of the set says that they do, and that others may begin again. */
-static size_t put_rest(remote_t *remote, ompp_time_t t)
+/* While clocks are suspended: the number of the set says so, and that they go on when it is a later one. */
+static size_t put_suspended(remote_t *remote, ompp_time_t t)
 {
     const ompp_fine_t now = (ompp_fine_t)t * OMPP_FINE;
 
@@ -132,7 +133,7 @@ static ompp_causal_thread_t *begin_vector(remote_t *remote, size_t size)
 /* \return the common time less that of the thread's clock vector, self->own, at t. */
 static ompp_fine_t put_vector(ompp_causal_thread_t *self, remote_t *remote, uint64_t set, ompp_time_t t)
 {
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, t);
     const ompp_fine_t shift = ompp_causal_shift(self->own.t);
     remote->t = self->own.t + shift;
     remote->debt = self->own.debt;
@@ -143,16 +144,16 @@ static ompp_fine_t put_vector(ompp_causal_thread_t *self, remote_t *remote, uint
     return shift;
 }
 
-size_t ompp_causal_clock_vector(void *vector, ompp_time_t t)
+size_t ompp_causal_remote_vector(void *vector, ompp_time_t t)
 {
     remote_t *remote = vector;
-    ompp_causal_thread_t *self = begin_vector(remote, ompp_causal_clock_vector_size());
+    ompp_causal_thread_t *self = begin_vector(remote, ompp_causal_remote_vector_size());
     size_t bytes;
 
     if (!self) return 0;
     ompp_causal_propose_turn(self, &remote->turn.number, remote->turn.keys, t);
     if (ompp_causal_is_suspended(self)) {
-        bytes = put_rest(remote, t);
+        bytes = put_suspended(remote, t);
     } else {
         const ompp_fine_t shift = put_vector(self, remote, present_set(), t);
         remote->role = ompp_causal_farm_role(self);
@@ -250,8 +251,9 @@ static void revise_late(ompp_causal_thread_t *self, remote_t *mine, const remote
     const ompp_fine_t shift = ompp_causal_shift(self->own.t), earlier = other->t - self->served.t;
     ompp_clock_vector_widen(&self->own, other->used);
     for (unsigned i = 0; i < self->own.used; i++)
-        self->own.v[i] = sooner(
-            ompp_clock_vector(other, i) - earlier + self->own.v[i] - ompp_clock_vector(&self->served, i), self->own.t);
+        self->own.v[i] =
+            sooner(ompp_clock_vector_at(other, i) - earlier + self->own.v[i] - ompp_clock_vector_at(&self->served, i),
+                   self->own.t);
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) mine->keys[s] = ompp_causal_key(s); /* some may be new here */
     put_clocks(mine, &self->own, shift);
 }
@@ -489,7 +491,7 @@ static bool differ(ompp_fine_t a, ompp_fine_t b)
 static bool overtakes(const ompp_clock_vector_t *before, const ompp_clock_vector_t *other, unsigned clock)
 {
     return before->set == other->set && before->t > 0 &&
-           ompp_clock_vector(other, clock) + OMPP_CAUSAL_TOLERANCE * OMPP_FINE < ompp_clock_vector(before, clock);
+           ompp_clock_vector_at(other, clock) + OMPP_CAUSAL_TOLERANCE * OMPP_FINE < ompp_clock_vector_at(before, clock);
 }
 
 /* With delays, where ranks have kept up with each other: without them messages would have come in another order. */
@@ -508,7 +510,7 @@ static bool moves(const ompp_causal_thread_t *self, unsigned clock)
 {
     const ompp_clock_vector_t *other = &self->other;
 
-    return differ(other->t - ompp_clock_vector(other, clock),
+    return differ(other->t - ompp_clock_vector_at(other, clock),
                   ompp_clocks_offset(&ompp_causal.rule, &self->clocks, clock)) ||
            overtakes(&self->before, other, clock);
 }
@@ -588,9 +590,12 @@ static void begin_turn(ompp_causal_thread_t *self, const remote_t *remote, const
     self->met_all = self->met_some = false;
 }
 
-/* What it waited for came at arrived; it may have waited for something else after that, and who gains by what is not
- * known then. */
-static void count_rest(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait, ompp_fine_t arrived)
+/*
+ * What it waited for came at arrived, or before the call began; what passed from then to the end of the call is work.
+ * arrived is the moment in the clock vector and wait->cost, which is 0 for messages of MPI. With a limit, a longer time
+ * is a wait for something else, and what gains by that is not known.
+ */
+static void count_remainder(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait, ompp_fine_t arrived)
 {
     const ompp_time_t since = arrived > (ompp_fine_t)wait->begin ? (ompp_time_t)arrived : wait->begin;
     const bool waited = wait->limit && arrived < (ompp_fine_t)wait->end && wait->end - since > wait->limit;
@@ -624,12 +629,12 @@ static void wait_for(ompp_causal_thread_t *self, const remote_t *remote, const o
     ompp_clocks_wait(&self->clocks, wait->begin);
 }
 
-/* It waited until what it waited for was there; the rest of the call is work. \return what is to be paid. */
+/* It waited until what it waited for was there; the remainder of the call is work. \return what is to be paid. */
 static ompp_time_t go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait)
 {
     const ompp_time_t pause = ompp_clocks_join(&ompp_causal.rule, &self->clocks, &self->other, wait->cost, wait->end);
 
-    if (self->other.t > 0) count_rest(self, wait, self->other.t / OMPP_FINE + (ompp_fine_t)wait->cost);
+    if (self->other.t > 0) count_remainder(self, wait, self->other.t / OMPP_FINE + (ompp_fine_t)wait->cost);
     return pause;
 }
 

@@ -24,7 +24,7 @@
 static struct {
     _Atomic uint32_t lock;
     unsigned limit;                          /* slots that are used */
-    bool suspension;                         /* none, now */
+    bool is_suspended;                       /* no slot is given to a region now */
     _Atomic uint64_t key[OMPP_CLOCKS_SLOTS]; /* 0 = free */
     _Atomic int known[OMPP_CLOCKS_SLOTS];    /* first region with the key + 1; 0 = only other ranks know it */
     _Atomic unsigned nknown;
@@ -108,7 +108,7 @@ static int take(uint64_t key)
 {
     int slot = ompp_causal_slot_with(key);
 
-    if (slot < 0 && !slots.suspension && (slot = ompp_causal_slot_with(0)) >= 0) give((unsigned)slot, key);
+    if (slot < 0 && !slots.is_suspended && (slot = ompp_causal_slot_with(0)) >= 0) give((unsigned)slot, key);
     return slot;
 }
 
@@ -146,7 +146,7 @@ void ompp_causal_choose(const uint64_t keys[OMPP_CLOCKS_SLOTS])
     ompp_causal_lock(&slots.lock);
     for (unsigned i = 0; i < ompp_causal_nknown(); i++)
         atomic_store_explicit(&slots.regions[i].slot, NONE, memory_order_relaxed);
-    slots.suspension = !keys[0];
+    slots.is_suspended = !keys[0];
     for (unsigned s = 0; s < slots.limit; s++) give(s, keys[s]);
     ompp_causal_unlock(&slots.lock);
 }
@@ -315,14 +315,14 @@ static void pass_suspension(ompp_causal_thread_t *self, uint64_t set, ompp_time_
     const ompp_time_t suspension_begin = atomic_load_explicit(&ompp_causal.suspension_begin, memory_order_relaxed);
     ompp_clocks_t *c = &self->clocks;
 
-    /* It has had no event since more than one rest: what it did between them is not known. */
+    /* It has had no event since more than one suspension: what it did between them is not known. */
     if (suspension && c->set + 1 < suspension && c->since < begin) c->since = begin;
     if (c->set < suspension && suspension < set)
         ompp_clocks_reset(c, suspension, c->since > suspension_begin ? c->since : suspension_begin);
     if (c->set == suspension && c->since < begin) c->since = begin;
 }
 
-/* Where it has come to without being told. */
+/* Where it has come to while moves were not reported. */
 static void look_around(ompp_causal_thread_t *self)
 {
     const ompp_place_now_t place = ompp_meter_place();

@@ -6,10 +6,10 @@
  * each at its next event; what was saved until then is what the one that works and has saved least says, as if they
  * met.
  *
- * What clocks cost is measured. When it goes beyond a part of the run, they rest: a turn of no regions, in which events
- * do next to nothing, until there is time for another turn. A region is then followed for a part of the run, as when it
- * had to wait for its turn. Fewer regions at a time would not do instead: most of what an event takes does not go by
- * their number, so that all of them can be followed for a quarter of the run for what one of them costs in half of it.
+ * What clocks cost is measured. When it exceeds a part of the run, they are suspended: a turn of no regions, in which
+ * events do next to nothing, until there is time for another turn. A region is then followed for a part of the run, as
+ * when it had to wait for its turn. Fewer regions at a time would not help: most of what an event takes does not depend
+ * on their number, so that all of them can be followed for a quarter of the run for what one costs in half of it.
  */
 #include "base/ompp_env.h"
 #include "causal/clock/ompp_causal_clock_priv.h"
@@ -27,7 +27,7 @@
 #define MEASURED 0.002
 #define NOTHING 0.0001         /* percent */
 #define FREE_NS 1000000u       /* that they may take anyway, per thread */
-#define PIECE_NS 10000000u     /* between two rests clocks are kept for so long, ... */
+#define PIECE_NS 10000000u     /* between two suspensions clocks are kept for so long, ... */
 #define PIECE_PART 32u         /* or for one part in so many of what they were kept, at least */
 #define LONGEST_SUSPENSION 64u /* in such pieces: whatever they cost, something is observed */
 #define APART_NS 50000000u     /* ranks do not meet any more after so long, ... */
@@ -41,8 +41,8 @@
 
 static _Atomic uint32_t lock;
 
-/* When clocks are suspended, and when they do again: not before ompp_causal.look. Under the lock, but for what is
- * looked at first. */
+/* What decides when clocks are suspended, and when they go on. Neither happens before ompp_causal.look. Under the lock,
+ * but for the atomic fields. */
 static struct {
     _Atomic int holds;                  /* ranks pass each other without clock vectors */
     _Atomic ompp_time_t met;            /* when all ranks met last */
@@ -50,7 +50,7 @@ static struct {
     _Atomic ompp_time_t latest[LATEST]; /* of that */
     _Atomic unsigned meetings;
     ompp_time_t charged; /* until the present set */
-    bool untold;         /* moves are not told */
+    bool untold;         /* moves are not reported */
 } suspending;
 
 /* What comes next. */
@@ -144,7 +144,7 @@ static bool choose(uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
     return news;
 }
 
-/* ---- Rests ------------------------------------------------------------------------------------------------------- */
+/* ---- Suspensions ------------------------------------------------------------------------------------------------- */
 
 static ompp_time_t longer(ompp_time_t a, ompp_time_t b) { return a > b ? a : b; }
 
@@ -173,8 +173,8 @@ static double debt(ompp_time_t t)
     return ((double)ompp_causal_charged() - allowed) / (n * budget());
 }
 
-/* At the end of the piece after it they are to have cost what they may. */
-static ompp_time_t length_of_rest(ompp_time_t t, ompp_time_t kept)
+/* At the end of the piece after it clocks are to have cost what they may. */
+static ompp_time_t length_of_suspension(ompp_time_t t, ompp_time_t kept)
 {
     const double cost = (double)(ompp_causal_charged() - suspending.charged) / (double)(kept ? kept : 1),
                  next = (double)piece(t);
@@ -220,7 +220,7 @@ static bool may_be_due(ompp_time_t t)
     return ompp_causal_suspension() ? look && !is_held(t) : look || is_due(t);
 }
 
-/* \return whether clocks are to rest now; if not, it is looked again later. */
+/* \return whether clocks are to be suspended now; if not, it is looked again later. */
 static bool must_suspend(ompp_time_t t)
 {
     const ompp_time_t kept = t - atomic_load(&ompp_causal.set_begin), least = piece(t);
@@ -234,7 +234,7 @@ static bool must_suspend(ompp_time_t t)
 /* \return false = the present one goes on. Under the lock. */
 static bool decide(turn_t *turn, ompp_time_t t)
 {
-    const bool suspensions = ompp_causal_suspension(),
+    const bool is_suspended = ompp_causal_suspension(),
                look = t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed);
 
     const uint64_t set = atomic_load(&ompp_causal.set);
@@ -242,14 +242,14 @@ static bool decide(turn_t *turn, ompp_time_t t)
     /* a proposal may still be on its way */
     *turn = (turn_t){.number = (proposal.number > set ? proposal.number : set) + 1};
     turn->length = piece(t);
-    if (look && !suspensions && must_suspend(t)) {
-        if (choose(turn->keys, t)) return true; /* for a piece, before clocks rest */
+    if (look && !is_suspended && must_suspend(t)) {
+        if (choose(turn->keys, t)) return true; /* for a piece, before clocks are suspended */
         memset(turn->keys, 0, sizeof turn->keys);
-        turn->length = length_of_rest(t, t - atomic_load(&ompp_causal.set_begin));
+        turn->length = length_of_suspension(t, t - atomic_load(&ompp_causal.set_begin));
         return true;
     }
-    if (!suspensions && !is_due(t)) return false;
-    if (!suspensions) turn->length = 0;
+    if (!is_suspended && !is_due(t)) return false;
+    if (!is_suspended) turn->length = 0;
     choose(turn->keys, t);
     return turn->keys[0] != 0;
 }
@@ -269,8 +269,8 @@ void ompp_causal_untell(void)
     ompp_causal_unlock(&lock);
 }
 
-/* Another set of regions; of none, when the first key is 0. anywhere: as ompp_causal_may_turn_anywhere(). Then moves
- * are told in a rest, too, whose end nobody might see otherwise. Under the lock. */
+/* Another set of regions; clocks are suspended when the first key is 0. anywhere: as ompp_causal_may_turn_anywhere().
+ * Then moves are reported during the suspension, too: otherwise no thread might see its end. Under the lock. */
 static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, bool anywhere, ompp_time_t t)
 {
     const bool untold = !turn->keys[0] && !anywhere;
@@ -294,8 +294,8 @@ static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, bool anyw
     suspending.charged = ompp_causal_charged();
 }
 
-/* Ranks that meet change at their meetings. Those that have not for long change one after the other, but do not begin
- * to rest so. */
+/* Ranks that meet change at their meetings. Those that have not for long change one after the other, but clocks
+ * are not suspended so. */
 static bool may_change_unsynchronised(ompp_time_t t)
 {
     if (ompp_whatif_ranks() <= 1) return true;

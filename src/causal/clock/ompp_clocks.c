@@ -69,7 +69,7 @@ static void go_on_ideal(ompp_clocks_t *c, const ompp_fine_t *before, ompp_fine_t
 {
     for (unsigned k = 0; k < SPEEDUPS; k++) {
         const bool is_free = has_no[k][c->waits_for], waits = k != OMPP_WHATIF_NO_LOCKS || !is_free;
-        const ompp_fine_t own = begin - before[k], other = ompp_clock_vector(vector, k) + (is_free ? 0 : cost);
+        const ompp_fine_t own = begin - before[k], other = ompp_clock_vector_at(vector, k) + (is_free ? 0 : cost);
         c->o[k] = last - (waits ? later(own, other) : own);
         if (is_free && c->waits_for == OMPP_CLOCKS_FOR_THREADS && t > last) c->o[k] += t - last;
     }
@@ -122,7 +122,7 @@ void ompp_clocks_reset(ompp_clocks_t *c, uint64_t set, ompp_time_t t)
     c->since = t;
 }
 
-void ompp_clocks_vector(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, ompp_clock_vector_t *vector, ompp_time_t t)
+void ompp_clocks_publish(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, ompp_clock_vector_t *vector, ompp_time_t t)
 {
     ompp_clocks_count(c, t);
     ompp_clocks_book(rule, c);
@@ -242,7 +242,7 @@ uint32_t ompp_clocks_overtaken(const ompp_clocks_rule_t *rule, const ompp_clocks
         for (unsigned k = 0; k < SPEEDUPS; k++) {
             const unsigned i = s * SPEEDUPS + k;
             if (rule->ideal && i == OMPP_WHATIF_NO_LOCKS) continue; /* nobody waits there */
-            any |= limit - ompp_clocks_offset(rule, c, i) < ompp_clock_vector(before, i);
+            any |= limit - ompp_clocks_offset(rule, c, i) < ompp_clock_vector_at(before, i);
         }
         slots |= any << s;
     }
@@ -255,5 +255,5 @@ bool ompp_clocks_overtaken_on(const ompp_clocks_rule_t *rule, const ompp_clocks_
     const ompp_time_t begin = c->waiting ? c->waiting : c->since;
 
     if (before->t == 0 || before->set != c->set) return false;
-    return fine(begin) + fine(tolerance) - ompp_clocks_offset(rule, c, clock) < ompp_clock_vector(before, clock);
+    return fine(begin) + fine(tolerance) - ompp_clocks_offset(rule, c, clock) < ompp_clock_vector_at(before, clock);
 }

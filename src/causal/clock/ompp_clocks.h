@@ -20,6 +20,11 @@
  * Ideal clocks: on those of the first slot no region is faster, but one thing takes no time on each, wherever it
  * happens (ompp_whatif_ideal_t). What is waited for is waited for there, too, but for locks on the clock without these.
  *
+ * Numbers of slots and clocks: clock OMPP_WHATIF_SPEEDUPS * s + k is that of slot s and speed-up k. A slot belongs to a
+ * region, but for slot 0 in two cases. With ideal clocks (rule.ideal) these are those of slot 0. With delays slot 0 is
+ * the only one in use: its clock 0 is the experiment's, whatever region that is with, its clock 1 is the baseline. No
+ * work is saved on the baseline: percent[1] is 0.
+ *
  * Numbers are doubles that hold integers of 1/100 ns: exact for 25 hours, and processors compare two or four at a time.
  */
 #ifndef OMPP_CLOCKS_H
@@ -35,10 +40,10 @@
 #define OMPP_CLOCKS (OMPP_CLOCKS_SLOTS * OMPP_WHATIF_SPEEDUPS)
 #define OMPP_FINE 100.0 /* units in a nanosecond */
 
-#define OMPP_CLOCKS_IDEAL 0u /* slot of ideal clocks, where there are such */
+#define OMPP_CLOCKS_IDEAL 0u /* rule.ideal: slot of ideal clocks */
 
-#define OMPP_CLOCKS_EXPERIMENT 0u /* with delays: clock of the region and speed-up */
-#define OMPP_CLOCKS_BASELINE 1u   /* with delays: clock of the delays */
+#define OMPP_CLOCKS_EXPERIMENT 0u /* with delays: clock of the experiment's region and speed-up: percent[0] */
+#define OMPP_CLOCKS_BASELINE 1u   /* with delays: clock of the delays alone; percent[1] stays 0 */
 
 /** Time, 1/100 ns; an integer. */
 typedef double ompp_fine_t;
@@ -48,7 +53,7 @@ static inline uint64_t ompp_clocks_ns(ompp_fine_t o) { return o > 0 ? (uint64_t)
 
 /** What all contexts obey; one per process. */
 typedef struct {
-    ompp_fine_t percent[OMPP_WHATIF_SPEEDUPS]; /* of a ns of work that each clock of a slot saves: 0-100 */
+    ompp_fine_t percent[OMPP_WHATIF_SPEEDUPS]; /* of a ns of work that the clocks of a slot save: 0-100 */
     bool delays;
     bool ideal; /* the first slot has ideal clocks */
 } ompp_clocks_rule_t;
@@ -62,7 +67,8 @@ typedef struct {
     _Alignas(64) ompp_fine_t v[OMPP_CLOCKS];
 } ompp_clock_vector_t;
 
-static inline ompp_fine_t ompp_clock_vector(const ompp_clock_vector_t *vector, unsigned clock)
+/** \return what one of its clocks shows. */
+static inline ompp_fine_t ompp_clock_vector_at(const ompp_clock_vector_t *vector, unsigned clock)
 {
     return clock < vector->used ? vector->v[clock] : vector->t;
 }
@@ -161,8 +167,8 @@ void ompp_clocks_book(const ompp_clocks_rule_t *rule, ompp_clocks_t *c);
  */
 void ompp_clocks_reset(ompp_clocks_t *c, uint64_t set, ompp_time_t t);
 
-/** \brief Publishes: clock vector is the context at t. */
-void ompp_clocks_vector(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, ompp_clock_vector_t *vector, ompp_time_t t);
+/** \brief The clock vector becomes what the context publishes at t; work until then is counted and booked. */
+void ompp_clocks_publish(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, ompp_clock_vector_t *vector, ompp_time_t t);
 
 /**
  * \brief into is waited for together with other. Associative, commutative; clock vectors of an older set than the

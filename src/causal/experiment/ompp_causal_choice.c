@@ -72,7 +72,7 @@ static uint64_t work_of(unsigned candidate)
 
     if (candidate < ompp_causal_nknown() && is_wanted(candidate))
         for (const ompp_causal_thread_t *t = atomic_load(&ompp_causal.threads); t; t = t->next)
-            work += t->seen[candidate];
+            work += t->region_work[candidate];
     return work > heard ? work : heard;
 }
 

@@ -1,31 +1,37 @@
 /*
- * Experiments: which region is made faster, by how much, from when to when. The n-th experiment is chosen by a hash of
- * (seed, n, key of the region), not by a generator with a state, so that ranks that know the same regions try the same
- * without asking one another. Experiments follow each other without a gap; each has a set number of its own, and all
- * offsets begin at 0 with it.
+ * Experiments: which region is made faster, by how much, from when to when. Rank 0 chooses the n-th experiment, and the
+ * others follow it. The choice is a hash of (seed, n, key of the region), not a generator with a state: runs with the
+ * same seed and the same regions try the same.
  *
- * An experiment ends where a unit of work does: at a progress point, or at the first place behind it where threads
- * meet; where the program has none, when the initial thread leaves an outermost parallel region or a barrier. From one
- * place of a unit to another there would be more of a unit in it than visits, or less: how many are in it is not known
- * then.
+ * Experiments follow each other without a gap. In one process each has a set number of its own, and all offsets begin
+ * at 0 with it. With several ranks the set stays, once they know each other, and offsets go on from experiment to
+ * experiment (run.origin): their differences are used.
  *
- * Where threads do not meet, but pass each other at locks, each is at another place when an experiment begins and ends,
- * and has saved another time. So a thread waits until it has passed its progress point some times, when all have got
- * into step, and looks from there to one of its later passes: at both the others are where they always are then. That
- * is so when each has done as much for a unit of work as it does in the run (ompp_steady.h); else what is stored
- * between them is being used up, and it looks again, for longer.
+ * When one ends: where a unit of work does, at a progress point or at the first place behind it where threads meet. A
+ * program without progress points has its units end when the initial thread leaves an outermost parallel region or a
+ * barrier. An experiment begins and ends at the same place of a unit: between two places the number of units is not
+ * known. Who decides it, and where:
  *
- * With several ranks it ends in a collective call in which all wait for all, the first one after a visit of the
- * progress point: rank 0 says in its clock vector what is next, and all go over to it as they leave. When there is none
- * for long, nor is about to be, it ends anywhere on rank 0 as soon as all have come to it, and others go over with the
- * first message that says so: all have sent each other the same messages by then. So that what is under way between
- * these moments counts, offsets go on from experiment to experiment, and what one has saved is what has been added to
- * them. At either end ranks are somewhere in their units of work; what one has saved, and the others do not know yet,
- * is the same at both once they are in step. So a short part comes first that is not measured.
+ *   one process         ompp_causal_may_end(), where all threads meet, or wait for this one
+ *   one process, locks  ompp_causal_may_end(). Threads do not meet, but pass each other at locks: when an experiment
+ *                       begins and ends, each is at another place and has saved another time. So the thread waits for
+ *                       some passes of its progress point, until all have reached the steady state (WARM). It measures
+ *                       from there to one of its later passes: at both the others are where they always are then.
+ *                       Each has to do as much for a unit of work as in the run (ompp_steady.h). Else threads use up
+ *                       what is stored between them, and the thread measures again, for longer
+ *   ranks that meet     ompp_causal_propose() on rank 0, ompp_causal_follow() on all. It ends in a collective call in
+ *                       which all wait for all, the first one after a visit of the progress point. Rank 0 says in its
+ *                       clock vector what is next, and all go over to it as they leave the call
+ *   other ranks         unsynchronised: ompp_causal_may_end() on rank 0, ompp_causal_follow() on the others. No such
+ *                       call has come for long, nor is about to, and all ranks have come to the experiment. It ends
+ *                       anywhere on rank 0, and others go over with the first message that says so: by then all have
+ *                       sent each other the same messages. Since offsets go on, what is under way between these
+ *                       moments counts. What a rank has saved, and the others do not know yet, is the same at both ends
+ *                       in the steady state. So a short part comes first that is not measured (settles)
  *
  * Some experiments make nothing faster: a unit of work has to take as long in them as in the others without the delays
- * (control). Where the order of events is decided as the program runs, delays make another one than the program has
- * without them; then units at 0 % are what the others are compared with, and more of them are needed.
+ * (control). Where the order of events is decided as the program runs, delays change the order. Then units at 0 % are
+ * what the others are compared with, and more of them are needed.
  *
  * What an experiment has brought is found from all ranks where they share memory (ompp_causal_node.c), and by each for
  * itself otherwise.
@@ -59,10 +65,10 @@ static struct {
     _Atomic uint32_t lock;
     ompp_time_t first; /* begin of all, and of the present one */
     ompp_time_t begin;
-    ompp_time_t begun;        /* that of the one before */
-    ompp_time_t paid;         /* of those that are over */
-    uint64_t visits, changes; /* at the begin of the present one, as what follows; changes: of the progress point */
-    _Atomic uint64_t met;     /* visits when all ranks, or threads, met last */
+    ompp_time_t begun;           /* that of the one before */
+    ompp_time_t paid;            /* of those that are over */
+    uint64_t visits, changes;    /* at the begin of the present one, as what follows; changes: of the progress point */
+    _Atomic uint64_t met_visits; /* visits when all ranks, or threads, met last */
     ompp_causal_seen_t seen;
     ompp_fine_t saved, baseline;
     ompp_fine_t counted;     /* of the clock of delays, what is in paid; not of experiments alone: at the end, too */
@@ -167,14 +173,14 @@ static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t nex
 static ompp_causal_experiment_t next_one(ompp_time_t t, bool unsynchronised)
 {
     const ompp_causal_experiment_t now = ompp_causal_experiment;
-    const bool suspension = run.first && run.paid > ompp_causal_budget(t);
+    const bool over_budget = run.first && run.paid > ompp_causal_budget(t);
     ompp_causal_experiment_t next = {.number = now.number + 1, .slot = -1, .known = -1};
 
     if (now.settles) {
         next.slot = now.slot;
         next.known = now.known;
         next.percent = now.percent;
-    } else if (!suspension) {
+    } else if (!over_budget) {
         next = choose(next.number, t);
         next.settles = unsynchronised && next.slot >= 0 &&
                        (next.slot != now.slot || next.percent != now.percent || !run.unsynchronised);
@@ -194,14 +200,14 @@ static ompp_causal_seen_t seen_since(const ompp_causal_seen_t *before, ompp_time
 
 /* How it ends. */
 typedef struct {
-    bool warm;           /* counted since its threads were in step */
+    bool warm;           /* counted since its threads had reached the steady state (self->warm) */
     bool at_point;       /* at the progress point, not where all meet */
     bool unsynchronised; /* at different moments on the ranks */
 } end_t;
 
 /*
  * The present experiment is over: so much was saved and paid between what was noted at its begin, or when it was warm,
- * and t. One that begins where ranks meet and ends apart, or the other way round, is better than nothing.
+ * and t. One that begins where ranks meet and ends unsynchronised, or the other way round, is better than nothing.
  */
 static void finish(const ompp_causal_thread_t *self, end_t end, uint64_t visits, ompp_time_t t)
 {
@@ -356,7 +362,7 @@ bool ompp_causal_is_overdue(ompp_time_t t)
                            : ompp_causal_experiment.settles ? SETTLED
                                                             : OVERDUE;
 
-    if (!run.begin) run.begin = t; /* the first one begins where ranks meet */
+    if (!run.begin) run.begin = t; /* before the first one: from when on it is waited for ranks to meet */
     return t > run.begin + times * SHORTEST_NS && !meets_soon(t);
 }
 
@@ -401,34 +407,45 @@ static bool is_due(uint64_t visits, ompp_time_t t)
 
 bool ompp_causal_all_met(uint64_t visits)
 {
-    uint64_t met = atomic_load(&run.met);
+    uint64_t met = atomic_load(&run.met_visits);
 
-    while (visits > met && !atomic_compare_exchange_weak(&run.met, &met, visits)) continue;
+    while (visits > met && !atomic_compare_exchange_weak(&run.met_visits, &met, visits)) continue;
     return visits > met || !visits;
 }
 
 bool ompp_causal_propose(uint64_t visits, ompp_time_t t, ompp_causal_experiment_t *next)
 {
     if (ompp_whatif_rank() != 0 || ompp_whatif_ranks() <= 1 || t < run.begin + SHORTEST_NS) return false;
-    if ((visits && visits <= atomic_load(&run.met)) || !is_due(visits, t)) return false;
+    if ((visits && visits <= atomic_load(&run.met_visits)) || !is_due(visits, t)) return false;
     *next = next_one(t, false);
     ompp_causal_node_announce(next, false);
     return true;
+}
+
+/* Several ranks, and no collective call of all: they go over to the next experiment at different moments. */
+static bool may_end_unsynchronised(ompp_time_t t) { return ompp_causal_is_overdue(t) && all_are_in_it(t); }
+
+/* The thread passes its progress point while others work: the experiment ends at one of its passes. */
+static bool may_end_in_passing(ompp_causal_thread_t *self, uint64_t visits, ompp_time_t t)
+{
+    return !is_in_it(self) || passes_enough(self, visits, t) || t >= run.begin + FOREVER_NS;
+}
+
+/* Whether this is a place for the end; is_due() says whether it is the time. */
+static bool is_place_of_end(ompp_causal_thread_t *self, bool passing, uint64_t visits, ompp_time_t t)
+{
+    if (ompp_whatif_ranks() > 1) return may_end_unsynchronised(t);
+    return passing ? may_end_in_passing(self, visits, t) : ompp_causal_all_met(visits);
 }
 
 void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t)
 {
     uint32_t free_lock = 0;
 
-    const bool unsynchronised = ompp_whatif_ranks() > 1;
-
-    /* rank 0 leads */
-    if (ompp_whatif_rank() > 0 || (unsynchronised && (!ompp_causal_is_overdue(t) || !all_are_in_it(t)))) return;
-    const bool at_point = teams == OMPP_CAUSAL_ANYWHERE && !unsynchronised, passing = at_point && !is_alone(self),
-               warm = passing && is_in_it(self);
-    if (warm && !passes_enough(self, visits, t) && t < run.begin + FOREVER_NS) return;
-    if (!passing && !unsynchronised && !ompp_causal_all_met(visits)) return;
-    if (!is_due(visits, t)) return;
+    if (ompp_whatif_rank() > 0) return; /* rank 0 leads */
+    const bool unsynchronised = ompp_whatif_ranks() > 1, at_point = teams == OMPP_CAUSAL_ANYWHERE && !unsynchronised,
+               passing = at_point && !is_alone(self);
+    if (!is_place_of_end(self, passing, visits, t) || !is_due(visits, t)) return;
     if (!atomic_compare_exchange_strong(&run.lock, &free_lock, 1)) return; /* another thread is ending it */
     if (!is_due(visits, t)) {                                              /* another thread has ended it */
         ompp_causal_unlock(&run.lock);
@@ -438,7 +455,7 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, unsigned t
     count_paid(self);
     if (ompp_causal_node_is_there()) tell_node(t);
     else if (is_in_it(self) && has_met_others())
-        finish(self, (end_t){warm && self->warm.passes > WARM, at_point, unsynchronised}, visits, t);
+        finish(self, (end_t){passing && self->warm.passes > WARM, at_point, unsynchronised}, visits, t);
     forget_alone(self);
     run.at_point = at_point;
     const ompp_causal_experiment_t next = next_one(t, unsynchronised);

@@ -50,24 +50,28 @@ static inline bool ompp_causal_is_outside(const ompp_causal_thread_t *thread) { 
 /** What is being tried. */
 typedef struct {
     uint64_t number; /* the same on all ranks */
-    int slot;        /* -1 = nothing: a rest between experiments */
+    int slot;        /* -1 = nothing: a pause between experiments */
     int known;       /* index of the region; -1 = of none here */
     unsigned percent;
     bool unsynchronised; /* a result: ranks have begun or ended it at different moments, ... */
     bool drifts;         /* and more, or less, was queued between them at the end */
-    bool settles;        /* begun apart: until all ranks have got into step nothing is measured */
+    bool settles;        /* begun unsynchronised: until all ranks have reached the steady state nothing is measured */
 } ompp_causal_experiment_t;
 
 extern ompp_causal_experiment_t ompp_causal_experiment; /* of the present set; changed by one thread at a time */
 
-/** \brief The slots that count for a thread in the regions of mask. */
+/**
+ * \brief The slots of mask in which work counts, as a thread's clocks.mask has them. With delays that is the
+ *        experiment's slot alone, and it becomes bit 0, whatever its number is: its clocks are those of slot 0.
+ */
 static inline uint32_t ompp_causal_counted(uint32_t mask)
 {
     return mask >> ompp_causal.first_counted & ompp_causal.counted;
 }
 
 /**
- * \brief A moment at which an experiment may end, on a thread that leads.
+ * \brief A moment at which an experiment may end, and the next one begin. Only rank 0 decides that; others return at
+ *        once, and follow (ompp_causal_follow()).
  * \param[in] visits  of progress points until now; 0 = the program has none so far. \param[in] t  now.
  * \param[in] teams  not OMPP_CAUSAL_ANYWHERE: all others have the same offset, or wait for this one to go on.
  */
@@ -157,8 +161,9 @@ void ompp_causal_moment(ompp_causal_thread_t *self, uint64_t visits, unsigned te
 void ompp_causal_left_barrier(ompp_causal_thread_t *self, ompp_time_t t);
 
 /**
- * \brief With delays: no better moment has come for long (a program with messages alone), so that one between two
- *        messages will do.
+ * \brief With delays, several ranks: no collective call of all has come for long, nor is about to (a program with
+ *        messages alone), so that a moment between two messages will do. Before the first experiment, time counts from
+ *        the first call of this on.
  */
 bool ompp_causal_is_overdue(ompp_time_t t);
 
@@ -166,8 +171,10 @@ bool ompp_causal_is_overdue(ompp_time_t t);
 void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t);
 
 /**
- * \brief On rank 0: what begins when this thread has met all, if the present experiment has lasted long enough by then,
- *        and the progress point was visited since all met last. \param[in] visits of it by now; 0 = there is none yet.
+ * \brief On rank 0, for each clock vector: what begins if this vector goes to a collective call of all ranks. In a
+ *        message it has no effect. The present experiment has lasted long enough, and the progress point was visited
+ *        since all met last.
+ * \param[in] visits  of it by now; 0 = there is none yet.
  * \return false when nothing is to begin.
  */
 bool ompp_causal_propose(uint64_t visits, ompp_time_t t, ompp_causal_experiment_t *next);

@@ -40,7 +40,7 @@ typedef struct {
 /* Ranks go over to an experiment. */
 typedef struct {
     _Atomic uint64_t number; /* 0 = free */
-    _Atomic uint64_t key;    /* of the region; 0 = a rest, or not to be counted */
+    _Atomic uint64_t key;    /* of the region; 0 = a pause between experiments, or not to be counted */
     _Atomic uint32_t percent, unsynchronised, ranks, spoilt;
     line_t now, arrival;      /* as they do; when they came to where they heard of it */
     _Atomic int64_t visits;   /* of the progress point, the most of a rank */
@@ -252,10 +252,11 @@ static uint32_t units_between(const cut_t *from, const cut_t *to)
 static bool lacks_ranks(void) { return own.with_all <= FEW * own.with_few && own.with_few > 0; }
 
 /*
- * From where to where an experiment is measured. Ranks that have heard of its begin and of its end by messages were, at
- * both, where they began to wait for these: what the sender did since it went over itself is no part of the experiment
- * before, and would be at the end if it were at the begin. When they have met at one of them, they were where they went
- * on.
+ * The line at which an experiment is measured, at one of its two cuts; other is the other one.
+ *
+ *   both cuts unsynchronised  arrival: ranks heard of both by messages, and count as where they began to wait for them.
+ *                             What a sender does between its own change and its message is in no experiment before
+ *   ranks met at one of them  now: where ranks went on, at both cuts
  */
 static const line_t *line_of(const cut_t *cut, const cut_t *other)
 {

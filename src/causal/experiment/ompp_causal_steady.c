@@ -23,7 +23,7 @@ static struct {
 static ompp_time_t present_of(const ompp_causal_thread_t *p, ompp_time_t t)
 {
     const ompp_clocks_t *c = &p->clocks;
-    const ompp_time_t worked = ompp_causal_worked(p), since = c->since, until = p->seen_until;
+    const ompp_time_t worked = ompp_causal_worked(p), since = c->since, until = p->region_work_until;
     const bool works = !c->waiting && !c->idle && !p->pauses && atomic_load_explicit(&p->used, memory_order_relaxed);
 
     return (worked > until ? worked - until : 0) + (works && t > since ? t - since : 0);
@@ -37,7 +37,7 @@ void ompp_causal_flows(uint64_t visits, ompp_time_t t, ompp_steady_t *flows)
         const ompp_time_t present = present_of(p, t);
         for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
             const int known = ompp_causal_known(s);
-            if (known >= 0) flows->work[s] += p->seen[known] + (p->regions >> s & 1 ? present : 0);
+            if (known >= 0) flows->work[s] += p->region_work[known] + (p->regions >> s & 1 ? present : 0);
         }
     }
 }
@@ -46,7 +46,8 @@ static ompp_time_t seen_in(unsigned known)
 {
     ompp_time_t sum = 0;
 
-    for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next) sum += p->seen[known];
+    for (const ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next)
+        sum += p->region_work[known];
     return sum;
 }
 

@@ -360,8 +360,8 @@ static bool count_visit(candidate_t *c)
     return leads;
 }
 
-/* While clocks are suspended, it is only looked how regular a region is that is visited so seldom that pieces between
- * rests do not tell. */
+/* While clocks are suspended, it is only looked how regular a region is that is visited so seldom that pieces
+ * between suspensions do not show it. */
 static void learn(candidate_t *c, ompp_time_t t)
 {
     if (c->periods < ENOUGH_PERIODS) note_period(c, t);

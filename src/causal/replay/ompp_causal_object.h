@@ -19,19 +19,22 @@ typedef struct {
     uint32_t kind;
     uint64_t object; /* 0 = free */
     uint64_t used;   /* when it was, ns */
-    /* FORK: [0] of teams. BARRIER: that clock vectors are of. MEETING: [0] the present one */
+    /* FORK: [0] of teams. BARRIER: that clock vectors are of. POSIX_BARRIER: [0] the present one */
     uint32_t generation[2];
     ompp_causal_thread_t *holder; /* of a lock, until it has published */
-    uint64_t stalled;             /* set of regions in which it was locked */
-    /* BARRIER, MEETING: by generation. MUTEX: [1] when those that had it began to wait for it, combined. SEMAPHORE: [0]
-     * latest post, [1] as MUTEX */
+    uint64_t locked_set;          /* set of regions in which it was locked */
+    /* BARRIER: of members that take part in the replay, by generation. POSIX_BARRIER: of all, by generation.
+     * MUTEX: [0] when it was unlocked last, [1] when those that had it began to wait for it, combined.
+     * SEMAPHORE: [0] latest post, [1] as MUTEX. Other kinds: [0] what was published last */
     ompp_clock_vector_t vector[2];
     uint64_t team; /* MUTEX: of the last holder */
-    /* BARRIER: what the team does before the barrier of one generation, when order is decided there as it goes. */
-    /* those that take no part in that, by generation. MUTEX: of readers since it was had alone, as clock vector */
-    ompp_clock_vector_t suspension[2];
+    /* BARRIER: of members that take no part in the replay, by generation.
+     * MUTEX: [0] of readers that have unlocked it since a writer had it last, [1] as vector[1], of readers */
+    ompp_clock_vector_t others[2];
     ompp_clock_vector_t had; /* MUTEX that is read, too: when a writer had it last */
-    ompp_replay_t *replay;   /* stays with the record; NULL = none was needed yet */
+    /* BARRIER: what the team does before the barrier of one generation, where order is decided as the program runs.
+     * It stays with the record; NULL = none was needed yet */
+    ompp_replay_t *replay;
     /* generation + 1 whose clock vector says what its members have come to, without their own clocks */
     uint32_t settled;
     /* generations + 1: of replay, 0 = it is over; the last one in which it makes no sense */

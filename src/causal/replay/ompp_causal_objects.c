@@ -139,7 +139,7 @@ static void note(ompp_causal_thread_t *self, ompp_replay_op_t op, uint64_t objec
 /* What it has waited for is no work. */
 static void go_on_in_interval(ompp_causal_thread_t *self)
 {
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
     ompp_replay_go_on(self->part.interval, flow_of(self), &self->own);
 }
 
@@ -256,7 +256,7 @@ static void estimate(ompp_causal_object_t *o, uint32_t generation)
 {
     o->kept = 0;
     o->settled = generation + 1;
-    watch_order(o, ompp_causal_estimate(&o->suspension[generation & 1], o->began));
+    watch_order(o, ompp_causal_estimate(&o->others[generation & 1], o->began));
 }
 
 /* All have come, and this is the first one that goes on. */
@@ -282,14 +282,14 @@ static void arrive(ompp_causal_thread_t *self, uint64_t team, uint32_t generatio
     const unsigned side = generation & 1;
 
     if (!o) return;
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
-    if (o->generation[side] != generation) o->vector[side].t = o->suspension[side].t = 0;
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, t);
+    if (o->generation[side] != generation) o->vector[side].t = o->others[side].t = 0;
     o->generation[side] = generation;
     const bool part = takes_part(self, o, generation);
     if (part && !self->part.arrived) ompp_replay_note(o->replay, self->part.member, OMPP_REPLAY_END, 0, &self->own);
     if (part) self->part.arrived = true;
     else self->part.team = 0;
-    ompp_clocks_combine(part ? &o->vector[side] : &o->suspension[side], &self->own);
+    ompp_clocks_combine(part ? &o->vector[side] : &o->others[side], &self->own);
     o->used = t;
     ompp_causal_unlock(&o->lock);
 }
@@ -309,7 +309,7 @@ static bool left_barrier(ompp_causal_thread_t *self, uint64_t team)
     if (found) {
         go_through(o, generation);
         ompp_clock_vector_copy(&self->other, &o->vector[side]);
-        ompp_clocks_combine(&self->other, &o->suspension[side]);
+        ompp_clocks_combine(&self->other, &o->others[side]);
         if (o->settled == generation + 1) ompp_clocks_yield(&self->clocks, &self->other);
     }
     if (o) ompp_causal_unlock(&o->lock);
@@ -319,12 +319,12 @@ static bool left_barrier(ompp_causal_thread_t *self, uint64_t team)
 /* ---- Barriers of threads that belong to no team ------------------------------------------------------------------ */
 
 /* Who comes there is up to the program; so it is the barrier that counts how often all have met. */
-static void come_to_meeting(ompp_causal_thread_t *self, uint64_t barrier, ompp_time_t t)
+static void come_to_posix_barrier(ompp_causal_thread_t *self, uint64_t barrier, ompp_time_t t)
 {
     ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_POSIX_BARRIER, barrier, true);
 
     if (!o) return;
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, t);
     ompp_clocks_combine(&o->vector[o->generation[0] & 1], &self->own);
     self->wait.generation = o->generation[0];
     o->used = t;
@@ -332,7 +332,7 @@ static void come_to_meeting(ompp_causal_thread_t *self, uint64_t barrier, ompp_t
 }
 
 /* The first one that goes on has seen that all were there: whoever comes now comes to the next one. */
-static bool left_meeting(ompp_causal_thread_t *self, uint64_t barrier)
+static bool left_posix_barrier(ompp_causal_thread_t *self, uint64_t barrier)
 {
     const uint32_t generation = self->wait.generation;
     ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_POSIX_BARRIER, barrier, false);
@@ -349,7 +349,7 @@ static bool left_meeting(ompp_causal_thread_t *self, uint64_t barrier)
 
 /* The holder of before has unlocked, and not told yet: its clocks as they are now. It may be at work, which is seen
  * too. */
-static void stamp_of_holder(const ompp_causal_thread_t *holder, ompp_clock_vector_t *vector, ompp_time_t t)
+static void vector_of_holder(const ompp_causal_thread_t *holder, ompp_clock_vector_t *vector, ompp_time_t t)
 {
     const ompp_clocks_t *c = &holder->clocks;
     const ompp_time_t since = c->since, more = t > since && !c->waiting && !c->idle ? t - since : 0;
@@ -362,7 +362,7 @@ static void stamp_of_holder(const ompp_causal_thread_t *holder, ompp_clock_vecto
         vector->v[i] = vector->t - ompp_clocks_offset(&ompp_causal.rule, c, i) -
                        (in_it ? ompp_causal.rule.percent[i % OMPP_WHATIF_SPEEDUPS] * (ompp_fine_t)more : 0);
     }
-    vector->debt = vector->t - ompp_clock_vector(vector, OMPP_CLOCKS_EXPERIMENT);
+    vector->debt = vector->t - ompp_clock_vector_at(vector, OMPP_CLOCKS_EXPERIMENT);
 }
 
 /*
@@ -373,15 +373,15 @@ static uint32_t come_to_lock(ompp_causal_thread_t *self, ompp_causal_object_t *o
 {
     const ompp_time_t begin = self->clocks.waiting ? self->clocks.waiting : t;
     const bool passes = reads && o->had.t > 0 && (ompp_fine_t)begin * OMPP_FINE >= o->had.t;
-    const ompp_clock_vector_t *const before[] = {&o->vector[1], reads ? &o->had : &o->suspension[1]};
-    const unsigned n = reads ? passes ? 2 : 1 : o->suspension[1].t > 0 ? 2 : 1;
+    const ompp_clock_vector_t *const before[] = {&o->vector[1], reads ? &o->had : &o->others[1]};
+    const unsigned n = reads ? passes ? 2 : 1 : o->others[1].t > 0 ? 2 : 1;
     uint32_t slots = 0;
 
     for (unsigned i = 0; i < n; i++)
         if (ompp_causal.rule.delays) ompp_causal_watch_order(self, before[i], OMPP_WHATIF_BIT_LOCK);
         else slots |= ompp_causal_overtakes_clocks(self, before[i]);
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, begin);
-    ompp_clocks_combine(reads ? &o->suspension[1] : &o->vector[1], &self->own);
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, begin);
+    ompp_clocks_combine(reads ? &o->others[1] : &o->vector[1], &self->own);
     return slots;
 }
 
@@ -397,19 +397,19 @@ static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t
     uint32_t slots = 0;
 
     if (!o) return false;
-    const bool is_known = !atomic_load(&ompp_causal.suspension) || o->stalled + 1 >= self->clocks.set;
-    if (o->holder && o->holder != self && is_known) stamp_of_holder(o->holder, &o->vector[0], t);
+    const bool is_known = !atomic_load(&ompp_causal.suspension) || o->locked_set + 1 >= self->clocks.set;
+    if (o->holder && o->holder != self && is_known) vector_of_holder(o->holder, &o->vector[0], t);
     if (kind != OMPP_SYNC_ORDERED) slots = come_to_lock(self, o, reads, t);
     ompp_clock_vector_copy(&self->other, &o->vector[0]);
-    if (!reads) ompp_clocks_combine(&self->other, &o->suspension[0]);
-    if (!reads && o->suspension[1].t > 0) {
+    if (!reads) ompp_clocks_combine(&self->other, &o->others[0]);
+    if (!reads && o->others[1].t > 0) {
         ompp_clock_vector_copy(&o->had, &self->own);
         ompp_clocks_combine(&o->had, &self->other);
     }
     const bool found = self->other.t > 0, foreign = o->team && o->team != team;
     o->team = team;
     o->holder = reads ? NULL : self;
-    o->stalled = self->clocks.set;
+    o->locked_set = self->clocks.set;
     o->used = t;
     ompp_causal_unlock(&o->lock);
     if (ompp_causal.rule.delays) return found;
@@ -442,7 +442,7 @@ void ompp_causal_loop(ompp_causal_thread_t *self, unsigned op, ompp_time_t t)
     uint32_t slots = 0;
 
     if (op == OMPP_REPLAY_CHUNK && arrived_lately(self, team, t)) return;
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, t);
     ompp_causal_object_t *o = ompp_causal_object(OMPP_SYNC_CHUNK, team, true);
     if (o) {
         slots = ompp_causal_overtakes_clocks(self, &o->vector[0]);
@@ -464,7 +464,7 @@ void ompp_causal_delay_loop(ompp_causal_thread_t *self, unsigned op, ompp_time_t
     if (more) ompp_causal_chase(self);
     ompp_causal_object_t *o = op == OMPP_REPLAY_LOOP ? NULL : ompp_causal_object(OMPP_SYNC_CHUNK, team, more);
     if (!o) return;
-    if (more) ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
+    if (more) ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
     else ompp_clocks_count(&self->clocks, t);
     ompp_causal_watch_order(self, &o->vector[0], OMPP_WHATIF_BIT_DYNAMIC);
     if (more) ompp_clocks_combine(&o->vector[0], &self->own);
@@ -481,7 +481,7 @@ static void come_to_single(ompp_causal_thread_t *self, uint64_t team, ompp_time_
     if (!o) return;
     ompp_clocks_count(&self->clocks, t);
     ompp_causal.mode->watch(self, &o->vector[0], OMPP_WHATIF_BIT_DYNAMIC);
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, t);
     ompp_clocks_combine(&o->vector[0], &self->own);
     o->used = t;
     ompp_causal_unlock(&o->lock);
@@ -495,15 +495,15 @@ static void put(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t ob
 
     if (!o) return;
     const bool reads = kind == OMPP_SYNC_READ && o->holder != self; /* whoever holds it writes */
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
-    if (reads || kind == OMPP_SYNC_EVENT) ompp_clocks_combine(reads ? &o->suspension[0] : &o->vector[0], &self->own);
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, t);
+    if (reads || kind == OMPP_SYNC_EVENT) ompp_clocks_combine(reads ? &o->others[0] : &o->vector[0], &self->own);
     else ompp_clock_vector_copy(&o->vector[0], &self->own);
     if (kind == OMPP_SYNC_FORK) {
         o->holder = self;
         o->generation[0]++;
     } else if (o->holder == self) {
         o->holder = NULL;
-        o->suspension[0].t = 0; /* it has waited for readers of before */
+        o->others[0].t = 0; /* it has waited for readers of before */
     }
     o->used = t;
     ompp_causal_unlock(&o->lock);
@@ -514,7 +514,7 @@ static __attribute__((noinline)) void publish(ompp_causal_thread_t *self, ompp_s
 {
     if (kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_POSIX_BARRIER || kind == OMPP_SYNC_CHUNK) self->chases = false;
     if (kind == OMPP_SYNC_BARRIER) arrive(self, object, (*generation_of(self, object))++, t);
-    else if (kind == OMPP_SYNC_POSIX_BARRIER) come_to_meeting(self, object, t);
+    else if (kind == OMPP_SYNC_POSIX_BARRIER) come_to_posix_barrier(self, object, t);
     else if (kind == OMPP_SYNC_CHUNK) ompp_causal.mode->loop(self, OMPP_REPLAY_LOOP_END, t);
     else if (kind == OMPP_SYNC_FIRST) come_to_single(self, object, t);
     else if (kind == OMPP_SYNC_SEMAPHORE) ompp_causal_post(self, object, t);
@@ -621,7 +621,7 @@ static bool found_vector(ompp_causal_thread_t *self, ompp_sync_object_t kind, ui
 
     switch (kind) {
     case OMPP_SYNC_BARRIER: return left_barrier(self, object);
-    case OMPP_SYNC_POSIX_BARRIER: return left_meeting(self, object);
+    case OMPP_SYNC_POSIX_BARRIER: return left_posix_barrier(self, object);
     case OMPP_SYNC_READ:
     case OMPP_SYNC_ORDERED: return locked(self, kind, object, t);
     case OMPP_SYNC_SEMAPHORE: return ompp_causal_take(self, object, t);

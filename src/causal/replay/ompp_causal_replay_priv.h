@@ -31,8 +31,8 @@ static inline void ompp_causal_timed(ompp_causal_thread_t *self, ompp_time_t beg
 }
 
 /**
- * \brief Clocks go on after a rest, in which events take little and are seldom timed: one that is timed does not stand
- *        for those.
+ * \brief Clocks go on after a suspension. Events took little then and were seldom timed: one that is timed from now on
+ *        does not stand for those.
  */
 void ompp_causal_time_often(ompp_causal_thread_t *self);
 

@@ -54,7 +54,7 @@ void ompp_causal_post(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_
     ompp_causal_posts_t *posts = o ? posts_of(o) : NULL;
 
     if (!o) return;
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, t);
     if (posts) {
         post_t *post = &posts->last[posts->number++ % OMPP_CAUSAL_POSTS];
         post->overtaken = ompp_causal.mode->overtakes(self, &o->vector[0]);
@@ -104,7 +104,7 @@ bool ompp_causal_take(ompp_causal_thread_t *self, uint64_t semaphore, ompp_time_
         return false;
     }
     uint32_t slots = ompp_causal.mode->overtakes(self, &o->vector[1]);
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, begin);
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, begin);
     ompp_clocks_combine(&o->vector[1], &self->own);
     if (posts) {
         const post_t *post = take(posts, left);

@@ -50,7 +50,7 @@ static void renew(ompp_causal_object_t *o, ompp_sync_object_t kind, uint64_t obj
     o->used = 0;
     o->holder = NULL;
     o->team = 0;
-    o->suspension[0].t = o->suspension[1].t = o->had.t = 0;
+    o->others[0].t = o->others[1].t = o->had.t = 0;
     o->settled = o->replayed = o->spoiled = o->kept = 0;
     o->kind = kind;
     __atomic_store_n(&o->object, object, __ATOMIC_RELEASE);

@@ -238,7 +238,7 @@ static void unlock_pool(void) { ompp_causal_unlock(&pool.lock); }
 /* \return 0 = it is not followed. */
 static uint32_t make(ompp_causal_thread_t *self, uint64_t task, ompp_time_t t)
 {
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, t);
     lock_pool();
     const uint32_t index = create(self, task);
     unlock_pool();
@@ -308,13 +308,13 @@ static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, 
     const uint32_t slots = ompp_causal_overtakes_clocks(self, &pool.begun);
     unlock_pool();
     if (at_barrier && flow.team) {
-        ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.waiting);
+        ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.waiting);
         ompp_causal_note_arrived(self, &flow);
     }
     const int waiting = at_barrier ? -1 : ompp_causal_flow_of(self);
     if (!waits && !self->waits && !ompp_causal_is_suspended(self)) run_at_once(self);
     begin_task(self, task, other, t);
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
     ompp_causal_note_begin(self, waiting, slots);
     lock_pool();
     note_begun(self);
@@ -325,7 +325,7 @@ static void delay_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t othe
 {
     begin_task(self, task, other, t);
     ompp_causal_chase(self);
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
     lock_pool();
     ompp_causal_watch_order(self, &pool.begun, OMPP_WHATIF_BIT_TASK);
     note_begun(self);
@@ -346,7 +346,7 @@ static void do_end(ompp_causal_thread_t *self, uint64_t task, uint64_t other, om
     const bool here = is_here(self, task);
 
     (void)other;
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, t);
     lock_pool();
     end(task, &self->own);
     unlock_pool();
@@ -368,7 +368,7 @@ static void delay_end(ompp_causal_thread_t *self, uint64_t task, uint64_t other,
 static void do_suspend(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
 {
     (void)other;
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, t);
     lock_pool();
     uint32_t index = find(task);
     if (index) ompp_clock_vector_copy(&pool.tasks[index].ready, &self->own);
@@ -399,7 +399,7 @@ static void delay_wait(ompp_causal_thread_t *self, uint64_t task, uint64_t other
 static void do_wait(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
 {
     delay_wait(self, task, other, t);
-    ompp_clocks_vector(&ompp_causal.rule, &self->clocks, &self->own, t);
+    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, t);
     ompp_causal_note_wait(self);
 }
 

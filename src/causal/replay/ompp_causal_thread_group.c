@@ -223,7 +223,7 @@ static bool finish(ompp_causal_thread_t *self)
 
 static void note_join(ompp_causal_thread_t *creator, ompp_time_t begin, ompp_time_t t)
 {
-    ompp_clocks_vector(&ompp_causal.rule, &creator->clocks, &creator->own, begin);
+    ompp_clocks_publish(&ompp_causal.rule, &creator->clocks, &creator->own, begin);
     if (!thread_group.gone_on) end_part(creator);
     else if (begin > thread_group.gone_on + BETWEEN_JOINS) spoil();
     thread_group.gone_on = t;

@@ -36,7 +36,7 @@ void ompp_farm_begin(ompp_farm_t *f, const ompp_clock_vector_t *now)
     for (unsigned i = 0; i < f->nseats; i++) f->seat_of[f->seats[i].rank] = 0;
     f->nseats = f->nanswers = 0;
     memset(f, 0, offsetof(ompp_farm_t, begin));
-    f->begun = f->stalled = true;
+    f->begun = f->held = true;
     f->latest = f->gave = f->got = -1;
     f->set = now->set;
     f->used = (unsigned)now->used;
@@ -50,7 +50,7 @@ static void measure(ompp_farm_span_t *span, const ompp_clock_vector_t *from, con
 {
     span->used = (unsigned)(from->used > to->used ? from->used : to->used);
     span->real = to->t - from->t;
-    for (unsigned i = 0; i < span->used; i++) span->v[i] = ompp_clock_vector(to, i) - ompp_clock_vector(from, i);
+    for (unsigned i = 0; i < span->used; i++) span->v[i] = ompp_clock_vector_at(to, i) - ompp_clock_vector_at(from, i);
 }
 
 static ompp_fine_t length_on(const ompp_farm_span_t *span, unsigned clock)
@@ -172,8 +172,8 @@ static void walk(ompp_farm_t *f, unsigned clock)
  */
 static void let_go(ompp_farm_t *f)
 {
-    f->stalled = false;
-    for (unsigned i = 0; i < f->used; i++) start(f, &f->walks[i], ompp_clock_vector(&f->begin, i));
+    f->held = false;
+    for (unsigned i = 0; i < f->used; i++) start(f, &f->walks[i], ompp_clock_vector_at(&f->begin, i));
     start(f, &f->walks[REAL], f->begin.t);
     for (unsigned seat = 0; seat < f->nseats; seat++) {
         const unsigned task = f->seats[seat].reported;
@@ -185,7 +185,7 @@ static void let_go(ompp_farm_t *f)
 
 static void walk_all(ompp_farm_t *f)
 {
-    if (f->stalled) let_go(f);
+    if (f->held) let_go(f);
     for (unsigned i = 0; i < f->used; i++) walk(f, i);
     walk(f, REAL);
 }
@@ -195,7 +195,7 @@ static void use(ompp_farm_t *f, uint64_t used)
 {
     const size_t bytes = offsetof(ompp_farm_walk_t, seats) + f->nseats * sizeof f->walks[0].seats[0];
 
-    if (f->stalled && f->used < used) f->used = (unsigned)used;
+    if (f->held && f->used < used) f->used = (unsigned)used;
     for (; f->used < used; f->used++) memcpy(&f->walks[f->used], &f->walks[REAL], bytes);
 }
 
@@ -204,7 +204,7 @@ static void use(ompp_farm_t *f, uint64_t used)
 static bool has_room(ompp_farm_t *f)
 {
     if (f->head - f->slowest < OMPP_FARM_EVENTS) return true;
-    if (f->stalled) return false;
+    if (f->held) return false;
     f->slowest = f->walks[REAL].next;
     for (unsigned i = 0; i < f->used; i++)
         if (f->walks[i].next < f->slowest) f->slowest = f->walks[i].next;
@@ -252,15 +252,15 @@ static void sweep(ompp_farm_t *f)
 {
     bool needed[OMPP_FARM_TASKS] = {false};
 
-    if (f->stalled) need_events(f, 0, needed);
-    for (unsigned i = 0; !f->stalled && i <= OMPP_CLOCKS; i++) {
+    if (f->held) need_events(f, 0, needed);
+    for (unsigned i = 0; !f->held && i <= OMPP_CLOCKS; i++) {
         const ompp_farm_walk_t *w = &f->walks[i];
         if (i >= f->used && i < REAL) continue;
         for (unsigned seat = 0; seat < f->nseats; seat++) need_queue(w, seat, needed);
         need_events(f, w->next, needed);
     }
     for (unsigned seat = 0; seat < f->nseats; seat++) {
-        if (f->stalled && f->seats[seat].reported) needed[f->seats[seat].reported - 1] = true;
+        if (f->held && f->seats[seat].reported) needed[f->seats[seat].reported - 1] = true;
         for (unsigned t = f->seats[seat].queue.first; t; t = f->tasks[t - 1].after) needed[t - 1] = true;
     }
     memcpy(f->taken, needed, sizeof f->taken);
@@ -305,9 +305,9 @@ static int seat_of(ompp_farm_t *f, unsigned rank, bool *is_new)
         return -1;
     }
     if (!*is_new) return f->seat_of[rank] - 1;
-    for (unsigned i = 0; !f->stalled && i < f->used; i++)
+    for (unsigned i = 0; !f->held && i < f->used; i++)
         memset(&f->walks[i].seats[f->nseats], 0, sizeof f->walks[i].seats[0]);
-    if (!f->stalled) memset(&f->walks[REAL].seats[f->nseats], 0, sizeof f->walks[REAL].seats[0]);
+    if (!f->held) memset(&f->walks[REAL].seats[f->nseats], 0, sizeof f->walks[REAL].seats[0]);
     memset(&f->seats[f->nseats], 0, sizeof f->seats[0]);
     f->seats[f->nseats].rank = rank;
     f->seat_of[rank] = (uint16_t)(f->nseats + 1);
@@ -373,7 +373,7 @@ static void report(ompp_farm_t *f, unsigned seat, const ompp_clock_vector_t *now
     if (task < 0) return;
     f->seats[seat].pending++;
     f->tasks[task].reported = true;
-    if (f->stalled) f->seats[seat].reported = (uint16_t)(task + 1);
+    if (f->held) f->seats[seat].reported = (uint16_t)(task + 1);
     else add(f, OMPP_FARM_COME, (unsigned)task, seat, now);
 }
 
@@ -540,10 +540,10 @@ static void note_late(ompp_farm_t *f, ompp_fine_t now)
 
     if (f->arrival && f->got >= 0 && now > f->there) late = in_order(f, lateness(f, (unsigned)f->got, now), now);
     else if (f->any_arrival) f->arrived = later(f->arrived, f->there);
-    const ompp_fine_t suspension = now - later(f->waits, f->there + late);
+    const ompp_fine_t remainder = now - later(f->waits, f->there + late);
     if (f->any_arrival) f->asked = f->waits;
     if (f->arrival) f->tasks[f->arrival - 1].late = late;
-    if (suspension > 0) put_back(&f->since, suspension);
+    if (remainder > 0) put_back(&f->since, remainder);
 }
 
 void ompp_farm_go_on(ompp_farm_t *f, const ompp_clock_vector_t *now)

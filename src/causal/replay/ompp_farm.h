@@ -96,9 +96,9 @@ typedef struct {
 
 /** An interval between two meetings of all ranks. */
 typedef struct {
-    bool begun, spoiled, stalled; /* held: it is not gone through yet */
-    bool fits;  /* at the end: without any speed-up it took as long as measured, within 2 %, with odd */
-    int latest; /* seat of the rank whose result from any source was received last; -1 = none yet */
+    bool begun, spoiled, held; /* held: it is not gone through yet */
+    bool fits;                 /* at the end: without any speed-up it took as long as measured, within 2 %, with odd */
+    int latest;                /* seat of the rank whose result from any source was received last; -1 = none yet */
     /* seat that the last event handed out something to, or was a result of: more of that is part of it; -1 */
     int gave, got;
     uint64_t set, head, results;

@@ -55,8 +55,8 @@ static void add(ompp_replay_t *r, unsigned flow, ompp_replay_op_t op, uint64_t o
     ompp_piece_t *p = &r->pieces[r->npieces++];
 
     *p = (ompp_piece_t){.flow = (uint16_t)flow, .op = (uint16_t)op, .object = object, .real = now->t - since->t};
-    for (unsigned i = 0; i < now->used; i++) p->v[i] = now->v[i] - ompp_clock_vector(since, i);
-    for (unsigned i = (unsigned)now->used; i < r->used; i++) p->v[i] = now->t - ompp_clock_vector(since, i);
+    for (unsigned i = 0; i < now->used; i++) p->v[i] = now->v[i] - ompp_clock_vector_at(since, i);
+    for (unsigned i = (unsigned)now->used; i < r->used; i++) p->v[i] = now->t - ompp_clock_vector_at(since, i);
     for (unsigned i = now->used > r->used ? (unsigned)now->used : r->used; i < OMPP_CLOCKS; i++) p->v[i] = p->real;
     set_since(r, flow, now);
 }
@@ -473,7 +473,8 @@ static void start(ompp_replay_t *r, unsigned clock)
 {
     for (unsigned m = 0; m < r->nmembers; m++) {
         r->replayers[m] = (ompp_replayer_t){.loop = -1};
-        r->replayers[m].time = clock == REAL ? r->members[m].begin.t : ompp_clock_vector(&r->members[m].begin, clock);
+        r->replayers[m].time =
+            clock == REAL ? r->members[m].begin.t : ompp_clock_vector_at(&r->members[m].begin, clock);
         go_to(r, &r->replayers[m], r->flows[m].first, clock);
     }
     for (unsigned f = 0; f < OMPP_REPLAY_MEMBERS + r->ntasks; f++) r->states[f].children = 0;
@@ -517,9 +518,9 @@ static bool is_untouched(const ompp_replay_t *r, unsigned slot, ompp_fine_t o[OM
 
     if (r->ideal && slot == OMPP_CLOCKS_IDEAL && r->nlocks) return false;
     for (unsigned k = 0; k < OMPP_WHATIF_SPEEDUPS; k++) {
-        o[k] = r->members[0].begin.t - ompp_clock_vector(&r->members[0].begin, clock + k);
+        o[k] = r->members[0].begin.t - ompp_clock_vector_at(&r->members[0].begin, clock + k);
         for (unsigned m = 1; m < r->nmembers; m++)
-            if (r->members[m].begin.t - ompp_clock_vector(&r->members[m].begin, clock + k) != o[k]) return false;
+            if (r->members[m].begin.t - ompp_clock_vector_at(&r->members[m].begin, clock + k) != o[k]) return false;
         for (unsigned i = 0; i < r->npieces; i++)
             if (r->pieces[i].v[clock + k] != r->pieces[i].real) return false;
     }

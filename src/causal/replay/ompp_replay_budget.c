@@ -74,7 +74,7 @@ void ompp_replay_budget_learn(ompp_replay_budget_t *budget, const ompp_clock_vec
     if (length <= 0) return;
     if (after->used > l->used) l->used = (unsigned)after->used;
     for (unsigned i = 0; i < OMPP_CLOCKS; i++) {
-        const ompp_fine_t more = ompp_clock_vector(before, i) - ompp_clock_vector(after, i);
+        const ompp_fine_t more = ompp_clock_vector_at(before, i) - ompp_clock_vector_at(after, i);
         if (l->length <= 0 || more / length < l->least[i]) l->least[i] = more / length;
         if (l->length <= 0 || more / length > l->most[i]) l->most[i] = more / length;
         l->more[i] += weight * more;

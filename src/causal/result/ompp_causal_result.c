@@ -40,7 +40,7 @@ typedef struct {
 
 /* What a region has had in turns that are over. */
 typedef struct {
-    followed_t all, start; /* start: until the first rest */
+    followed_t all, start; /* start: until clocks were suspended first */
     uint64_t spans;
     uint32_t flags;
 } past_t;
@@ -58,7 +58,7 @@ static struct {
     struct {
         ompp_time_t time, worked[OMPP_CLOCKS_WHERE_NUM];
         bool goes_on; /* no piece has begun yet */
-    } start; /* until the first rest; it is not like the pieces between others: programs start there. 0 = no rest yet */
+    } start; /* until clocks were suspended first, unlike the pieces after it: programs start there. 0 = not yet */
     int nprocessors;
     bool oversubscribed;  /* more threads than processors were at work */
     bool much_lost;       /* of the waits, too many to trust the rest */
@@ -149,7 +149,7 @@ static ompp_time_t work_of(const ompp_causal_thread_t *t, unsigned slot)
 {
     const int known = ompp_causal_known(slot);
 
-    if (ompp_causal.rule.delays) return known >= 0 ? t->seen[known] : 0;
+    if (ompp_causal.rule.delays) return known >= 0 ? t->region_work[known] : 0;
     if (t->clocks.set != atomic_load(&ompp_causal.set)) return 0;
     return t->clocks.total[slot] + t->clocks.work[slot];
 }
@@ -236,7 +236,7 @@ static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 #define WORTH_NS 5000000u
 
 /* \return what clocks saw in all, so much of it at the start, in the proportions of the run. then, run: ns to the first
- * rest, to now. */
+ * suspension, to now. */
 static uint64_t in_proportion(uint64_t all, uint64_t start, const followed_t *followed, const followed_t *started,
                               double then, double run)
 {
@@ -352,15 +352,15 @@ static void end_start(ompp_time_t t)
     result.start.goes_on = true;
 }
 
-/* The first rest is over. */
+/* The first suspension is over. */
 static void begin_pieces(void)
 {
     for (unsigned i = 0; i < ompp_causal_nknown(); i++) forget_blocks(ompp_causal_known_record(i));
     result.start.goes_on = false;
 }
 
-/* Of those that have no slot any more, or clocks that rest, too: what was all of the run when they lost it is a part of
- * it now. */
+/* Also of those that have no slot any more, or whose clocks are suspended: what was all of the run when they lost it is
+ * a part of it now. */
 static void flag_regions(bool final, ompp_time_t t)
 {
     for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
@@ -377,9 +377,9 @@ static void flag_regions(bool final, ompp_time_t t)
     }
 }
 
-/* What is known of all regions together; rests: clocks do from t on. Under the lock. \return whether too many waits are
- * lost. */
-static bool write_totals(bool suspensions, ompp_time_t t)
+/* What is known of all regions together. suspended: clocks are, from t on. Under the lock. \return whether too many
+ * waits are lost. */
+static bool write_totals(bool suspended, ompp_time_t t)
 {
     uint64_t moves = 0, syncs = 0, lost = 0, stalled, stalled_ns, replayed, kept, passed;
     const bool stalled_much = ompp_causal_stalled(t, &stalled, &stalled_ns);
@@ -393,7 +393,7 @@ static bool write_totals(bool suspensions, ompp_time_t t)
                    inside = ompp_causal_result_work(OMPP_CLOCKS_INSIDE, t) +
                             ompp_causal_result_work(OMPP_CLOCKS_MAKES_TASKS, t);
     atomic_store(&result.whatif->until_ns, t);
-    atomic_store(&result.whatif->suspensions, suspensions);
+    atomic_store(&result.whatif->is_suspended, suspended);
     atomic_store(&result.whatif->events, moves + syncs);
     atomic_store(&result.whatif->lost, lost + stalled);
     atomic_store(&result.whatif->lost_ns, stalled_ns);

@@ -21,7 +21,7 @@ ompp_time_t ompp_causal_result_observed(ompp_time_t t);
 /** \return when the part of the run began that the present set is about: the first one, with the run. */
 ompp_time_t ompp_causal_set_begin(void);
 
-/** \return work of all threads until t, ns; where clocks rested, as between the rests. */
+/** \return work of all threads until t, ns; while clocks were suspended, at the rate of the other pieces of the run. */
 uint64_t ompp_causal_result_work(ompp_clocks_where_t where, ompp_time_t t);
 
 /**

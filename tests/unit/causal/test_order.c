@@ -173,7 +173,7 @@ static void note(unsigned i, ompp_replay_op_t op, unsigned lock)
     ompp_clock_vector_t now;
 
     if (!sim.followed) return;
-    ompp_clocks_vector(&rule, &sim.clocks[i], &now, ns_of(&sim.contexts[i]));
+    ompp_clocks_publish(&rule, &sim.clocks[i], &now, ns_of(&sim.contexts[i]));
     if (op == OMPP_REPLAY_UNLOCK) sim.released[lock] = now;
     ompp_replay_note(&sim.replay, number_of(sim.contexts[i].flow), op, lock + 77, &now);
 }
@@ -187,7 +187,7 @@ static void got_lock(unsigned i, unsigned lock)
     sim.contexts[i].at++;
     if (!sim.followed) return;
     ompp_clocks_join(&rule, &sim.clocks[i], &sim.released[lock], 0, ns_of(&sim.contexts[i]));
-    ompp_clocks_vector(&rule, &sim.clocks[i], &now, ns_of(&sim.contexts[i]));
+    ompp_clocks_publish(&rule, &sim.clocks[i], &now, ns_of(&sim.contexts[i]));
     ompp_replay_go_on(&sim.replay, number_of(sim.contexts[i].flow), &now);
 }
 
@@ -249,7 +249,7 @@ static void take_unit(unsigned i, bool first)
 static void go_on(unsigned i, const ompp_clock_vector_t *for_that, ompp_clock_vector_t *now)
 {
     ompp_clocks_join(&rule, &sim.clocks[i], for_that, 0, ns_of(&sim.contexts[i]));
-    ompp_clocks_vector(&rule, &sim.clocks[i], now, ns_of(&sim.contexts[i]));
+    ompp_clocks_publish(&rule, &sim.clocks[i], now, ns_of(&sim.contexts[i]));
 }
 
 static bool is_complete(const context_t *c) { return c->depth && sim.children[c->waiting[c->depth - 1].flow] == 0; }
@@ -325,7 +325,7 @@ static void create(unsigned i)
     int first = -1;
 
     if (sim.followed) {
-        ompp_clocks_vector(&rule, &sim.clocks[i], &sim.created[task], ns_of(c));
+        ompp_clocks_publish(&rule, &sim.clocks[i], &sim.created[task], ns_of(c));
         sim.number[task] = (unsigned)ompp_replay_create(&sim.replay, number_of(c->flow), &sim.created[task]);
     }
     sim.parent[task] = c->flow;
@@ -357,7 +357,7 @@ static void end_task(unsigned i)
 
     note(i, OMPP_REPLAY_END, 0);
     if (sim.followed) {
-        ompp_clocks_vector(&rule, &sim.clocks[i], &now, ns_of(&sim.contexts[i]));
+        ompp_clocks_publish(&rule, &sim.clocks[i], &now, ns_of(&sim.contexts[i]));
         ompp_clocks_combine(&sim.complete[parent], &now);
     }
     sim.children[parent]--;
@@ -409,7 +409,7 @@ static void begin_phase(const phase_t *phase)
     for (unsigned i = 0; i < CONTEXTS; i++) {
         sim.contexts[i] = (context_t){.t = sim.contexts[i].t, .at = phase->own[i], .waits = -1, .flow = i};
         if (!sim.followed) continue;
-        ompp_clocks_vector(&rule, &sim.clocks[i], &now, ns_of(&sim.contexts[i]));
+        ompp_clocks_publish(&rule, &sim.clocks[i], &now, ns_of(&sim.contexts[i]));
         ompp_replay_join(&sim.replay, &now);
     }
 }
@@ -421,7 +421,7 @@ static void barrier(bool again)
 
     for (unsigned i = 0; i < CONTEXTS; i++) {
         if (sim.contexts[i].t > last) last = sim.contexts[i].t;
-        ompp_clocks_vector(&rule, &sim.clocks[i], &own, ns_of(&sim.contexts[i]));
+        ompp_clocks_publish(&rule, &sim.clocks[i], &own, ns_of(&sim.contexts[i]));
         ompp_clocks_combine(&all, &own);
     }
     const bool settled = sim.followed && again;

@@ -130,7 +130,7 @@ static void watch(context_t *c, ompp_clock_vector_t *before)
 
     run.other += ompp_clocks_overtaken_on(&run.rule, &c->clocks, before, OMPP_CLOCKS_EXPERIMENT, 2 * CLOSE);
     run.reordered += ompp_clocks_overtaken_on(&run.rule, &c->clocks, before, OMPP_CLOCKS_BASELINE, CLOSE);
-    ompp_clocks_vector(&run.rule, &c->clocks, &own, c->now);
+    ompp_clocks_publish(&run.rule, &c->clocks, &own, c->now);
     ompp_clocks_combine(before, &own);
 }
 
@@ -156,7 +156,7 @@ static void get_lock(unsigned i, ompp_time_t t)
 static void give_lock(context_t *c)
 {
     ompp_clocks_move(&c->clocks, 0, false, c->now);
-    ompp_clocks_vector(&run.rule, &c->clocks, &run.released, c->now);
+    ompp_clocks_publish(&run.rule, &c->clocks, &run.released, c->now);
     run.holder = -1;
     c->state = FREE;
     if (!run.nqueue) return;
@@ -220,7 +220,7 @@ static ompp_whatif_block_t experiment(unsigned percent)
     for (unsigned i = 0; i < CONTEXTS; i++) ompp_clocks_reset(&run.contexts[i].clocks, 1, run.contexts[i].now = START);
     while (step()) continue;
     for (unsigned i = 0; i < CONTEXTS; i++) {
-        ompp_clocks_vector(&run.rule, &run.contexts[i].clocks, &own, run.contexts[i].now);
+        ompp_clocks_publish(&run.rule, &run.contexts[i].clocks, &own, run.contexts[i].now);
         ompp_clocks_combine(&all, &own);
     }
     for (unsigned i = 0; i < CONTEXTS; i++) {

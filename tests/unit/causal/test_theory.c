@@ -218,7 +218,7 @@ static double own_offset(ompp_clocks_t *c)
 {
     ompp_clock_vector_t own;
 
-    ompp_clocks_vector(&clocks_rule, c, &own, c->since);
+    ompp_clocks_publish(&clocks_rule, c, &own, c->since);
     return c->o[0] / OMPP_FINE;
 }
 
@@ -277,7 +277,7 @@ static void barrier(const rule_t *rule, unsigned mask)
 
     for (unsigned i = 0; i < CONTEXTS; i++) {
         if (!(mask >> i & 1)) continue;
-        ompp_clocks_vector(&clocks_rule, &contexts[i], &own, now[i]);
+        ompp_clocks_publish(&clocks_rule, &contexts[i], &own, now[i]);
         ompp_clocks_combine(&all, &own);
     }
     for (unsigned i = 0; i < CONTEXTS; i++)
@@ -295,7 +295,7 @@ static void step(const rule_t *rule, const step_t *s)
         now[s->context] += s->time;
         ompp_clocks_move(c, 0, false, now[s->context]);
         break;
-    case PUBLISH: ompp_clocks_vector(&clocks_rule, c, &vectors[s->ids[0]], now[s->context]); break;
+    case PUBLISH: ompp_clocks_publish(&clocks_rule, c, &vectors[s->ids[0]], now[s->context]); break;
     case WAIT:
         for (unsigned i = 0; i < s->n; i++) ompp_clocks_combine(&all, &vectors[s->ids[i]]);
         go_on(rule, s->context, &all, s->time);

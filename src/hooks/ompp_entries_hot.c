@@ -1,0 +1,211 @@
+/*
+ * Where code in the program goes for what it does not count by itself: all registers are kept but two, and what is rare
+ * is in ompp_found_hot.c.
+ */
+#include "hooks/ompp_feed_priv.h"
+
+#if defined(__x86_64__)
+/*
+ * Code in the program jumps here: the address in rax, which becomes the result; rdx leads back, all else is kept. Its
+ * function may have values in the 128 bytes below the stack pointer. What is told of the frames (.cfi) is right at each
+ * instruction.
+ */
+#define BEGIN(name)                   \
+    "    .globl " name "\n"           \
+    "    .type " name ", @function\n" \
+    "    .p2align 4\n" name ":\n"     \
+    "    .cfi_startproc\n"            \
+    "    .cfi_def_cfa rsp, 0\n"       \
+    "    .cfi_register rip, rdx\n"    \
+    "    leaq -128(%rsp), %rsp\n"     \
+    "    .cfi_def_cfa_offset 128\n"   \
+    "    pushq %rdx\n"                \
+    "    .cfi_def_cfa_offset 136\n"   \
+    "    .cfi_offset rip, -136\n"     \
+    "    pushq %rdi\n"                \
+    "    .cfi_def_cfa_offset 144\n"
+
+/* rdi is what it was. */
+#define END                         \
+    "    popq %rdi\n"               \
+    "    .cfi_def_cfa_offset 136\n" \
+    "    popq %rdx\n"               \
+    "    .cfi_def_cfa_offset 128\n" \
+    "    .cfi_register rip, rdx\n"  \
+    "    leaq 128(%rsp), %rsp\n"    \
+    "    .cfi_def_cfa_offset 0\n"   \
+    "    jmp *%rdx\n"               \
+    "    .cfi_def_cfa_offset 144\n" \
+    "    .cfi_offset rip, -136\n"
+
+#define CALL(prepare, function)                               \
+    "    pushq %rbp\n"                                        \
+    "    .cfi_def_cfa_offset 152\n"                           \
+    "    .cfi_offset rbp, -152\n"                             \
+    "    movq %rsp, %rbp\n"                                   \
+    "    .cfi_def_cfa_register rbp\n"                         \
+    "    pushq %rcx\n"                                        \
+    "    pushq %rsi\n"                                        \
+    "    pushq %r8\n"                                         \
+    "    pushq %r9\n"                                         \
+    "    pushq %r10\n"                                        \
+    "    pushq %r11\n"                                        \
+    "    andq $-16, %rsp\n" prepare "    call " function "\n" \
+    "    leaq -48(%rbp), %rsp\n"                              \
+    "    popq %r11\n"                                         \
+    "    popq %r10\n"                                         \
+    "    popq %r9\n"                                          \
+    "    popq %r8\n"                                          \
+    "    popq %rsi\n"                                         \
+    "    popq %rcx\n"                                         \
+    "    popq %rbp\n"                                         \
+    "    .cfi_restore rbp\n"                                  \
+    "    .cfi_def_cfa rsp, 144\n"
+
+#define TEXT_OF(name) #name
+#define TEXT(name) TEXT_OF(name)
+
+/* What QUICK knows of the thread's feed. */
+_Static_assert(offsetof(ompp_feed_t, always) == 6, "always");
+_Static_assert(offsetof(ompp_feed_t, shift) == 8, "shift");
+_Static_assert(offsetof(ompp_feed_t, mask) == 12, "mask");
+_Static_assert(offsetof(ompp_feed_t, last) == 16 && offsetof(ompp_fed_t, again) == 16, "last");
+_Static_assert(offsetof(ompp_feed_t, structures) == 24, "structures");
+_Static_assert(offsetof(ompp_feed_t, latest) == 32, "latest");
+_Static_assert(offsetof(ompp_feed_t, latest[0].found) == 40 && sizeof(((ompp_feed_t *)0)->latest[0]) == 16, "latest");
+#define SELF TEXT(OMPP_INLINE_SELF)
+#define FEED TEXT(OMPP_INLINE_FEED)
+#define LOCALS TEXT(OMPP_INLINE_LOCALS)
+
+/*
+ * What is most of it, the address in rdi: where all data is told apart, accesses to the thread's own stack; where
+ * accesses are told of, those to a line of before, as ompp_feed_known() says, and other ones.
+ */
+#define QUICK(kind, always)                       \
+    "    movq " SELF "@GOTTPOFF(%rip), %rax\n"    \
+    "    movq %fs:(%rax), %rax\n"                 \
+    "    movq " FEED "(%rax), %rdx\n"             \
+    "    testq %rdx, %rdx\n"                      \
+    "    jnz 3f\n"                                \
+    "    cmpl $0, " LOCALS "(%rax)\n"             \
+    "    je 5f\n"                                 \
+    "    call ompp_frame_at\n"                    \
+    "    jmp 4f\n"                                \
+    "3:  pushq %rcx\n"                            \
+    "    .cfi_adjust_cfa_offset 8\n"              \
+    "    movl 8(%rdx), %ecx\n"                    \
+    "    movq %rdi, %rax\n"                       \
+    "    shrq %cl, %rax\n"                        \
+    "    movl %eax, %ecx\n"                       \
+    "    andl 12(%rdx), %ecx\n"                   \
+    "    shlq $4, %rcx\n"                         \
+    "    cmpq %rax, 32(%rdx,%rcx)\n"              \
+    "    jne 6f\n"                                \
+    "    cmpb $0, " #always "(%rdx)\n"            \
+    "    jne 6f\n"                                \
+    "    movq 40(%rdx,%rcx), %rax\n"              \
+    "    movl ompp_feed_structures(%rip), %ecx\n" \
+    "    cmpl %ecx, 24(%rdx)\n"                   \
+    "    jne 6f\n"                                \
+    "    testq %rax, %rax\n"                      \
+    "    jz 6f\n"                                 \
+    "    movq 16(%rdx), %rdx\n"                   \
+    "    incq 16(%rdx)\n"                         \
+    "    popq %rcx\n"                             \
+    "    .cfi_adjust_cfa_offset -8\n"             \
+    "    jmp 2f\n"                                \
+    "    .cfi_adjust_cfa_offset 8\n"              \
+    "6:  popq %rcx\n"                             \
+    "    .cfi_adjust_cfa_offset -8\n"             \
+    "    call ompp_told_" #kind "\n"              \
+    "4:  testq %rax, %rax\n"                      \
+    "    jnz 2f\n"                                \
+    "5:\n"
+
+#define KEPT(name, function, before)                                                     \
+    __asm__(".text\n" BEGIN(                                                             \
+        TEXT(name)) "    movq %rax, %rdi\n" before "    call ompp_usual_" #function "\n" \
+                    "    testq %rax, %rax\n"                                             \
+                    "    jz 1f\n"                                                        \
+                    "2:\n" END "1:\n" CALL("    movq %rbp, %rsi\n",                      \
+                                           "ompp_found_" #function) "    jmp 2b\n"       \
+                                                                    "    .cfi_endproc\n" \
+                                                                    "    .size " TEXT(name) ", . - " TEXT(name) "\n");
+KEPT(OMPP_INLINE_AT_LOAD, at_load, QUICK(load, 6))
+KEPT(OMPP_INLINE_AT_STORE, at_store, QUICK(store, 7))
+KEPT(OMPP_INLINE_LOCAL_LOAD, local_load, "")
+KEPT(OMPP_INLINE_LOCAL_STORE, local_store, "")
+KEPT(OMPP_INLINE_TURN_LOCAL_LOAD, turn_local_load, "")
+KEPT(OMPP_INLINE_TURN_LOCAL_STORE, turn_local_store, "")
+KEPT(OMPP_INLINE_TURN_LOAD, turn_load, "")
+KEPT(OMPP_INLINE_TURN_STORE, turn_store, "")
+
+/* The first address is in rdi, the step in rsi, the number in rax, which is lost, the slot in rcx. */
+__asm__(".text\n" BEGIN(TEXT(OMPP_INLINE_RUN)) "    movq %rax, %rdx\n"
+                                               "    call ompp_usual_run\n"
+                                               "    testq %rax, %rax\n"
+                                               "    jnz 1f\n"
+                                               "2:\n" END "1:\n" CALL(
+                                                   "    movq %rax, %r8\n    movq %rbp, %r9\n",
+                                                   "ompp_found_run") "    jmp 2b\n"
+                                                                     "    .cfi_endproc\n"
+                                                                     "    .size " TEXT(OMPP_INLINE_RUN) ", . - " TEXT(
+                                                                         OMPP_INLINE_RUN) "\n");
+
+/* Once per thread, and seldom. The area holds all that compilers put values into: up to AVX-512's registers, behind
+ * 512 + 64 bytes of its own. */
+__asm__("    .hidden ompp_found_kept\n"
+        "    .globl ompp_found_kept\n"
+        "    .type ompp_found_kept, @function\n"
+        "    .p2align 4\n"
+        "ompp_found_kept:\n"
+        "    .cfi_startproc\n"
+        "    pushq %rbp\n"
+        "    .cfi_def_cfa_offset 16\n"
+        "    .cfi_offset rbp, -16\n"
+        "    movq %rsp, %rbp\n"
+        "    .cfi_def_cfa_register rbp\n"
+        "    pushq %rbx\n"
+        "    .cfi_offset rbx, -24\n"
+        "    pushq %rdi\n"
+        "    pushq %rsi\n"
+        "    subq $2760, %rsp\n"
+        "    andq $-64, %rsp\n"
+        "    call ompp_found_has_xsave\n"
+        "    movl %eax, %ebx\n"
+        "    testl %ebx, %ebx\n"
+        "    jz 1f\n"
+        "    xorl %eax, %eax\n"
+        "    movq %rax, 512(%rsp)\n"
+        "    movq %rax, 520(%rsp)\n"
+        "    movq %rax, 528(%rsp)\n"
+        "    movq %rax, 536(%rsp)\n"
+        "    movq %rax, 544(%rsp)\n"
+        "    movq %rax, 552(%rsp)\n"
+        "    movq %rax, 560(%rsp)\n"
+        "    movq %rax, 568(%rsp)\n"
+        "    movl $0xe7, %eax\n"
+        "    xorl %edx, %edx\n"
+        "    xsave64 (%rsp)\n"
+        "    jmp 2f\n"
+        "1:  fxsave64 (%rsp)\n"
+        "2:  movq -24(%rbp), %rdi\n"
+        "    call *-16(%rbp)\n"
+        "    movq %rax, %rcx\n"
+        "    testl %ebx, %ebx\n"
+        "    jz 1f\n"
+        "    movl $0xe7, %eax\n"
+        "    xorl %edx, %edx\n"
+        "    xrstor64 (%rsp)\n"
+        "    jmp 2f\n"
+        "1:  fxrstor64 (%rsp)\n"
+        "2:  movq %rcx, %rax\n"
+        "    movq -8(%rbp), %rbx\n"
+        "    .cfi_restore rbx\n"
+        "    leave\n"
+        "    .cfi_def_cfa rsp, 8\n"
+        "    .cfi_restore rbp\n"
+        "    ret\n"
+        "    .cfi_endproc\n"
+        "    .size ompp_found_kept, . - ompp_found_kept\n");
+#endif
