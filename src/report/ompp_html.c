@@ -9,8 +9,8 @@
 #include "report/ompp_html_priv.h"
 #include "report/ompp_plain_locale.h"
 
-#include "analysis/ompp_efficiency.h"
 #include "analysis/ompp_outline.h"
+#include "analysis/ompp_serial.h"
 #include "base/ompp_error.h"
 
 #include <stdlib.h>
@@ -204,30 +204,22 @@ static void put_losses(ompp_html_t *h, const ompp_loss_t *losses, size_t n)
     ompp_json_close(&h->json, ']');
 }
 
-static bool put_efficiency(ompp_html_t *h, const ompp_text_t *t)
+static void put_efficiency(ompp_html_t *h, const ompp_text_t *t, const ompp_efficiency_t *all, size_t n,
+                           const ompp_loss_t *losses, size_t nlosses)
 {
-    ompp_efficiency_t *all;
-    ompp_loss_t *losses;
-    size_t n, nlosses;
-
-    if (ompp_analysis_efficiency(t->profile, t->paths, &all, &n, &losses, &nlosses) != 0) return false;
-    if (n) {
-        ompp_json_open(&h->json, "efficiency", '{');
-        ompp_json_open(&h->json, "of", '[');
-        for (size_t i = 0; i < n; i++) put_ratios(h, t, &all[i]);
-        ompp_json_close(&h->json, ']');
-        ompp_json_open(&h->json, "parts", '[');
-        put_part(h, "work", "work", all[0].useful_ns, "what is not lost");
-        for (unsigned l = 0; l < OMPP_LOST_NUM; l++)
-            put_part(h, ompp_lost_rows[l].text, ompp_lost_rows[l].name, all[0].lost_ns[l],
-                     ompp_lost_rows[l].level == OMPP_LEVEL_MPI ? "between ranks" : "between threads of a rank");
-        ompp_json_close(&h->json, ']');
-        put_losses(h, losses, nlosses);
-        ompp_json_close(&h->json, '}');
-    }
-    free(all);
-    free(losses);
-    return true;
+    if (!n) return;
+    ompp_json_open(&h->json, "efficiency", '{');
+    ompp_json_open(&h->json, "of", '[');
+    for (size_t i = 0; i < n; i++) put_ratios(h, t, &all[i]);
+    ompp_json_close(&h->json, ']');
+    ompp_json_open(&h->json, "parts", '[');
+    put_part(h, "work", "work", all[0].useful_ns, "what is not lost");
+    for (unsigned l = 0; l < OMPP_LOST_NUM; l++)
+        put_part(h, ompp_lost_rows[l].text, ompp_lost_rows[l].name, all[0].lost_ns[l],
+                 ompp_lost_rows[l].level == OMPP_LEVEL_MPI ? "between ranks" : "between threads of a rank");
+    ompp_json_close(&h->json, ']');
+    put_losses(h, losses, nlosses);
+    ompp_json_close(&h->json, '}');
 }
 
 static void put_overhead(ompp_html_t *h, const ompp_text_overhead_t *line, bool sum)
@@ -266,6 +258,13 @@ static bool put_overheads(ompp_html_t *h, const ompp_text_t *t)
 
 /* ---- Advice ------------------------------------------------------------------------------------------------------ */
 
+/* Where the work is that others wait for, or that one thread does alone; OMPP_NONE = not known. */
+static uint32_t cause_of(const ompp_text_t *t, const ompp_finding_t *f)
+{
+    if (f->property == OMPP_PROPERTY_SERIAL_PROGRAM) return ompp_analysis_serial_place(t->whole);
+    return f->more_ns ? f->where : OMPP_NONE;
+}
+
 static bool put_advice(ompp_html_t *h, const ompp_text_t *t)
 {
     ompp_finding_t *findings;
@@ -278,6 +277,8 @@ static bool put_advice(ompp_html_t *h, const ompp_text_t *t)
         ompp_json_string(&h->json, "name", ompp_properties[findings[listed].property].name);
         ompp_json_number(&h->json, "lost", findings[listed].lost_ns);
         if (findings[listed].region != OMPP_NONE) ompp_json_number(&h->json, "region", findings[listed].region);
+        const uint32_t cause = cause_of(t, &findings[listed]);
+        if (cause != OMPP_NONE) ompp_json_number(&h->json, "cause", cause);
         char *text = ompp_text_advice(t, &findings[listed]);
         ompp_json_string(&h->json, "text", text ? text : "");
         free(text);
@@ -315,14 +316,22 @@ static void put_messages(ompp_html_t *h, const ompp_profile_t *p)
 
 static bool put_data(ompp_html_t *h, ompp_text_t *t, const ompp_profile_t *profile, bool source)
 {
+    ompp_efficiency_t *all;
+    ompp_loss_t *losses;
+    size_t n, nlosses;
+
+    if (ompp_analysis_efficiency(t->profile, t->paths, &all, &n, &losses, &nlosses) != 0) return false;
     ompp_json_open(&h->json, NULL, '{');
     ompp_json_number(&h->json, "format", FORMAT);
     put_run(h, t);
     bool ok = put_ranks(h, t);
     put_sections(h, t, profile);
-    ok = ok && put_efficiency(h, t) && put_overheads(h, t) && put_advice(h, t);
+    put_efficiency(h, t, all, n, losses, nlosses);
+    ok = ok && put_overheads(h, t) && put_advice(h, t);
     ompp_html_regions(h, profile, t);
-    ok = ok && ompp_html_paths(h, t) && ompp_html_rows(h, t);
+    ok = ok && ompp_html_paths(h, t, losses, nlosses) && ompp_html_rows(h, t);
+    free(all);
+    free(losses);
     put_messages(h, t->profile);
     ok = ok && ompp_html_data(h, t) && ompp_html_whatif(h, t->profile) && ompp_html_samples(h, profile, source);
     ompp_json_close(&h->json, '}');

@@ -5,6 +5,7 @@
 #ifndef OMPP_HTML_PRIV_H
 #define OMPP_HTML_PRIV_H
 
+#include "analysis/ompp_efficiency.h"
 #include "base/ompp_json.h"
 #include "report/ompp_text_priv.h"
 
@@ -40,9 +41,9 @@ typedef int ompp_html_write_fn(ompp_text_t *t, const void *what);
 /** \brief Its lines as a list, without empty ones at begin and end; nothing when there are none. */
 void ompp_html_section(ompp_html_t *html, const char *key, ompp_text_t *t, ompp_html_write_fn *write, const void *what);
 
-/** \brief Regions; call paths with their values; rows per region and thread. */
+/** \brief Regions; call paths with their values, and what they lose; rows per region and thread. */
 void ompp_html_regions(ompp_html_t *html, const ompp_profile_t *profile, const ompp_text_t *t);
-bool ompp_html_paths(ompp_html_t *html, const ompp_text_t *t);
+bool ompp_html_paths(ompp_html_t *html, const ompp_text_t *t, const ompp_loss_t *losses, size_t nlosses);
 bool ompp_html_rows(ompp_html_t *html, ompp_text_t *t);
 
 /** \brief Samples, with the call paths of their own. \param[in] source  whether text of source files goes along. */

@@ -107,9 +107,13 @@ void ompp_html_regions(ompp_html_t *h, const ompp_profile_t *p, const ompp_text_
 
 /* ---- Call paths -------------------------------------------------------------------------------------------------- */
 
+/* What nodes lose: by the loss budget, or by class where that has not all ranks. */
+enum { KINDS = (int)OMPP_LOST_NUM > (int)OMPP_CLASS_NUM ? (int)OMPP_LOST_NUM : (int)OMPP_CLASS_NUM };
+
 typedef struct {
     const ompp_text_t *t;
-    uint64_t (*classes)[OMPP_CLASS_NUM]; /* [nnodes] owned */
+    uint64_t (*lost)[KINDS]; /* [nnodes] owned; of node 0 what is lost outside of regions */
+    bool is_budget;
 } paths_t;
 
 /* A value of a node, for a list of all in the order of the report. */
@@ -141,7 +145,7 @@ static uint64_t counter_own_of(const paths_t *p, uint32_t node, unsigned what)
     return p->t->totals[node].counter_exclusive[what];
 }
 
-static uint64_t class_of(const paths_t *p, uint32_t node, unsigned what) { return p->classes[node][what]; }
+static uint64_t lost_of(const paths_t *p, uint32_t node, unsigned what) { return p->lost[node][what]; }
 
 static void put_nodes(ompp_html_t *h, const char *key, const paths_t *p, node_value_fn *value, unsigned what,
                       uint64_t root)
@@ -183,11 +187,15 @@ static void put_metrics(ompp_html_t *h, const paths_t *p)
     open_metric(h, "executions", ompp_columns[OMPP_COLUMN_EXEC_C].meaning, OMPP_UNIT_COUNT);
     put_nodes(h, "own", p, column_of, OMPP_COLUMN_EXEC_C, 0);
     ompp_json_close(&h->json, '}');
-    for (unsigned c = 0; c < OMPP_CLASS_NUM; c++) {
-        if (is_all_zero(p, class_of, c)) continue;
-        open_metric(h, ompp_classes[c].title, ompp_classes[c].meaning, OMPP_UNIT_NS);
-        ompp_json_number(&h->json, "loss", 1);
-        put_nodes(h, "own", p, class_of, c, 0);
+    for (unsigned k = 0; k < (p->is_budget ? (unsigned)OMPP_LOST_NUM : (unsigned)OMPP_CLASS_NUM); k++) {
+        const ompp_lost_row_t *row = &ompp_lost_rows[k];
+        if (!p->lost[0][k] && is_all_zero(p, lost_of, k)) continue;
+        if (p->is_budget)
+            open_metric(h, row->text, row->level == OMPP_LEVEL_MPI ? "lost between ranks" : "lost between threads",
+                        OMPP_UNIT_NS);
+        else open_metric(h, ompp_classes[k].title, ompp_classes[k].meaning, OMPP_UNIT_NS);
+        ompp_json_string(&h->json, "loss", p->is_budget ? row->name : ompp_classes[k].title);
+        put_nodes(h, "own", p, lost_of, k, p->lost[0][k]);
         ompp_json_close(&h->json, '}');
     }
     for (size_t i = 0; t->profile->mpi && i < ompp_nmpi_columns; i++) {
@@ -207,18 +215,27 @@ static void put_metrics(ompp_html_t *h, const paths_t *p)
     ompp_json_close(&h->json, ']');
 }
 
-bool ompp_html_paths(ompp_html_t *h, const ompp_text_t *t)
+static void add_losses(paths_t *paths, const ompp_loss_t *losses, size_t n)
+{
+    const ompp_profile_t *p = paths->t->profile;
+
+    for (size_t i = 0; paths->is_budget && i < n; i++)
+        paths->lost[losses[i].node == OMPP_NONE ? 0 : losses[i].node][losses[i].lost] += losses[i].lost_ns;
+    for (uint32_t k = 1; !paths->is_budget && k < p->nnodes; k++) ompp_analysis_classes(p, k, paths->lost[k]);
+}
+
+bool ompp_html_paths(ompp_html_t *h, const ompp_text_t *t, const ompp_loss_t *losses, size_t nlosses)
 {
     const ompp_profile_t *p = t->profile;
     uint32_t *place = calloc(p->nnodes, sizeof *place);
-    paths_t paths = {t, calloc(p->nnodes, sizeof *paths.classes)};
+    paths_t paths = {t, calloc(p->nnodes, sizeof *paths.lost), nlosses && !p->nrest};
 
-    if (!place || !paths.classes) {
+    if (!place || !paths.lost) {
         free(place);
-        free(paths.classes);
+        free(paths.lost);
         return false;
     }
-    for (uint32_t n = 1; n < p->nnodes; n++) ompp_analysis_classes(p, n, paths.classes[n]);
+    add_losses(&paths, losses, nlosses);
     for (size_t i = 0; i < t->nordered; i++) place[t->nodes[i]] = (uint32_t)i + 1;
     ompp_json_open(&h->json, "tree", '{');
     ompp_json_open(&h->json, "parent", '['); /* node 0 is the program; parents stand before their children */
@@ -232,7 +249,7 @@ bool ompp_html_paths(ompp_html_t *h, const ompp_text_t *t)
     put_nodes(h, "divisor", &paths, divisor_of, 0, t->nslots);
     put_metrics(h, &paths);
     ompp_json_close(&h->json, '}');
-    free(paths.classes);
+    free(paths.lost);
     free(place);
     return true;
 }
@@ -304,6 +321,14 @@ static size_t put_columns(ompp_html_t *h, const ompp_text_t *t, uint32_t region,
     return values;
 }
 
+static void put_meanings(ompp_html_t *h)
+{
+    ompp_json_open(&h->json, "meanings", '{'); /* of columns, by title */
+    for (unsigned c = 0; c < OMPP_COLUMN_NUM; c++)
+        ompp_json_string(&h->json, ompp_columns[c].title, ompp_columns[c].meaning);
+    ompp_json_close(&h->json, '}');
+}
+
 static void put_locations(ompp_html_t *h, const ompp_text_t *t)
 {
     static const char *const kinds[] = {[OMPP_THREAD_INITIAL] = "initial",
@@ -343,6 +368,7 @@ bool ompp_html_rows(ompp_html_t *h, ompp_text_t *t)
     }
     qsort(weights, t->nexecuted, sizeof *weights, heaviest_first);
     put_locations(h, t);
+    put_meanings(h);
     ompp_json_open(&h->json, "tables", '[');
     for (size_t i = 0; i < t->nexecuted && !h->failed; i++) {
         const bool each = values < MOST_VALUES;

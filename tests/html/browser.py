@@ -20,12 +20,14 @@ VIEWS = ["summary", "advice", "efficiency", "regions", "tree", "icicle", "thread
 # What a view of a golden profile shows: (profile, view, region, texts).
 SHOWN = [
     ("mpi", "summary", -1, ["In words", "sec of thread time", "Parallel efficiency", "The run", "MPI num procs"]),
-    ("mpi", "advice", -1, ["Losses of time", "%"]),
+    ("mpi", "advice", -1, ["Losses of time", "%", "source of the cause"]),
     ("mpi", "efficiency", -1, ["Load balance", "Parallel regions", "Imbal"]),
     ("mpi", "regions", 0, ["R00001", "Executions", "Copy table"]),
     ("mpi", "tree", 0, ["Call path", "MPI_", "mpi"]),
     ("mpi", "icicle", 0, ["Metric", "time per thread", "parallel regions"]),
-    ("mpi", "threads", 0, ["execT", "SUM", "rank"]),
+    ("mpi", "threads", 0, ["execT", "SUM", "rank", "time from entering to leaving"]),
+    ("properties", "advice", -1, ["MPI: its start", "No advice is about this loss", "loss budget"]),
+    ("properties", "coverage", -1, ["Percentages are of thread time", "table of parallel regions (view Efficiency)"]),
     ("mpi", "source", 0, ["solve.c", "not in the page", "Construct"]),
     ("mpi", "messages", 0, ["Received", "Wallclock", "node0"]),
     ("mpi", "whatif", -1, ["OMPP_CAUSAL=virtual"]),
@@ -104,6 +106,70 @@ def check_views(verdict, browser, pages):
         browser.size(1280, 800)
 
 
+def make_losses(scratch, name, edit):
+    """The page of a profile that edit adds to; a.c and b.c are beside it."""
+    p = page.load_profiles().Profile("losses", threads=2)
+    edit(p, lambda file: scratch.file("source", file))
+    for file, lines in (("a.c", ["int a;"] * 30), ("b.c", ["int b;"] * 29 + ["/* " + "b" * 150 + " */"])):
+        with open(scratch.file("source", file), "w") as to:
+            to.write("\n".join(lines) + "\n")
+    with open(scratch.file(name + ".xml"), "w") as to:
+        to.write(p.xml())
+    done = page.make(scratch.file(name + ".xml"), scratch.file(name + ".html"))
+    if done.status:
+        raise harness.Failure(done.err)
+    return scratch.file(name + ".html")
+
+
+def without_advice(p, path):
+    """b.c loses 300 ms to its start and end, too little of its time for advice; a.c loses less, with advice. b.c's threads are uneven."""
+    team = p.node(p.region("PARALLEL LOOP", 1, file=path("a.c"), begin=3, end=4), 0, 10)
+    p.time(team, (0, 0), 1, body=880, exitbar=120)
+    p.time(team, (0, 1), 1, body=1000)
+    team = p.node(p.region("PARALLEL LOOP", 2, file=path("b.c"), begin=3, end=4), 0, 2000)
+    p.time(team, (0, 0), 1, body=6000, exitbar=1750, startup=75, shutdown=75)
+    p.time(team, (0, 1), 1, body=7750, startup=75, shutdown=75)
+
+
+def with_tasks(p, path):
+    team = p.node(p.region("PARALLEL", 1, file=path("b.c"), begin=2, end=20), 0, 10)
+    p.all(team, 1, body=(9000, 9000))
+    p.all(p.node(p.region("TASK", 2, file=path("b.c"), begin=5, end=6), team, 20), 1000, exec=3000)
+    p.all(p.node(p.region("TASKWAIT", 3, file=path("b.c"), begin=8, end=8), team, 30), 1000, exec=6000)
+
+
+ROW = "[...document.querySelectorAll('tbody tr')].map(r => [...r.cells].map(c => c.textContent)).filter(c => c.includes('%s'))"
+
+
+def check_losses(verdict, scratch, browser):
+    """Losses without advice stand among the others, tasks lose what the loss budget says, and views open where most is lost."""
+    path = make_losses(scratch, "without", without_advice)
+    browser.open(path, "view=summary")
+    first = browser.value("[...document.querySelectorAll('ol.advice li')].map(l => l.textContent)")
+    verdict.equal([next((w for w in ("Imbalance", "fork, join, tasks", "Unparallelized") if w in text), text) for text in first],
+                  ["Imbalance", "Unparallelized", "fork, join, tasks"], "what to look at first")
+    verdict.check("R00002" in first[2] and "1.5 %" in first[2] and "300.0 ms" in first[2], "the loss without advice: %s" % first[2])
+    shown = browser.go("view=advice")
+    verdict.check("Of these losses, 300.0 ms (1.5 %) in 1 place have no advice" in shown, "Advice does not say what it leaves out: " + shown)
+    verdict.check(shown.index("fork, join, tasks") < shown.index("R00001"), "Advice is not in the order of losses: " + shown)
+    widths = browser.value("[...document.querySelectorAll('ol.advice .stack > span')].map(s => [s.className, parseFloat(s.style.width)])")
+    verdict.check(len({c for c, _ in widths}) == 3 and all(w < 20 for _, w in widths), "bars are of the time of all threads, in the colour of the loss: %s" % widths)
+    shown = browser.go("view=source")
+    verdict.equal(browser.value("document.querySelector('main select').selectedOptions[0].textContent.split(' ')[0]"), "b.c", "file that Source opens")
+    verdict.check(browser.value("(() => { const t = document.querySelector('.rows'), c = t.querySelectorAll('code')[29]; return c.scrollWidth <= c.parentElement.clientWidth && c.title; })()"), "a long line of source is cut off")
+    verdict.check(browser.go("view=threads") and browser.value("document.querySelector('main select').value") in ("bodyT", "exitBarT"), "Threads opens on a column that is the same for all threads")
+    for view in ("threads", "regions", "efficiency", "source"):
+        browser.go("view=%s&region=1" % view)
+        cut = browser.value("[...document.querySelectorAll('.rows thead th > *')].filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth).map(e => e.textContent)")
+        verdict.equal(cut, [], "headings that are cut off, view " + view)
+    path = make_losses(scratch, "tasks", with_tasks)
+    for view in ("regions", "source"):
+        browser.open(path, "view=" + view)
+        for name in ("TASK", "TASKWAIT"):
+            found = browser.value(ROW.replace("includes('%s')", "some(t => t === '%s' || t.endsWith(' %s'))") % (name, name))
+            verdict.check(found and ("6.000" if name == "TASK" else "12.000") in [c for c in found[0]][(-3 if view == "regions" else 1):], "%s loses nothing in view %s: %s" % (name, view, found))
+
+
 def check_colours(verdict):
     """Bars and keys have the colour of what time was lost to, in both modes."""
     with open(os.path.join(harness.SOURCE, "src", "analysis", "ompp_lost.def"), encoding="utf-8") as file:
@@ -124,6 +190,23 @@ def check_data(verdict, scratch, browser):
     for text in ("Structures", "grid", "mesh->density", "outside regions", "Caches, simulated", "L1 %"):
         verdict.check(text in shown, "view data: no '%s' in: %s" % (text, shown[:300]))
     verdict.equal(browser.value(ACCESS) + browser.value(CONTRAST), [], "view data: access and contrast")
+
+
+def check_words(verdict, browser, pages):
+    """What views do not say: sections that the page has not, that nothing is known where there is something; links in texts."""
+    for name, path in pages.items():
+        browser.open(path, "view=coverage")
+        shown = browser.go("view=coverage")
+        for other in ("whole program", "sorted by wallclock", "Overhead Analysis Report"):
+            verdict.check(other not in shown, "%s: Coverage names a section of the text report: %s" % (name, other))
+        shown = browser.go("view=whatif")
+        verdict.check("Nothing is known" not in shown, "%s: What-if: %s" % (name, shown))
+    browser.open(pages["ranks20"], "view=summary")
+    verdict.check("20 ranks x 2 threads" in browser.value("document.querySelector('header').textContent"), "threads of a rank in the header")
+    verdict.check("Regions: % of thread time" in browser.value("document.querySelector('#side').textContent"), "the list has no heading")
+    browser.open(pages["properties"], "view=summary")
+    browser.value("document.querySelector('details').open = true")
+    verdict.check(browser.value("[...document.querySelectorAll('pre.words a')].some(a => /^[A-Z ]+ \\S+ \\(\\d/.test(a.textContent))"), "a region in a text is no link")
 
 
 def check_use(verdict, browser, path):
@@ -199,12 +282,14 @@ def main():
         harness.skip("no chromium (Debian package: chromium)")
     browser = chromium.Chromium()
     try:
-        pages = {name: scratch.file(name + ".html") for name in ("mpi", "whatif", "ranks20")}
+        pages = {name: scratch.file(name + ".html") for name in ("mpi", "whatif", "ranks20", "properties")}
         for name, path in pages.items():
             page.make(os.path.join(harness.SOURCE, "tests", "golden", name + ".xml"), path)
         check_colours(verdict)
         check_views(verdict, browser, pages)
         check_data(verdict, scratch, browser)
+        check_losses(verdict, scratch, browser)
+        check_words(verdict, browser, pages)
         check_use(verdict, browser, pages["mpi"])
         check_hostile(verdict, scratch, browser)
         check_large(verdict, scratch, browser)

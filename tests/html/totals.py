@@ -148,10 +148,25 @@ def compare_efficiency(verdict, name, data, path):
     for lost, _, _, time, _ in e["losses"]:
         sums[e["lost"][lost][0]] = sums.get(e["lost"][lost][0], 0) + time
     verdict.equal(sums, {p["kind"]: p["time"] for p in e["parts"] if p["kind"] != "work"}, name + ": losses by kind")
+    if not data["rest"]:
+        compare_losses(verdict, name, data)
     theirs = json.loads("\n".join(report("show", "--json", path))).get("efficiency")
     if theirs:
         whole = theirs[0] if isinstance(theirs, list) else theirs
         verdict.check(abs(whole["parallel"] - run["ratios"][0]["value"]) < 1e-6, "%s: parallel efficiency: %s" % (name, whole))
+
+
+def compare_losses(verdict, name, data):
+    """The loss budget and what call paths lose are the same, of each region and kind: tasks and waits for them, too."""
+    budget, paths = {}, {}
+    for lost, region, _, time, _ in data["efficiency"]["losses"]:
+        key = data["efficiency"]["lost"][lost][0], region
+        budget[key] = budget.get(key, 0) + time
+    for metric in data["tree"]["metrics"]:
+        for region, time in zip(data["tree"]["region"], metric["own"] if "loss" in metric else []):
+            if time:
+                paths[metric["loss"], region - 1] = paths.get((metric["loss"], region - 1), 0) + time
+    verdict.equal(paths, {key: time for key, time in budget.items() if time}, name + ": losses of call paths and the loss budget")
 
 
 def compare_structures(verdict, name, data, csv):

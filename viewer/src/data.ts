@@ -1,13 +1,13 @@
 // The profile as src/report/ompp_html*.c writes it, and what follows from it.
 import type { Unit } from "./format";
 
-export interface Metric { title: string; meaning: string; unit: Unit; loss?: number; all?: number[]; own?: number[] }
+export interface Metric { title: string; meaning: string; unit: Unit; loss?: string; /* its kind */ all?: number[]; own?: number[] }
 export interface Column { title: string; unit: Unit; sum: [number]; rows?: (number | null)[] }
 export interface Gain { speedup: number; gain: number; low?: number; high?: number; chance: number; observations: number }
 export interface Result {
   region?: number; inside?: number; share: number; own: number; slope: number; knee: number; verdict: string; flags: string[]; gains: Gain[];
 }
-export interface Advice { name: string; lost: number; region?: number; text: string }
+export interface Advice { name: string; lost: number; region?: number; text: string; cause?: number }
 /** Of the run (the first one), or of a user region. */
 export interface Efficiency { region?: number; time: number; work: number; threads: number; ratios: { level: number; name: string; value: number; meaning: string }[] }
 export interface Overhead { region: number; wall: number; total: number; lost: number; classes: number[] }
@@ -29,7 +29,7 @@ export interface Raw {
     module: string[];
   };
   tree: { parent: number[]; region: number[]; divisor: number[]; metrics: Metric[] };
-  locations: [rank: number, tid: number, kind: string][];
+  locations: [rank: number, tid: number, kind: string][]; meanings: Record<string, string>; /* of columns */
   tables: { region: number; columns: Column[] }[];
   messages?: [from: number, to: number, messages: number, bytes: number][]; /* -1: several together */
   whatif?: { mode: string; time: number; outside: string; results: Result[] };
@@ -45,7 +45,7 @@ export interface Raw {
 /** Call paths with one metric; nodes in the order of a walk from the root, so that what lies below node n is n + 1 .. end[n] - 1. */
 export interface Tree { n: number; parent: Int32Array; region: Int32Array; depth: Int32Array; end: Int32Array }
 export interface Measure {
-  key: string; title: string; meaning: string; unit: Unit; loss: boolean; tree: Tree; all: Float64Array; own: Float64Array;
+  key: string; title: string; meaning: string; unit: Unit; loss: string; tree: Tree; all: Float64Array; own: Float64Array;
 }
 
 export interface Region {
@@ -54,7 +54,7 @@ export interface Region {
 }
 
 export interface Profile {
-  raw: Raw; tree: Tree; measures: Measure[]; regions: Region[]; listed: Region[]; basis: number; lossTitles: string[];
+  raw: Raw; tree: Tree; measures: Measure[]; regions: Region[]; listed: Region[]; basis: number; losses: { kind: string; title: string }[];
   table: Map<number, Column[]>; perRegion: (measure: Measure) => Map<number, number>;
 }
 
@@ -84,7 +84,7 @@ function measure(key: string, tree: Tree, metric: Metric): Measure {
     own.set(all);
     for (let i = 1; i < tree.n; i++) own[tree.parent[i]] = Math.max(0, own[tree.parent[i]] - all[i]);
   }
-  return { key, title: metric.title, meaning: metric.meaning, unit: metric.unit, loss: !!metric.loss, tree, all, own };
+  return { key, title: metric.title, meaning: metric.meaning, unit: metric.unit, loss: metric.loss ?? "", tree, all, own };
 }
 
 function perThread(time: Measure, raw: Raw): Measure {
@@ -99,7 +99,7 @@ function sumLosses(measures: Measure[], tree: Tree): Measure | null {
   const losses = measures.filter((m) => m.loss);
   if (!losses.length) return null;
   const add = (which: "all" | "own") => losses.reduce((sum, m) => sum.map((v, i) => v + m[which][i]), new Float64Array(tree.n));
-  return { key: "lost", title: "lost time", meaning: losses.map((m) => m.title).join(" + "), unit: "ns", loss: false, tree, all: add("all"), own: add("own") };
+  return { key: "lost", title: "lost time", meaning: losses.map((m) => m.title).join(" + "), unit: "ns", loss: "", tree, all: add("all"), own: add("own") };
 }
 
 function makeRegions(raw: Raw): Region[] {
@@ -152,7 +152,7 @@ export function makeProfile(raw: Raw): Profile {
   for (const result of raw.whatif?.results ?? []) if (result.region !== undefined) used.add(result.region);
   const listed = [...used].map((id) => regions[id]).sort((a, b) => Number(a.isPath) - Number(b.isPath) || (a.isPath ? b.sampled - a.sampled || b.time - a.time : b.time - a.time) || a.number - b.number);
   return {
-    raw, tree, measures, regions, listed, basis: raw.duration * raw.slots, lossTitles: losses.map((m) => m.title),
+    raw, tree, measures, regions, listed, basis: raw.duration * raw.slots, losses: losses.map((m) => ({ kind: m.loss, title: m.title })),
     table: new Map(raw.tables.map((t) => [t.region, t.columns])), perRegion: (m) => perRegion(m, m.unit === "ns" && m.loss ? "own" : "all"),
   };
 }

@@ -2,7 +2,7 @@
 import { load, type Profile, type Region } from "./data";
 import { el, type Child } from "./dom";
 import { percent, time } from "./format";
-import { lossStack, regionLink, shortName } from "./parts";
+import { lossStack, middle, regionLink, shortName } from "./parts";
 import { hash, read, go } from "./state";
 import { advice } from "./views/advice";
 import { coverage } from "./views/coverage";
@@ -40,11 +40,16 @@ const ROW = 24;
 
 /** Every region, most time first; the list leads to the region in the view that is shown. */
 function sidebar(p: Profile): { element: HTMLElement; update: () => void } {
-  let rows = p.listed;
+  /* Texts are headings: what stands below them divides by something else. */
+  const under = (found: Region[]): (Region | string)[] => {
+    const paths = found.findIndex((r) => r.isPath), n = paths < 0 ? found.length : paths;
+    return [...(n ? ["Regions: % of thread time", ...found.slice(0, n)] : []), ...(paths < 0 ? [] : ["Functions: % of processor time", ...found.slice(n)])];
+  };
+  let rows = under(p.listed);
   const list = el("ul", { class: "regions" }), space = el("div", { class: "space" }, list), box = el("div", { class: "scroll" }, space);
-  const all = (r: Region) => (r.time ? percent(r.time, p.basis) : p.raw.samples ? percent(r.sampled, p.raw.samples.time) : "0.0") + " %";
-  const item = (r: Region) => el("li", {}, el("a", { href: hash({ region: r.id }), "aria-current": r.id === read().region ? "true" : null, title: `${r.type} ${r.isPath ? r.name + " " : ""}${r.place}` },
-    el("span", { class: "what" }, r.isPath ? shortName(r.name || r.label) : r.type === "MPI" ? r.name : r.place), el("span", { class: "kind" }, r.isPath ? "function" : `${r.label} ${r.brief}`), el("span", { class: "share" }, all(r))));
+  const all = (r: Region) => (r.isPath && p.raw.samples ? percent(r.sampled, p.raw.samples.time) : percent(r.time, p.basis)) + " %";
+  const item = (r: Region | string) => typeof r === "string" ? el("li", { class: "group" }, r) : el("li", {}, el("a", { href: hash({ region: r.id }), "aria-current": r.id === read().region ? "true" : null, title: `${r.type} ${r.isPath ? r.name + " " : ""}${r.place}` },
+    el("span", { class: "what" }, middle(r.isPath ? shortName(r.name || r.label).replace(/ \(function at (0x[0-9a-f]+)\)$/, " $1") : r.type === "MPI" ? r.name : r.place, 25)), el("span", { class: "kind" }, r.isPath ? "function" : `${r.label} ${r.brief}`), el("span", { class: "share" }, all(r))));
   const update = () => {
     const tall = 2 * ROW - 8, from = Math.max(0, Math.floor(box.scrollTop / tall) - 5), to = Math.min(rows.length, from + Math.ceil((box.clientHeight || 800) / tall) + 12);
     space.style.height = rows.length * tall + "px";
@@ -54,11 +59,11 @@ function sidebar(p: Profile): { element: HTMLElement; update: () => void } {
   const input = el("input", { type: "search", placeholder: "Find a region", "aria-label": "Find a region", spellcheck: "false" });
   input.addEventListener("input", () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    rows = p.listed.filter((r) => matches(r, words));
+    rows = under(p.listed.filter((r) => matches(r, words)));
     box.scrollTop = 0;
     update();
   });
-  input.addEventListener("keydown", (e) => { if (e.key === "Enter" && rows.length) go({ region: rows[0].id }); });
+  input.addEventListener("keydown", (e) => { if (e.key === "Enter" && rows.length) go({ region: (rows[1] as Region).id }); });
   box.addEventListener("scroll", update, { passive: true });
   new ResizeObserver(update).observe(box);
   return { element: el("aside", { id: "side", "aria-label": "Regions" }, input, box), update };
@@ -70,7 +75,7 @@ function chosen(p: Profile, r: Region, view: string): HTMLElement {
   return el("div", { class: "chosen", role: "region", "aria-label": "Chosen region" },
     el("span", { class: "place" }, el("b", {}, r.isPath ? "" : r.label + " "), `${r.type} ${r.isPath ? `${shortName(r.name)} ${r.place.replace(/ \('.*$/, "")}` : r.place}`),
     r.nodes ? el("span", {}, `${time(r.time)} (${percent(r.time, p.basis)} %)`) : r.sampled ? el("span", {}, `${time(r.sampled)} of samples`) : "",
-    r.lost ? el("span", {}, `lost ${time(r.lost)} `, lossStack(p, r, r.time)) : "",
+    r.lost ? el("span", {}, `lost ${time(r.lost)} `, lossStack(p, r.losses, r.time)) : "",
     el("span", { class: "links" }, ...links.flatMap((v) => [regionLink(r, v.title, v.key), " "]),
       el("a", { class: "close", href: hash({ region: -1 }), "aria-label": "choose none", title: "choose none" }, "\u00d7")));
 }
@@ -78,12 +83,13 @@ function chosen(p: Profile, r: Region, view: string): HTMLElement {
 function start(p: Profile): void {
   const side = sidebar(p), nav = el("nav", { "aria-label": "Views" }), strip = el("div", { id: "strip" }), main = el("main", { id: "main", tabindex: -1 });
   const views = VIEWS.filter((v) => !v.has || v.has(p));
-  const raw = p.raw, ranks = raw.mpi ? `${raw.ranks} rank${raw.ranks === 1 ? "" : "s"}, ` : "";
+  const raw = p.raw, each = raw.rank.length === raw.ranks && raw.rank.every((r) => r.threads === raw.rank[0].threads) ? raw.rank[0].threads : 0;
+  const n = raw.mpi && each ? each : raw.slots, ranks = raw.mpi ? `${raw.ranks} rank${raw.ranks === 1 ? "" : "s"}${each ? " x " : ", "}` : "";
   document.title = `${raw.application} \u2013 ompp`;
   const menu = el("button", { type: "button", class: "menu", "aria-controls": "side", "aria-expanded": "false", click: () => menu.setAttribute("aria-expanded", String(document.body.classList.toggle("side"))) }, "Regions");
   document.body.replaceChildren(
     el("a", { class: "skip", href: "#main", click: (e: Event) => { e.preventDefault(); main.focus(); } }, "To the view"),
-    el("header", {}, el("h1", {}, raw.application), el("p", {}, `${ranks}${raw.slots} thread${raw.slots === 1 ? "" : "s"}, ${time(raw.duration)}${raw.end === "final" ? "" : `, ${raw.end}`}`), menu, nav),
+    el("header", {}, el("h1", {}, raw.application), el("p", {}, `${ranks}${n} thread${n === 1 ? "" : "s"}, ${time(raw.duration)}${raw.end === "final" ? "" : `, ${raw.end}`}`), menu, nav),
     side.element, el("div", { id: "view" }, strip, main));
   let before = "";
   const draw = () => {

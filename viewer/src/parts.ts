@@ -40,8 +40,9 @@ export function bar(part: number, kind = "bar"): HTMLElement {
   return stack([{ kind, part: Math.max(0, Math.min(1, part)), title: (100 * part).toFixed(1) + " %" }]);
 }
 
-export function lossStack(p: Profile, r: Region, all: number): HTMLElement {
-  return stack(r.losses.map((ns, i) => ({ kind: p.lossTitles[i], part: all > 0 ? ns / all : 0, title: `${p.lossTitles[i]} ${time(ns)} (${percent(ns, all)} %)` })));
+/** losses: in the order of p.losses. */
+export function lossStack(p: Profile, losses: number[], all: number): HTMLElement {
+  return stack(losses.map((ns, i) => ({ kind: p.losses[i].kind, part: all > 0 ? ns / all : 0, title: `${p.losses[i].title} ${time(ns)} (${percent(ns, all)} %)` })));
 }
 
 export function select(label: string, options: [value: string, text: string][], chosen: string, change: (value: string) => void): HTMLElement {
@@ -62,14 +63,29 @@ export function report(lines: string[] | undefined): string[] {
 
 export const reportTitle = (lines: string[] | undefined): string => /^-{4} +(.*?) +-*$/.exec(lines?.[1] ?? "")?.[1] ?? "";
 
-/** "R00012" in a text becomes a link. */
+let named: { of: Profile; regions: Map<string, Region> } | undefined;
+
+/** Executed regions by number, and by what texts call them. */
+function called(p: Profile, text: string): Region | undefined {
+  if (named?.of !== p) {
+    named = { of: p, regions: new Map() };
+    for (const r of p.regions)
+      if (!r.isPath && r.nodes) for (const name of ["R" + String(r.number).padStart(5, "0"), `${r.type} ${r.place}`]) if (!named.regions.has(name)) named.regions.set(name, r);
+  }
+  return named.regions.get(text);
+}
+
+/** "R00012" and "PARALLEL LOOP a.c (5-6)" in a text become links. */
 export function linked(p: Profile, text: string): Child[] {
-  return text.split(/(R\d{5,})/).map((word) => {
-    const number = /^R(\d{5,})$/.exec(word);
-    const region = number ? p.regions.find((r) => r.number === Number(number[1]) && !r.isPath && r.nodes > 0) : undefined;
+  return text.split(/(R\d{5,}|\b[A-Z][A-Z ]+ \S+ \(\d+(?:-\d+)?\)(?: \('[^']*'\))?)/).map((word) => {
+    const region = called(p, word);
     return region ? regionLink(region, word) : word;
   });
 }
+
+/** The end of a long name tells as much as its begin. */
+export const middle = (text: string, most: number): string =>
+  text.length <= most ? text : text.slice(0, Math.ceil((most - 1) / 2)) + "\u2026" + text.slice(text.length - Math.floor((most - 1) / 2));
 
 export const note = (...children: Child[]): HTMLElement => el("p", { class: "note" }, ...children);
 

@@ -27,6 +27,9 @@ function order(rows: number[], columns: TableColumn[], by: string): number[] {
   });
 }
 
+/** So that its heading has room, too. */
+const widthOf = (c: TableColumn): number => Math.max(c.width ? parseFloat(c.width) : c.least ?? 14, c.title.length * 0.66 + (c.title ? 1.3 : 0) + (c.sort ? 0.8 : 0));
+
 export function table(o: TableOptions): HTMLElement {
   const by = read().sort || o.sort || "", rows = o.tree ? o.rows : order(o.rows, o.columns, by);
   const body = el("tbody");
@@ -44,7 +47,10 @@ export function table(o: TableOptions): HTMLElement {
 
   const make = (i: number) => {
     const row = rows[i], open = o.tree?.expanded(row);
-    const cells = o.columns.map((c) => el(c.header ? "th" : "td", { class: c.number ? "number" : null, scope: c.header ? "row" : null }, c.cell(row)));
+    const cells = o.columns.map((c) => {
+      const inside = c.cell(row);
+      return el(c.header ? "th" : "td", { class: c.number ? "number" : null, scope: c.header ? "row" : null, title: typeof inside === "string" && inside.length > 12 ? inside : null }, inside);
+    });
     return el("tr", {
       "aria-rowindex": i + 2, "aria-level": o.tree ? o.tree.level(row) + 1 : null, "aria-expanded": open === null || open === undefined ? null : String(open),
       "aria-selected": o.selected?.(row) ? "true" : null, class: [o.selected?.(row) && "selected", i === focus && o.open && "focus"].filter(Boolean).join(" ") || null,
@@ -85,9 +91,9 @@ export function table(o: TableOptions): HTMLElement {
   });
 
   const whole = el("table", { role: o.tree ? "treegrid" : null, "aria-rowcount": rows.length + 1, "aria-label": o.label },
-    el("colgroup", {}, ...o.columns.map((c) => { const col = el("col"); if (c.width) col.style.width = c.width; return col; })),
+    el("colgroup", {}, ...o.columns.map((c) => { const col = el("col"); if (c.width) col.style.width = widthOf(c) + "em"; return col; })),
     el("thead", {}, el("tr", {}, ...o.columns.map(heading))), body);
-  whole.style.minWidth = o.columns.reduce((sum, c) => sum + (c.width ? parseFloat(c.width) : c.least ?? 14), 0) + "em";
+  whole.style.minWidth = o.columns.reduce((sum, c) => sum + widthOf(c), 0) + "em";
   box.append(whole);
   if (o.height) box.style.maxHeight = o.height;
   show(true);

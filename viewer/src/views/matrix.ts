@@ -26,7 +26,7 @@ function picture(p: Profile, byBytes: boolean): Child[] {
     says.replaceChildren(el("b", {}, `${name(Math.floor(k / n))} to ${name(k % n)}`), `: ${bytes(sent[k])} in ${count(times[k])} messages`);
   };
   const map = canvas(() => { size = Math.max(5, Math.min(LARGEST, Math.floor((map.box.clientWidth - LABEL) / n))); return 18 + n * size + 2; }, (ctx) => {
-    const scale = shades(), step = Math.max(1, Math.ceil(28 / size));
+    const scale = shades(), step = Math.max(1, Math.ceil((ctx.measureText(String((n - 1) * group)).width + 6) / size));
     ctx.fillStyle = colour("muted");
     ctx.fillText("from / to", 0, 12);
     for (let k = 0; k < n; k += step) ctx.fillText(String(k * group), LABEL + k * size + 2, 12);

@@ -30,7 +30,7 @@ export function messages(p: Profile): Child[] {
   const per = new Map(shown.map((m) => [m.title, p.perRegion(m)]));
   const names: Record<string, string> = { inV: "Received", outV: "Sent", recvC: "Receives", sendC: "Sends", collC: "Collectives" };
   const numbers = (of: (i: number, title: string) => number): TableColumn[] => shown.map((m) => ({
-    title: names[m.title], hint: m.meaning, width: "7em", number: true, cell: (i) => (m.unit === "bytes" ? bytes(of(i, m.title)) : count(of(i, m.title))), text: (i) => String(of(i, m.title)), sort: (i) => of(i, m.title),
+    title: names[m.title], hint: m.meaning, width: m.unit === "bytes" ? "6.5em" : "5em", number: true, cell: (i) => (m.unit === "bytes" ? bytes(of(i, m.title)) : count(of(i, m.title))), text: (i) => String(of(i, m.title)), sort: (i) => of(i, m.title),
   }));
   const ranks = byRank(p), most = largest(p.raw.rank.map((r) => r.duration)) || 1, rankDigits = digitsFor(most);
   return [
@@ -38,23 +38,23 @@ export function messages(p: Profile): Child[] {
       label: "MPI calls", sort: "-4", rows: calls.map((r) => r.id), selected: (i) => i === selected, open: (i) => go({ region: i }), height: "45vh",
       columns: [
         { title: "Region", width: "6em", header: true, cell: (i) => regionLink(p.regions[i]), sort: (i) => p.regions[i].number },
-        { title: "Call", width: "12em", cell: (i) => p.regions[i].name, sort: (i) => p.regions[i].name },
-        { title: "Place", cell: (i) => p.regions[i].place.replace(/ \('.*'\)$/, ""), sort: (i) => p.regions[i].place },
-        { title: "Time [s]", width: "7em", number: true, cell: (i) => seconds(p.regions[i].time, digits), sort: (i) => p.regions[i].time },
+        { title: "Call", width: "10em", cell: (i) => p.regions[i].name, sort: (i) => p.regions[i].name },
+        { title: "Place", least: 8, cell: (i) => p.regions[i].place.replace(/ \('.*'\)$/, ""), sort: (i) => p.regions[i].place },
+        { title: "Time [s]", hint: "of all threads together", width: "6.5em", number: true, cell: (i) => seconds(p.regions[i].time, digits), sort: (i) => p.regions[i].time },
         { title: "%", hint: "of the time of all threads", width: "4.5em", number: true, cell: (i) => percent(p.regions[i].time, p.basis), sort: (i) => p.regions[i].time },
-        { title: "Executions", width: "7.5em", number: true, cell: (i) => count(p.regions[i].count), sort: (i) => p.regions[i].count },
+        { title: "Calls", width: "5em", number: true, cell: (i) => count(p.regions[i].count), sort: (i) => p.regions[i].count },
         ...numbers((i, title) => per.get(title)?.get(i) ?? 0),
       ],
     }),
     ...matrix(p),
-    heading("Ranks"), note("Wallclock of each rank, as its first thread sees it: in parallel regions, in MPI outside them, and alone."), table({
+    heading("Ranks"), note("Wallclock of each rank in seconds, as its first thread sees it: in parallel regions, in MPI outside them, and alone."), table({
       label: "Ranks", rows: p.raw.rank.map((_, i) => i), height: "45vh",
       columns: [
         { title: "Rank", width: "5em", header: true, cell: (i) => String(p.raw.rank[i].rank) },
-        { title: "Host", cell: (i) => p.raw.rank[i].host },
-        { title: "Threads", width: "6em", number: true, cell: (i) => String(p.raw.rank[i].threads) },
-        ...(["duration", "parallel", "mpi", "serial"] as const).map((key) => ({ title: { duration: "Wallclock", parallel: "Parallel", mpi: "MPI", serial: "Alone" }[key] + " [s]", width: "8.5em", number: true, cell: (i: number) => seconds(p.raw.rank[i][key], rankDigits) })),
-        { title: "MPI", width: "6em", cell: (i) => bar(p.raw.rank[i].mpi / most, "mpi") },
+        { title: "Host", least: 7, cell: (i) => p.raw.rank[i].host },
+        { title: "Threads", width: "5em", number: true, cell: (i) => String(p.raw.rank[i].threads) },
+        ...(["duration", "parallel", "mpi", "serial"] as const).map((key) => ({ title: { duration: "Wallclock", parallel: "Parallel", mpi: "MPI", serial: "Alone" }[key], hint: "s", width: "5em", number: true, cell: (i: number) => seconds(p.raw.rank[i][key], rankDigits) })),
+        { title: "", width: "5em", cell: (i) => bar(p.raw.rank[i].mpi / most, "mpi") },
         ...numbers((i, title) => ranks.get(p.raw.rank[i].rank)?.get(title) ?? 0).map((c) => ({ ...c, sort: undefined })),
       ],
     }),

@@ -1,7 +1,7 @@
 import type { Profile, Region } from "../data";
 import { el, type Child } from "../dom";
 import { count, digitsFor, largest, percent, seconds, value, unitName } from "../format";
-import { bar, lossStack, note, regionLink } from "../parts";
+import { lossStack, note, regionLink } from "../parts";
 import { search, table, type TableColumn } from "../table";
 import { go, hash, read } from "../state";
 
@@ -25,16 +25,15 @@ export function regions(p: Profile): Child[] {
   const exact = (ns: number) => (ns / 1e9).toFixed(9);
   const columns: TableColumn[] = [
     { title: "Region", width: "5.5em", header: true, cell: (i) => regionLink(p.regions[i]), sort: (i) => p.regions[i].number },
-    { title: "Type", width: "9.5em", cell: (i) => p.regions[i].type, sort: (i) => p.regions[i].type },
-    { title: "Place", cell: (i) => p.regions[i].place, sort: (i) => p.regions[i].place },
-    { title: "Time [s]", hint: "of all threads, with what lies below", width: "7em", number: true, cell: (i) => seconds(p.regions[i].time, digits), text: (i) => exact(p.regions[i].time), sort: (i) => p.regions[i].time },
+    { title: "Type", width: "9.5em", cell: (i) => (p.regions[i].type === "MPI" ? p.regions[i].name : p.regions[i].type), sort: (i) => p.regions[i].type },
+    { title: "Place", least: 8, cell: (i) => p.regions[i].place.replace(/ \('MPI_.*'\)$/, ""), sort: (i) => p.regions[i].place },
+    { title: "Thread time [s]", hint: "of all threads together, with what lies below", width: "7em", number: true, cell: (i) => seconds(p.regions[i].time, digits), text: (i) => exact(p.regions[i].time), sort: (i) => p.regions[i].time },
     { title: "%", hint: "of the time of all threads", width: "4.5em", number: true, cell: (i) => percent(p.regions[i].time, p.basis), sort: (i) => p.regions[i].time },
-    { title: "", width: "5em", cell: (i) => bar(p.regions[i].time / p.basis) },
-    { title: "Own [s]", hint: "without the regions below", width: "6em", number: true, cell: (i) => seconds(p.regions[i].own, digits), text: (i) => exact(p.regions[i].own), sort: (i) => p.regions[i].own },
+    { title: "Own [s]", hint: "of all threads together, without the regions below", width: "6em", number: true, cell: (i) => seconds(p.regions[i].own, digits), text: (i) => exact(p.regions[i].own), sort: (i) => p.regions[i].own },
     { title: "Executions", width: "7.5em", number: true, cell: (i) => count(p.regions[i].count), text: (i) => String(p.regions[i].count), sort: (i) => p.regions[i].count },
-    { title: "Lost [s]", hint: "in the region itself: " + p.lossTitles.join(", "), width: "6em", number: true, cell: (i) => seconds(p.regions[i].lost, digits), text: (i) => exact(p.regions[i].lost), sort: (i) => p.regions[i].lost },
+    { title: "Lost [s]", hint: "of all threads together, in the region itself: " + p.losses.map((l) => l.title).join(", "), width: "6em", number: true, cell: (i) => seconds(p.regions[i].lost, digits), text: (i) => exact(p.regions[i].lost), sort: (i) => p.regions[i].lost },
     { title: "%", hint: "of the region's time", width: "4.5em", number: true, cell: (i) => percent(p.regions[i].lost, p.regions[i].time), sort: (i) => p.regions[i].lost / (p.regions[i].time || 1) },
-    { title: "Losses", width: "6em", cell: (i) => lossStack(p, p.regions[i], p.regions[i].time) },
+    { title: "Losses", width: "5em", cell: (i) => lossStack(p, p.regions[i].losses, p.regions[i].time) },
     ...further(p),
   ];
   const show = (text: string) => {

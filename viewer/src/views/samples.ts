@@ -16,7 +16,7 @@ export function samples(p: Profile): Child[] {
       columns: [
         { title: "Own [s]", width: "7em", number: true, cell: (i) => seconds(list[i][1], digits) },
         { title: "%", width: "4.5em", number: true, cell: (i) => percent(list[i][1], s.time) },
-        { title: "", width: "7em", cell: (i) => bar(list[i][1] / s.time, "work") },
+        { title: "", width: "7em", cell: (i) => bar(list[i][1] / s.time) },
         ...(line ? [] : [{ title: "All %", hint: "with what it calls", width: "5em", number: true, cell: (i: number) => percent(list[i][2], s.time) }]),
         { title: line ? "Line" : "Function", header: true, cell: (i: number) => (line ? el("a", { href: hash({ region: list[i][0], view: "source" }) }, p.regions[list[i][0]].place.replace(/ \('.*$/, "")) : regionLink(p.regions[list[i][0]])) },
         { title: line ? "Function" : "Place", cell: (i: number) => (line ? el("span", { title: p.regions[list[i][0]].name }, shortName(p.regions[list[i][0]].name)) : p.regions[list[i][0]].place.replace(/ \('.*$/, "")) },
@@ -24,7 +24,7 @@ export function samples(p: Profile): Child[] {
     })];
   };
   return [
-    note(`${count(s.count)} samples stand for ${time(s.time)} of ${time(s.processor)} of processor time. Waiting has none. `, el("a", { href: hash({ view: "icicle", metric: "cpu", node: 0 }) }, "Call paths as icicle"), ", ", el("a", { href: hash({ view: "tree", metric: "cpu", node: 0 }) }, "as tree"), "."),
-    heading("Whose code"), el("table", { class: "plain" }, el("thead", {}, el("tr", {}, ...["Code of", "Own [s]", "%", ""].map((t, i) => el("th", { scope: "col", class: i === 1 || i === 2 ? "number" : null }, t)))), el("tbody", {}, ...s.owners.map(([name, ns]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", { class: "number" }, seconds(ns, digits)), el("td", { class: "number" }, percent(ns, s.time)), el("td", { class: "wide" }, bar(ns / s.time, "work")))))),
+    note(`${count(s.count)} samples stand for ${time(s.time)} of ${time(s.processor)} of processor time. A thread that sleeps while it waits has none; one that spins while it waits has as many as one that works, in the functions of the OpenMP or MPI library. `, el("a", { href: hash({ view: "icicle", metric: "cpu", node: 0 }) }, "Call paths as icicle"), ", ", el("a", { href: hash({ view: "tree", metric: "cpu", node: 0 }) }, "as tree"), "."),
+    heading("Whose code"), el("table", { class: "plain" }, el("thead", {}, el("tr", {}, ...["Code of", "Own [s]", "%", ""].map((t, i) => el("th", { scope: "col", class: i === 1 || i === 2 ? "number" : null }, t)))), el("tbody", {}, ...s.owners.map(([name, ns]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", { class: "number" }, seconds(ns, digits)), el("td", { class: "number" }, percent(ns, s.time)), el("td", { class: "wide" }, bar(ns / s.time)))))),
     ...rows("Functions", s.functions, false), ...rows("Loops", s.loops, true), ...rows("Lines", s.lines, true)];
 }

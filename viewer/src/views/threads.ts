@@ -78,24 +78,38 @@ function picture(p: Profile, c: Column, rows: number[]): Child[] {
   return [map.box, says, el("div", { class: "split" }, spread, legend)];
 }
 
+/** Where the threads that came differ most: execT of a team is the same for all of them. */
+function mostUneven(columns: Column[], kept: number[]): Column {
+  const came = kept.filter((i) => columns[0]?.rows?.[i]);
+  let best = columns[0], most = 0;
+  for (const c of columns) {
+    const values = came.map((i) => c.rows?.[i] ?? 0), spread = largest(values) - smallest(values);
+    if (c.unit === "ns" && c.title !== "execT" && spread > most) [best, most] = [c, spread];
+  }
+  return best;
+}
+
 export function threads(p: Profile): Child[] {
   const state = read(), id = p.table.has(state.region) ? state.region : p.raw.tables[0]?.region, columns = id === undefined ? undefined : p.table.get(id);
   if (id === undefined || !columns) return [note("No region was executed.")];
   const region = p.regions[id], rows = p.raw.locations.map((_, i) => i), kept = rows.filter((i) => p.raw.locations[i][0] >= 0);
   const head = [el("p", {}, id !== state.region ? (state.region >= 0 ? `${p.regions[state.region].label} has no values of its own; ` : "No region is chosen; ") + "this is the one with most time: " : "", el("b", {}, `${region.label} ${region.type} ${region.place}`))];
-  const chosen = columns.find((c) => c.title === state.column) ?? columns[0], each = !!columns[0]?.rows;
+  const chosen = columns.find((c) => c.title === state.column) ?? mostUneven(columns, kept), each = !!columns[0]?.rows;
   const used = columns.filter((c) => c.sum[0] !== 0 || c.rows?.some((v) => v));
-  const tools = el("div", { class: "tools" }, select("Column", used.map((c) => [c.title, c.title] as [string, string]), chosen.title, (column) => go({ column })),
+  const meaning = (c: Column): string => p.raw.meanings[c.title] ?? "";
+  const tools = el("div", { class: "tools" }, select("Column", used.map((c) => [c.title, meaning(c) ? `${c.title}: ${meaning(c)}` : c.title] as [string, string]), chosen.title, (column) => go({ column })),
     select("Colours", [["", "from 0"], ["least", "from the least"]], state.q, (q) => go({ q })));
+  const legend = used.filter(meaning).map((c) => el("li", {}, el("b", {}, c.title), ` ${meaning(c)}`));
   const cells: TableColumn[] = used.map((c) => {
     const digits = digitsFor(largest((c.rows ?? c.sum).map((v) => v ?? 0)));
     const of = (i: number) => (i < 0 ? c.sum[0] : c.rows?.[i]) ?? NaN;
-    return { title: c.title + (c.unit === "ns" ? " [s]" : ""), number: true, width: "8.5em", cell: (i) => value(of(i), c.unit, digits), text: (i) => (c.unit === "ns" ? (of(i) / 1e9).toFixed(9) : String(of(i))), sort: (i) => of(i) || 0 };
+    return { title: c.title + (c.unit === "ns" ? " [s]" : ""), number: true, width: "6em", hint: meaning(c) || undefined, cell: (i) => value(of(i), c.unit, digits), text: (i) => (c.unit === "ns" ? (of(i) / 1e9).toFixed(9) : String(of(i))), sort: (i) => of(i) || 0 };
   });
   const name: TableColumn[] = [
     ...(p.raw.mpi ? [{ title: "Rank", width: "5em", header: true, cell: (i: number) => (i < 0 ? "SUM" : p.raw.locations[i][0] < 0 ? "others" : String(p.raw.locations[i][0])), sort: (i: number) => (i < 0 ? -1 : p.raw.locations[i][0] < 0 ? 1e9 : p.raw.locations[i][0]) }] : []),
     { title: "Thread", width: "6em", header: !p.raw.mpi, cell: (i) => (i < 0 ? (p.raw.mpi ? "" : "SUM") : p.raw.locations[i][0] < 0 ? "" : String(p.raw.locations[i][1])), sort: (i) => (i < 0 ? -1 : p.raw.locations[i][1]) },
   ];
   return [...head, tools, ...(each ? picture(p, chosen, kept) : [note("The page has sums of this region alone: single threads of regions with more time fill it.")]),
-    heading("All columns"), table({ label: `Values of ${region.label} by thread`, columns: [...name, ...cells, { title: "", cell: () => "" }], rows: [-1, ...(each ? rows : [])] })];
+    heading("All columns"), table({ label: `Values of ${region.label} by thread`, columns: [...name, ...cells, { title: "", cell: () => "" }], rows: [-1, ...(each ? rows : [])] }),
+    el("ul", { class: "legend", "aria-label": "What the columns are" }, ...legend)];
 }

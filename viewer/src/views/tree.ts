@@ -42,7 +42,7 @@ export function nodeText(p: Profile, region: number): { what: string; text: stri
 export function tree(p: Profile): Child[] {
   const state = read(), m = chosenMeasure(p, state.metric), holder = el("div", { class: "fill" });
   if (open?.key !== m.key) open = { key: m.key, nodes: atFirst(m) };
-  const nodes = open.nodes, digits = digitsFor(m.all[0]), unit = unitName(m.unit);
+  const nodes = open.nodes, digits = digitsFor(m.all[0]), unit = unitName(m.unit), per = m.key === "wall" ? " per thread" : m.unit === "ns" ? ", all threads" : "";
   const target = state.node > 0 && state.node < m.tree.n ? state.node : state.region >= 0 ? heaviest(m, state.region) : 0;
   for (let i = target; i > 0; ) nodes.add((i = m.tree.parent[i]));
   const inner = (i: number) => m.tree.end[i] > i + 1;
@@ -66,10 +66,10 @@ export function tree(p: Profile): Child[] {
       tree: { level: (i) => m.tree.depth[i], expanded: (i) => (inner(i) ? nodes.has(i) : null), toggle },
       columns: [
         { title: "Call path", header: true, cell: name, text: (i) => "  ".repeat(m.tree.depth[i]) + Object.values(nodeText(p, m.tree.region[i])).join(" ").trim() },
-        { title: `All${unit ? ` [${unit}]` : ""}`, hint: m.meaning, width: "8.5em", number: true, cell: (i) => value(m.all[i], m.unit, digits) },
+        { title: `All${per}${unit ? ` [${unit}]` : ""}`, hint: m.meaning, width: "8.5em", number: true, cell: (i) => value(m.all[i], m.unit, digits) },
         { title: "%", width: "4.5em", number: true, cell: (i) => percent(m.all[i], m.all[0]) },
-        { title: "", width: "8em", cell: (i) => bar(m.all[i] / (m.all[0] || 1), m.key === "lost" ? "imbal" : m.loss ? m.title : "bar") },
-        { title: `Own${unit ? ` [${unit}]` : ""}`, hint: "without what is below", width: "8.5em", number: true, cell: (i) => value(m.own[i], m.unit, digits) },
+        { title: "", width: "8em", cell: (i) => bar(m.all[i] / (m.all[0] || 1), m.key === "lost" ? "imbal" : m.loss || "bar") },
+        { title: `Own${per}${unit ? ` [${unit}]` : ""}`, hint: "without what is below", width: "8.5em", number: true, cell: (i) => value(m.own[i], m.unit, digits) },
         { title: "%", width: "4.5em", number: true, cell: (i) => percent(m.own[i], m.all[0]) },
       ],
     }));
@@ -85,5 +85,5 @@ export function tree(p: Profile): Child[] {
   show(target);
   return [
     el("div", { class: "tools" }, measureChoice(p, m.key), el("button", { type: "button", click: () => all(true) }, "Unfold all"), el("button", { type: "button", click: () => all(false) }, "Fold all"),
-      note(m.meaning)), holder];
+      note(m.meaning, m.tree === p.tree && p.raw.samples ? ". What runs outside of regions: " : "", m.tree === p.tree && p.raw.samples ? el("a", { href: hash({ metric: "cpu", node: 0 }) }, "functions, by samples") : "")), holder];
 }

@@ -58,7 +58,7 @@ function ideal(p: Profile): Child[] {
 
 export function whatif(p: Profile): Child[] {
   const w = p.raw.whatif, text = report(p.raw.sections.whatif), selected = read().region;
-  if (!w) return [note("Nothing is known of what the program would gain. Run it with OMPP_CAUSAL=virtual: then this view shows for each region how much faster the program would be if the region were faster."), ...ideal(p)];
+  if (!w) return [...ideal(p), heading("If one region were faster"), note("This was not measured. Run the program with OMPP_CAUSAL=virtual: then this view shows for each region how much faster the program would be if the region were faster.")];
   const words = () => el("details", { open: !w.results.length }, el("summary", {}, "As in the text report"), el("pre", {}, text.join("\n")));
   if (!w.results.length) return [note("There is no result: the lines below say why."), words(), ...ideal(p)];
   const name = (r: Result) => { if (r.region === undefined) return w.outside; const q = p.regions[r.region]; return `${q.label} ${q.name && !q.isPath ? q.name : q.isPath ? "" : q.brief}`.trim().slice(0, 26); };
