@@ -120,7 +120,7 @@ static void put_sum(const section_t *s)
 {
     const uint64_t sampled = s->samples->total_ns, used = ompp_samples_cpu_ns(s->p);
 
-    fprintf(s->out, "%" PRIu64 " samples stand for %s of %s sec of processor time. Sleeping threads have none.\n",
+    fprintf(s->out, "%" PRIu64 " samples stand for %s of %s sec of processor time. Sleep has none.\n",
             s->samples->total, ompp_text_seconds_digits(sampled, 2).text, ompp_text_seconds_digits(used, 2).text);
     if ((double)sampled < LITTLE * (double)used)
         fputs("Percentages are of these samples. See Samples and ompp Coverage above.\n", s->out);
