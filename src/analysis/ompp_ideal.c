@@ -242,13 +242,14 @@ static void find_tiny(const ompp_profile_t *p, const ompp_paths_t *paths, double
             all += exec / members;
             others += exec / members * (members - 1);
         }
-        const double run = duration * (double)p->nranks, ours = own + sum.again, most = OWN_FACTOR * own + sum.again;
+        const double run = duration * (double)p->nranks, ours = own + sum.again,
+                     most = fmin(OWN_FACTOR * own + sum.again, OWN_MOST * run);
         const double cost = sum.runtime + sum.least - ours,
                      work = fmax(all - sum.runtime - sum.waits, 0) * others / all;
+        const double high = fmin((all - ours) / (run - ours), 1);
+        const double low = (sum.runtime + sum.least - most - work) / (run - most);
         if (all > ours && cost >= OMPP_IDEAL_TINY * (all - ours))
-            tiny[(*n)++] = (ompp_tiny_t){r, cost / (all - ours), all / run,
-                                         fmax((sum.runtime + sum.least - most - work) / (run - most), 0),
-                                         fmin((all - ours) / (run - ours), 1)};
+            tiny[(*n)++] = (ompp_tiny_t){r, cost / (all - ours), all / run, fmin(fmax(low, 0), high), high};
     }
     if (*n) qsort(tiny, *n, sizeof *tiny, by_loss);
 }

@@ -72,6 +72,13 @@ static size_t gather(const ompp_profile_t *p, held_t *locks)
  * A thread that comes to another lock waits until the others have been in it once, at most; and it is held as long as
  * before, by one thread at a time. No more is gained than threads have waited for the lock, one after the other.
  */
+/* No one lock: what gathers many, or threads were inside at the same time. */
+static bool is_many(const ompp_profile_t *p, const held_t *lock)
+{
+    return strstr(ompp_profile_text(p, p->regions[lock->region].name), "[*]") ||
+           lock->held > (double)ompp_analysis_duration(p);
+}
+
 static ompp_gain_range_t gain_of(const ompp_profile_t *p, const ompp_gain_range_t *all, const held_t *locks, size_t n,
                                  size_t which)
 {
@@ -82,7 +89,7 @@ static ompp_gain_range_t gain_of(const ompp_profile_t *p, const ompp_gain_range_
     for (size_t i = 0; i < n; i++) {
         if (i == which) continue;
         others += locks[i].held;
-        longest = fmax(longest, locks[i].held);
+        if (!is_many(p, &locks[i])) longest = fmax(longest, locks[i].held);
     }
     gain.high = fmin(gain.high, fmin(1 - longest / duration, (locks[which].waited + locks[which].left) / duration));
     gain.high = fmax(gain.high, 0);
@@ -98,10 +105,9 @@ size_t ompp_analysis_ideal_locks(const ompp_profile_t *p, const ompp_gain_range_
 
     if (!locks) return 0;
     n = gather(p, locks);
-    while (found < n && found < OMPP_IDEAL_NLOCKS && locks[found].waited >= worth && p->nranks == 1 && all->known) {
-        gains[found] = (ompp_lock_gain_t){locks[found].region, locks[found].waited, gain_of(p, all, locks, n, found)};
-        found++;
-    }
+    for (size_t i = 0; i < n && found < OMPP_IDEAL_NLOCKS && locks[i].waited >= worth; i++)
+        if (p->nranks == 1 && all->known && !is_many(p, &locks[i]))
+            gains[found++] = (ompp_lock_gain_t){locks[i].region, locks[i].waited, gain_of(p, all, locks, n, i)};
     free(locks);
     return found;
 }

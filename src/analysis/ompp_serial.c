@@ -10,7 +10,7 @@
 
 typedef struct {
     uint64_t samples; /* of the node and what it calls, but in parallel regions and MPI */
-    uint32_t largest; /* the child with most of them; 0 = none */
+    uint32_t largest; /* the child of the program's code with most of them; 0 = none */
     bool forks;       /* a parallel region is below it */
 } serial_t;
 
@@ -22,6 +22,14 @@ static uint64_t samples_of(const ompp_node_t *node, uint32_t set)
         if (node->blocks[b].set == set && node->blocks[b].nvalues >= OMPP_METRIC_SAMPLES_NUM)
             n += node->blocks[b].values[OMPP_METRIC_SAMPLES];
     return n;
+}
+
+/* Threads that wait for work spin in libraries. */
+static bool is_programs(const ompp_profile_t *p, uint32_t node)
+{
+    const uint32_t region = p->nodes[node].region;
+
+    return region >= p->nregions || ompp_code_owner(p, &p->regions[region]) == OMPP_CODE_PROGRAM;
 }
 
 /* Children come behind their parents. */
@@ -37,6 +45,7 @@ static void sum_up(const ompp_profile_t *p, uint32_t set, serial_t *s)
         serial_t *parent = &s[p->nodes[n].parent];
         parent->forks = parent->forks || forks || s[n].forks;
         parent->samples += s[n].samples;
+        if (!is_programs(p, n)) continue;
         if (s[n].samples && (!parent->largest || s[n].samples > s[parent->largest].samples)) parent->largest = n;
     }
 }
@@ -52,7 +61,7 @@ uint32_t ompp_analysis_serial_place(const ompp_profile_t *p)
     const uint64_t least = s[0].samples / 2 > LEAST_SAMPLES ? s[0].samples / 2 : LEAST_SAMPLES;
     for (uint32_t n = s[0].largest; n && s[n].samples >= least; n = s[n].largest) {
         const ompp_region_t *region = &p->regions[p->nodes[n].region];
-        if (s[n].forks || ompp_code_owner(p, region) != OMPP_CODE_PROGRAM) continue;
+        if (s[n].forks) continue;
         if (region->construct == OMPP_CONSTRUCT_SOURCE_LOOP) {
             place = p->nodes[n].region;
             break;

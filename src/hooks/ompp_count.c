@@ -160,6 +160,8 @@ void ompp_counter_expect(uint32_t object)
  * of functions. A bit each. */
 #define MOST_INLINE 8191u
 static _Atomic uint64_t mapped[(MOST_INLINE + 64) / 64];
+#define MOST_LOCALS 256u
+_Atomic bool ompp_counter_locals_full;
 static _Atomic bool no_locals; /* the user has named some: the map alone knows */
 
 bool ompp_counter_inline(uint32_t object)
@@ -167,6 +169,16 @@ bool ompp_counter_inline(uint32_t object)
     if (object > MOST_INLINE) return false;
     atomic_fetch_or(&mapped[object / 64], 1ull << object % 64);
     return true;
+}
+
+bool ompp_counter_local_room(void)
+{
+    static uint32_t n;
+    const bool room = n < MOST_LOCALS && nobjects < MOST_INLINE;
+
+    if (room) n++;
+    else atomic_store(&ompp_counter_locals_full, true);
+    return room;
 }
 
 static void put(uint32_t object, uintptr_t begin, uintptr_t end)

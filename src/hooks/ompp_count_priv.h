@@ -121,6 +121,15 @@ void ompp_counter_expect(uint32_t object);
  */
 bool ompp_counter_inline(uint32_t object);
 
+/**
+ * \brief The same for a variable of a function, whose object is made if need be. Each change of place looks at all of
+ *        them, so that there are not many.
+ */
+bool ompp_counter_local_room(void);
+
+/** There was no more room: the map knows what the variables belong to that have none. */
+extern _Atomic bool ompp_counter_locals_full __attribute__((visibility("hidden")));
+
 /** \brief Bytes belong to an object from now on. Between ompp_data_try() and ompp_data_done(). */
 void ompp_counter_put(uint32_t object, uintptr_t begin, uintptr_t end);
 

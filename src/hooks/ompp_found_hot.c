@@ -446,17 +446,22 @@ static inline uintptr_t local_known(ompp_accessor_t by)
     return cell ? (uintptr_t)counter + cell : 0;
 }
 
+static inline bool fills_cells(const ompp_counter_t *counter)
+{
+    return counter->locals && !atomic_load_explicit(&ompp_counter_locals_full, memory_order_relaxed);
+}
+
 static uintptr_t local_slow(uintptr_t address, ompp_accessor_t by)
 {
     asked_t asked = {seen(), address, by, 0};
 
-    if (asked.counter->locals) ompp_found_kept(fill, &asked);
+    if (fills_cells(asked.counter)) ompp_found_kept(fill, &asked);
     return local_known(by);
 }
 
 static inline uintptr_t local_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
-    return ompp_counter_self->locals ? 0 : at_usual(address, kind, by);
+    return fills_cells(ompp_counter_self) ? 0 : at_usual(address, kind, by);
 }
 
 static inline uintptr_t local(uintptr_t address, unsigned kind, ompp_accessor_t by)
@@ -471,7 +476,7 @@ static inline uintptr_t turn_local_usual(uintptr_t address, unsigned kind, ompp_
     const uintptr_t known = local_known(by);
 
     if (known) return (known + COUNTS) | OMPP_INLINE_FOR_PAGE;
-    return ompp_counter_self->locals ? 0 : turn_usual(address, kind, by);
+    return fills_cells(ompp_counter_self) ? 0 : turn_usual(address, kind, by);
 }
 
 static inline uintptr_t turn_local(uintptr_t address, unsigned kind, ompp_accessor_t by)

@@ -172,13 +172,11 @@ void ompp_whose_local(ompp_counter_t *counter, uintptr_t address, ompp_accessor_
     ompp_whose_thread_t *t = counter->whose;
     size_t n, at;
 
-    if (ompp_map_object(address) != OMPP_WHOSE_STACK || !ompp_whose_is_own(t, address) ||
-        !ompp_whose_find_frame(t, address, by, &n, &at))
-        return;
-    frame_t *frame = found_frame(t, at);
+    if (ompp_map_object(address) != OMPP_WHOSE_STACK || !ompp_whose_is_own(t, address)) return;
+    frame_t *frame = ompp_whose_find_frame(t, address, by, &n, &at) ? found_frame(t, at) : NULL;
+    const uintptr_t below = frame ? t->frames[at + 1].cfa - (address & ~(uintptr_t)((1u << LEAST_SHIFT) - 1)) : 0;
     if (frame && ompp_data_try()) {
-        const uintptr_t below = t->frames[at + 1].cfa - (address & ~(uintptr_t)((1u << LEAST_SHIFT) - 1));
-        const uint32_t object = make_object(frame, (uint32_t)below, LEAST_SHIFT);
+        const uint32_t object = ompp_counter_local_room() ? make_object(frame, (uint32_t)below, LEAST_SHIFT) : 0;
         if (object && ompp_counter_inline(object)) atomic_store(cell, object << OMPP_INLINE_COUNT_BITS);
         ompp_data_done();
     }

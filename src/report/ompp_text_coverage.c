@@ -81,7 +81,7 @@ size_t ompp_text_short_cautions(ompp_text_t *t)
         for (char *cut = text + strlen(text); strlen(text) > SHORT && cut > text; cut--)
             if (*cut == ' ') *cut = '\0'; /* what is left out is in Coverage */
         char *open = strrchr(text, '(');
-        if (open && open > text && !strchr(open, ')')) open[-1] = '\0';
+        if (open && open > text && !strchr(open, ')')) open[-(open[-1] == ' ')] = '\0';
         fprintf(out, "Caution: %.*s\n", SHORT, text);
         lines++;
     }
