@@ -108,6 +108,9 @@ def added(scratch, program):
     wanted = case("added", 30)._replace(regions={"a": (500, 1000)})
     base, real = validation.real_gains(scratch, program, wanted, 3, choose=min)
     found = validation.virtual(scratch, program, wanted, 3, choose=min)
+    missing = ["added: no gain of %s by %g %%" % (region, permille / 10) for region, permille in real if (region, permille) not in found]
+    if missing:
+        return missing, len(real)
     return ["added: a by %g %% gains %.3f, really %.3f" % (permille / 10, found[region, permille].gain, gain)
             for (region, permille), gain in real.items() if abs(found[region, permille].gain - gain) > 2 * NEAR], len(real)
 
