@@ -17,7 +17,7 @@ OWN = "not available: samples to the end (the program has a handler for SIGPROF)
 # Case: ms of samples at least, and what Coverage says.
 CASES = {"handler": (20, OWN), "query": (250, None), "killed": (None, None), "closes": (50, None), "processes": (400, None),
          "executes": (None, None), "masked": (80, "of the processor time, samples stand for"), "stacks": (500, None),
-         "modules": (20, None), "library": (50, OWN), "parted": (None, None),
+         "modules": (10, None), "library": (50, OWN), "parted": (None, None),
          "deep": (3300, "samples before the first event, for which others stand: ")}
 SILENT = ["query", "processes", "executes", "library"]  # tried without an event, too
 MODULE = "unsigned long work(unsigned long n){volatile unsigned long s=0;for(unsigned long i=0;i<n;i++)s+=i;return s;}\n"  \
