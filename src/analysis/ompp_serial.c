@@ -24,12 +24,10 @@ static uint64_t samples_of(const ompp_node_t *node, uint32_t set)
     return n;
 }
 
-/* Threads that wait for work spin in libraries. */
-static bool is_programs(const ompp_profile_t *p, uint32_t node)
+/* Threads that wait for work spin in libraries. What is no function, nor part of one, is a construct of the program. */
+static bool is_programs(const ompp_profile_t *p, const ompp_region_t *region)
 {
-    const uint32_t region = p->nodes[node].region;
-
-    return region >= p->nregions || ompp_code_owner(p, &p->regions[region]) == OMPP_CODE_PROGRAM;
+    return !ompp_construct_is_path(region->construct) || ompp_code_owner(p, region) == OMPP_CODE_PROGRAM;
 }
 
 /* Children come behind their parents. */
@@ -38,15 +36,14 @@ static void sum_up(const ompp_profile_t *p, uint32_t set, serial_t *s)
     for (uint32_t n = (uint32_t)p->nnodes; n-- > 0;) {
         s[n].samples += samples_of(&p->nodes[n], set);
         if (!n) return;
-        const uint32_t region = p->nodes[n].region;
-        const unsigned construct = region < p->nregions ? p->regions[region].construct : OMPP_CONSTRUCT_FUNCTION;
-        const bool forks = ompp_construct_forks(construct);
-        if (forks || construct == OMPP_CONSTRUCT_MPI) s[n].samples = 0;
+        const ompp_region_t *region = &p->regions[p->nodes[n].region];
+        const bool forks = ompp_construct_forks(region->construct);
+        if (forks || region->construct == OMPP_CONSTRUCT_MPI) s[n].samples = 0;
         serial_t *parent = &s[p->nodes[n].parent];
         parent->forks = parent->forks || forks || s[n].forks;
         parent->samples += s[n].samples;
-        if (!is_programs(p, n)) continue;
-        if (s[n].samples && (!parent->largest || s[n].samples > s[parent->largest].samples)) parent->largest = n;
+        if (is_programs(p, region) && s[n].samples && (!parent->largest || s[n].samples > s[parent->largest].samples))
+            parent->largest = n;
     }
 }
 
