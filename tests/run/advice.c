@@ -176,15 +176,15 @@ static void do_tasks(void)
 
 static void do_chunks_small(void)
 {
-    /* one region, so that a slow start of a thread weighs little */
+    /* one region, long enough for a thread that starts late by milliseconds */
 #pragma omp parallel for schedule(dynamic, 2)
-    for (int i = 0; i < 10 * N; i++) data[i % N] = data[i % N] * 0.5 + i;
+    for (int i = 0; i < 100 * N; i++) data[i % N] = data[i % N] * 0.5 + i;
 }
 
 static void do_chunks_small_for(void)
 {
 #pragma omp parallel
-    for (int r = 0; r < 10; r++) {
+    for (int r = 0; r < 100; r++) {
 #pragma omp for schedule(runtime)
         for (int i = 0; i < N; i++) data[i] = data[i] * 0.5 + i;
     }

@@ -85,9 +85,9 @@ contains
   subroutine chunks_small()
     integer :: i, k
 
-    ! one region, so that a slow start of a thread weighs little
+    ! one region, long enough for a thread that starts late by milliseconds
     !$omp parallel do schedule(dynamic, 2) private(k)
-    do i = 1, 10 * n
+    do i = 1, 100 * n
        k = mod(i, n) + 1
        data(k) = data(k) * 0.5d0 + i
     end do
