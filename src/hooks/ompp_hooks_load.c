@@ -26,6 +26,10 @@ __attribute__((constructor)) static void at_load(void)
     at_load_is_over = true;
 }
 
+/* Called by libompp (src/lib/ompp_wire.c) before a thread begins. */
+extern __attribute__((visibility("default"))) void ompp_memory_before_threads(void);
+void ompp_memory_before_threads(void) { ompp_counter_start(); }
+
 void ompp_counter_file(unsigned compiler)
 {
     __atomic_fetch_add(&ompp_counter_files[compiler], 1, __ATOMIC_RELAXED);

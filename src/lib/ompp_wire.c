@@ -21,8 +21,13 @@ static void unloaded(uintptr_t low, uintptr_t high)
     ompp_callpath_refresh();
 }
 
+/* Of libompp-memory, if the program has it. The constructor of another library may have the first event: then the
+ * first thread begins before libompp-memory's own constructor, and the counter would come too late for it. */
+extern __attribute__((weak)) void ompp_memory_before_threads(void);
+
 static void thread_begins(void)
 {
+    if (ompp_memory_before_threads) ompp_memory_before_threads();
     ompp_runtime_thread_begins();
     ompp_sample_thread_begins();
 }

@@ -8,6 +8,22 @@ import memory
 from memory import harness
 
 
+def constructor(verdict, scratch):
+    """A library whose constructor calls MPI before that of libompp-memory runs, as libmpi_cxx does."""
+    compiler = os.environ.get("MPICC", "mpicc")
+    library, source = scratch.file("libfirst.so"), scratch.file("first.c")
+    with open(source, "w") as file:
+        file.write("#include <mpi.h>\n__attribute__((constructor)) static void first(void) { int is; MPI_Initialized(&is); }\n"
+                   "void use(void) {}\n")
+    built = harness.execute([compiler, "-shared", "-fPIC", source, "-o", library], scratch.path)
+    verdict.equal(built.status, 0, "constructor: library: " + built.err[-500:])
+    program = scratch.file("constructor")
+    memory.build(compiler, os.path.join(memory.HERE, "ranks.c"), program, "-O2", "-Wl,--no-as-needed", library, "-Wl,-rpath," + scratch.path)
+    profile = harness.run(program, scratch.file("constructor-run"), 2, 1).profile()
+    profile.root = ElementTree.parse(profile.path).getroot()
+    verdict.equal(memory.counts(profile, "v")[:2], [1000, 1000], "constructor: v")
+
+
 def main():
     scratch, verdict = harness.Scratch("ranks"), harness.Verdict("ranks")
     harness.mpirun()
@@ -27,6 +43,7 @@ def main():
         verdict.equal(memory.counts(profile, "v")[:2], [1000 * ranks, 1000 * ranks], title + ": v")
         loop = memory.counts(profile, "v", memory.region_of(profile, "PARALLEL LOOP"), by_thread=True)
         verdict.equal([v[0] for v in loop.values()], [500] * 2 * ranks, title + ": v in the loop, by thread")
+    constructor(verdict, scratch)
     verdict.finish(scratch)
 
 
