@@ -164,6 +164,16 @@ static void print_row(ompp_text_t *t, const ompp_whatif_result_t *r, const colum
     ompp_text_whatif_warnings(t, r);
 }
 
+/* Nothing of it would be seen in a row: neither work nor a gain. */
+static bool is_nothing(const ompp_whatif_result_t *r)
+{
+    double most = r->share;
+
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++)
+        if (r->gains[i].permille) most = fmax(most, fmax(fabs(r->gains[i].gain), r->gains[i].high));
+    return ompp_text_part(most) < 0.05;
+}
+
 static void print_name(ompp_text_t *t, const char *before, uint32_t region)
 {
     fprintf(t->out, "%s ", before);
@@ -178,7 +188,7 @@ static void print_not_determined(ompp_text_t *t, const ompp_whatif_result_t *res
     const char *between = "Not determined:";
 
     for (size_t i = 0; i < n; i++) {
-        if (ompp_whatif_most(&results[i])->interval != which) continue;
+        if (ompp_whatif_most(&results[i])->interval != which || is_nothing(&results[i])) continue;
         print_name(t, between, results[i].region);
         between = ",";
     }
@@ -232,7 +242,12 @@ static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, siz
           "nothing.\n\n",
           t->out);
     print_titles(t, columns);
-    for (size_t i = 0; i < n; i++) print_row(t, &results[i], columns);
+    size_t nothing = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (is_nothing(&results[i])) nothing++;
+        else print_row(t, &results[i], columns);
+    }
+    if (nothing) fprintf(t->out, "%zu more regions: share and gains below 0.05 %%; the XML has them.\n", nothing);
     snprintf(few, sizeof few, "fewer than 4 %s; %s%s", parts, how_to_see_more(t), how_to_see_parts(t));
     snprintf(wide, sizeof wide, "%s differ by more than the gain, and by more than 30 points; %s", parts,
              how_to_see_more(t));

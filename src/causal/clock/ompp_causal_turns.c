@@ -35,6 +35,7 @@
 #define LATE_TIMES 2u          /* the longest of the latest times between meetings: the next one is late */
 #define LATEST 16u             /* they may come in groups */
 #define BEFORE 16u             /* what is done lately counts so many times as much as what was done before */
+#define IDLE 1000u             /* a region with less time lately than one part in so many of the most needs no slot */
 #define WORTH 10u              /* a region with less work lately than one part in so many of the most is no news */
 
 #define NEVER UINT64_MAX
@@ -113,7 +114,8 @@ static uint64_t look_at_times(times_t *times, ompp_time_t t)
 }
 
 /* Those with the largest time per time that they have been followed; a region that was not followed yet comes
- * before. \return whether there is work in one of these. */
+ * before. A slot that nobody needs stays free for the next region that is met. \return whether there is work in one of
+ * these. */
 static bool choose(uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
 {
     static times_t times; /* under the lock */
@@ -131,6 +133,7 @@ static bool choose(uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
         for (unsigned i = 0; i < n; i++) {
             const double need = (double)times.ns[i] / ((double)ompp_causal_result_followed(i) + (double)t / 1000);
             if (!ompp_causal_known_key(i) || times.ns[i] == CHOSEN || need <= most) continue;
+            if (times.ns[i] < longest / IDLE) continue;
             most = need;
             best = i;
         }
