@@ -1,11 +1,12 @@
 /**
  * \file
  * Source text with what was measured beside its lines: samples of the line; of regions and calls that begin on it their
- * time, how much of it was waiting, and what was counted in them (loads, stores, counters).
+ * time, how much of it was lost, and what was counted in them (loads, stores, counters).
  */
 #define _GNU_SOURCE /* getline */
 #include "report/ompp_annotate.h"
 
+#include "analysis/ompp_efficiency.h"
 #include "analysis/ompp_sample_sums.h"
 #include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
@@ -126,14 +127,14 @@ static sum_t *sum_regions(const marks_t *marks, const ompp_profile_t *p)
         const ompp_node_t *node = &p->nodes[n];
         const unsigned construct = p->regions[node->region].construct;
         sum_t *to = &sums[node->region];
-        uint64_t classes[OMPP_CLASS_NUM] = {0};
         add_counts(marks, node, to);
         if (ompp_construct_is_path(construct)) continue;
         for (uint32_t b = 0; b < node->nblocks; b++)
             for (unsigned s = 0; ompp_block_is_phases(&node->blocks[b]) && s < ompp_constructs[construct].nphases; s++)
                 to->time_ns += node->blocks[b].values[ompp_value_index(s, OMPP_SLOT_TIME)];
-        ompp_analysis_classes(p, n, classes);
-        for (unsigned c = 0; c < OMPP_CLASS_NUM; c++) to->wait_ns += classes[c];
+        for (unsigned s = 0; s < ompp_constructs[construct].nphases; s++)
+            if (ompp_efficiency_lost_in(construct, s) != OMPP_LOST_NUM)
+                to->wait_ns += ompp_analysis_phase(p, n, ompp_constructs[construct].phases[s]);
     }
     return sums;
 }

@@ -106,9 +106,9 @@ def check_views(verdict, browser, pages):
         browser.size(1280, 800)
 
 
-def make_losses(scratch, name, edit):
+def make_losses(scratch, name, edit, **of):
     """The page of a profile that edit adds to; a.c and b.c are beside it."""
-    p = page.load_profiles().Profile("losses", threads=2)
+    p = page.load_profiles().Profile("losses", **{"threads": 2, **of})
     edit(p, lambda file: scratch.file("source", file))
     for file, lines in (("a.c", ["int a;"] * 30), ("b.c", ["int b;"] * 29 + ["/* " + "b" * 150 + " */"])):
         with open(scratch.file("source", file), "w") as to:
@@ -168,6 +168,47 @@ def check_losses(verdict, scratch, browser):
         for name in ("TASK", "TASKWAIT"):
             found = browser.value(ROW.replace("includes('%s')", "some(t => t === '%s' || t.endsWith(' %s'))") % (name, name))
             verdict.check(found and ("6.000" if name == "TASK" else "12.000") in [c for c in found[0]][(-3 if view == "regions" else 1):], "%s loses nothing in view %s: %s" % (name, view, found))
+
+
+def many_ranks(p, path):
+    """Rank 0 works longest, each of the others is done earlier; each sends to the next one."""
+    p.durations = [10000 if r == 0 else 9000 - 10 * r for r in range(64)]
+    call = p.node(p.region("MPI", 1, file=path("a.c"), begin=7, end=7, name="MPI_Send"), 0, 10)
+    other = p.node(p.region("MPI", 2, file=path("a_name_that_is_long.c"), begin=123, end=123, name="MPI_Sendrecv"), 0, 20)
+    p.all(call, 10, [0, 80000, 0, 10, 0], exec=2000)
+    p.all(other, 10, [80000, 80000, 10, 10, 0], exec=10)
+    p.whatif = [" <messages>", *('  <message from="%d" to="%d" messages="10" bytes="80000"/>' % (r, (r + 1) % 64) for r in range(64)), " </messages>"]
+
+
+# Where a click on a canvas at the parts x, y says that it is.
+CLICK = """(() => { const c = document.querySelector('main canvas'), b = c.getBoundingClientRect(), p = c.parentElement.getBoundingClientRect();
+  c.dispatchEvent(new MouseEvent('click', {clientX: b.left + %s, clientY: b.bottom - 5, bubbles: true}));
+  return document.querySelector('main .says').textContent + (b.right > p.right + 1 ? ', wider than its box' : ''); })()"""
+CUT = "[...document.querySelectorAll('main .rows tbody td:not(:has(code))')].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
+
+
+def check_ranks(verdict, scratch, browser):
+    """64 ranks: what each of them loses at its end is one loss, pictures have all ranks and fit, numbers and places are whole."""
+    path = make_losses(scratch, "ranks64", many_ranks, ranks=64, mpi=True, threads=1)
+    browser.open(path, "view=summary")
+    shown = browser.go("view=summary")
+    verdict.check("done before others" in shown and "rank 63" in shown, "ranks that are done early are no loss: " + shown)
+    verdict.equal(browser.go("view=advice").count("done before others"), 1, "losses of ranks that are done early")
+    verdict.check("a.c:7" in browser.value("document.querySelector('#side').textContent"), "the list does not tell calls of MPI apart")
+    for width, height in ((1280, 800), (360, 640)):
+        browser.size(width, height)
+        browser.go("view=messages")
+        verdict.check("rank 63 to rank 63" in browser.value(CLICK % "56 + 63.5 * (%d > 500 ? 10 : 4)" % width), "%d: the last cell of the matrix: %s" % (width, browser.value(CLICK % "0")))
+        verdict.check(browser.value("document.querySelector('main canvas').clientHeight") < height, "%d: the matrix is higher than the window" % width)
+        verdict.equal(browser.value(CUT), [], "%d: cells that are cut off, view MPI" % width)
+        browser.go("view=regions")
+        verdict.equal(browser.value(CUT), [], "%d: cells that are cut off, view Regions" % width)
+        browser.go("view=source")
+        verdict.equal(browser.value(CUT), [], "%d: cells that are cut off, view Source" % width)
+        verdict.check(browser.value("(() => { const a = document.querySelector('nav [aria-current]').getBoundingClientRect(); return a.left >= 0 && a.right <= innerWidth; })()"), "%d: the view's name cannot be seen" % width)
+        browser.go("view=threads&region=0")
+        verdict.check("rank 63" in browser.value(CLICK % (70 + 63.5 * 14 if width > 500 else 70 + 15.5 * 16)), "%d: rows of ranks have not the same length: %s" % (width, browser.value("document.querySelector('main .says').textContent")))
+    browser.size(1280, 800)
 
 
 def check_colours(verdict):
@@ -289,6 +330,7 @@ def main():
         check_views(verdict, browser, pages)
         check_data(verdict, scratch, browser)
         check_losses(verdict, scratch, browser)
+        check_ranks(verdict, scratch, browser)
         check_words(verdict, browser, pages)
         check_use(verdict, browser, pages["mpi"])
         check_hostile(verdict, scratch, browser)

@@ -1,4 +1,4 @@
-/* Loops that are counted, waits whose length is known, and a function with its own loads: annotate.py. */
+/* Loops that are counted, waits whose length is known, tasks that are waited for, and a function with its own loads: annotate.py. */
 #include <omp.h>
 #include <stdio.h>
 #include <time.h>
@@ -36,6 +36,21 @@ int main(int argc, char **argv)
             /* @barrier */
 #pragma omp barrier
         sum += a[omp_get_thread_num()];
+    }
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    {
+        /* @taskgroup */
+#pragma omp taskgroup
+        for (int i = 0; i < 3; i++) {
+            /* @task */
+#pragma omp task
+            spin(0.05);
+        }
+#pragma omp task
+        spin(0.1);
+        /* @taskwait */
+#pragma omp taskwait
     }
     printf("%d\n", sum >= 0);
     return 0;

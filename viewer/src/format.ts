@@ -6,6 +6,9 @@ export type Unit = "ns" | "count" | "bytes";
 export const largest = (values: Iterable<number>): number => { let m = 0; for (const v of values) if (v > m) m = v; return m; };
 export const smallest = (values: number[]): number => values.reduce((m, v) => (v < m ? v : m), values[0] ?? 0);
 
+/** Every so manieth mark of an axis has a number: a round one, not less than this. */
+export const everyMark = (least: number): number => { for (let ten = 1; ; ten *= 10) for (const n of [1, 2, 5]) if (n * ten >= least) return n * ten; };
+
 /** Digits behind the point, for a column whose largest time this is. */
 export function digitsFor(ns: number): number {
   const s = ns / 1e9;

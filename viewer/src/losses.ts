@@ -11,7 +11,7 @@ export const LEAST = 0.001; /* of the time of all threads: what is listed */
 export function budgetRows(p: Profile): Row[] {
   const rows = new Map<string, Row>();
   for (const [lost, region, rank, time, ofRank] of p.raw.efficiency?.losses ?? []) {
-    const whole = p.raw.efficiency!.lost[lost][0] === "ended", key = `${lost} ${region} ${whole ? rank : ""}`, row = rows.get(key);
+    const key = `${lost} ${region}`, row = rows.get(key);
     if (!row) rows.set(key, { lost, region, rank, time, ofRank });
     else {
       row.time += time;
@@ -62,4 +62,4 @@ export function largestLosses(p: Profile): Loss[] {
 export const lossName = (p: Profile, l: Loss): string => l.advice?.name ?? p.raw.efficiency!.lost[l.row!.lost][1];
 
 export const lossText = (l: Loss): string => l.advice?.text
-  ?? (l.kind === "mpi-start" ? "It takes as long in a short run as in a long one, so that it weighs less in longer runs." : "No advice is about this loss.");
+  ?? (l.kind === "ended" ? "Ranks are done while the last one still runs: the table of ranks in the view MPI has the wallclock of each." : l.kind === "mpi-start" ? "It takes as long in a short run as in a long one, so that it weighs less in longer runs." : "No advice is about this loss.");

@@ -87,6 +87,12 @@ export function linked(p: Profile, text: string): Child[] {
 export const middle = (text: string, most: number): string =>
   text.length <= most ? text : text.slice(0, Math.ceil((most - 1) / 2)) + "\u2026" + text.slice(text.length - Math.floor((most - 1) / 2));
 
+/** The name of a file shrinks where there is little room, its lines do not. */
+export function placed(place: string): HTMLElement {
+  const parts = /^(.*?)( \(\d+(?:-\d+)?\))(.*)$/.exec(place);
+  return el("span", { class: "at", title: place }, ...(parts ? [el("span", {}, parts[1]), el("b", {}, parts[2]), el("span", {}, parts[3])] : [el("span", {}, place)]));
+}
+
 export const note = (...children: Child[]): HTMLElement => el("p", { class: "note" }, ...children);
 
 export const heading = (text: string): HTMLElement => el("h2", {}, text);

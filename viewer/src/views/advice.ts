@@ -10,7 +10,7 @@ const also = (text: string, changes: Parameters<typeof hash>[0]): Child => el("a
 /** What it is, where, and the views that show more of it. */
 export function lossLine(p: Profile, l: Loss): Child[] {
   const r = l.region === undefined ? undefined : p.regions[l.region], cause = l.advice?.cause === undefined ? undefined : p.regions[l.advice.cause];
-  const where = l.row && !r && l.kind === "ended" ? `rank ${l.row.rank}` : `${p.raw.application}, outside of regions`;
+  const where = l.row && !r && l.kind === "ended" ? `most on rank ${l.row.rank}, ${time(l.row.ofRank)}` : `${p.raw.application}, outside of regions`;
   return [el("span", { class: "tag" }, lossName(p, l)), r ? regionLink(r) : "", ` ${r ? `${r.type} ${r.place}` : where}`,
     cause?.file ? also("source of the cause", { region: cause.id, view: "source" }) : "",
     ...(r ? [r.file ? also("source", { region: r.id, view: "source" }) : "", also("threads", { region: r.id, view: "threads" })]

@@ -3,7 +3,7 @@ import { el, type Child } from "../dom";
 import { time } from "../format";
 import { heading, linked, note, report, reportTitle } from "../parts";
 
-const SHOWN = ["general", "summary", "coverage", "caution", "ideal", "whatif"]; /* that have views */
+const SHOWN = ["general", "summary", "coverage", "caution", "ideal", "whatif"]; /* that have views; so has "outside", of all ranks, where there is MPI */
 
 /** A line that is indented goes on with the one before. */
 function whole(lines: string[]): string[] {
@@ -27,6 +27,6 @@ export function coverage(p: Profile): Child[] {
   const here = (line: string): string => line.replace(/the Overhead Analysis Report/g, "the table of parallel regions (view Efficiency)");
   return [note("What was not measured, or not as it should be."),
     el("ul", { class: "lines" }, ...lines.map((l) => el("li", {}, ...linked(p, l))), el("li", {}, shares(p)), lines.some((l) => l.startsWith("measuring took")) ? el("li", {}, COSTS) : ""),
-    ...Object.entries(p.raw.sections).filter(([key, lines]) => !SHOWN.includes(key) && report(lines).some((l) => l))
+    ...Object.entries(p.raw.sections).filter(([key, lines]) => !SHOWN.includes(key) && !(key === "outside" && p.raw.mpi) && report(lines).some((l) => l))
       .flatMap(([key, lines]) => [heading(reportTitle(lines).replace(/^ompp /, "") || key), el("pre", {}, ...report(lines).flatMap((l) => [...linked(p, here(l)), "\n"]))])];
 }

@@ -1,12 +1,12 @@
 import type { Profile } from "../data";
 import { canvas, colour, el, type Child } from "../dom";
-import { bytes, count, largest } from "../format";
+import { bytes, count, everyMark, largest } from "../format";
 import { heading, note, select } from "../parts";
 import { table } from "../table";
 import { go, read } from "../state";
 import { shades } from "./threads";
 
-const SIDE = 64, LABEL = 56, LARGEST = 26;
+const SIDE = 64, LABEL = 56, TOP = 18, LARGEST = 26, TALL = 640; /* px; TALL: with its headings it fits a window */
 
 /** Who sends to whom: a square of ranks; of many ranks neighbours are one row and one column. */
 function picture(p: Profile, byBytes: boolean): Child[] {
@@ -25,23 +25,23 @@ function picture(p: Profile, byBytes: boolean): Child[] {
     if (k < 0) return;
     says.replaceChildren(el("b", {}, `${name(Math.floor(k / n))} to ${name(k % n)}`), `: ${bytes(sent[k])} in ${count(times[k])} messages`);
   };
-  const map = canvas(() => { size = Math.max(5, Math.min(LARGEST, Math.floor((map.box.clientWidth - LABEL) / n))); return 18 + n * size + 2; }, (ctx) => {
-    const scale = shades(), step = Math.max(1, Math.ceil((ctx.measureText(String((n - 1) * group)).width + 6) / size));
+  const map = canvas(() => { size = Math.max(3, Math.min(LARGEST, Math.max(5, Math.floor(TALL / n)), Math.floor((map.box.clientWidth - LABEL) / n))); return TOP + n * size + 2; }, (ctx) => {
+    const scale = shades(), step = everyMark((ctx.measureText(String((n - 1) * group)).width + 6) / size);
     ctx.fillStyle = colour("muted");
     ctx.fillText("from / to", 0, 12);
     for (let k = 0; k < n; k += step) ctx.fillText(String(k * group), LABEL + k * size + 2, 12);
-    for (let k = 0; k < n; k += Math.max(1, Math.ceil(13 / size))) ctx.fillText(String(k * group), 0, 18 + k * size + Math.min(size - 1, size / 2 + 5));
+    for (let k = 0; k < n; k += everyMark(13 / size)) ctx.fillText(String(k * group), 0, TOP + k * size + Math.max(10, size / 2 + 5));
     values.forEach((v, k) => {
       ctx.fillStyle = scale[v > 0 && most > 0 ? 1 + Math.round((31 * v) / most) : 0];
-      ctx.fillRect(LABEL + (k % n) * size, 18 + Math.floor(k / n) * size, size - 1, size - 1);
+      ctx.fillRect(LABEL + (k % n) * size, TOP + Math.floor(k / n) * size, size - 1, size - 1);
     });
     if (focus < 0) return;
     ctx.strokeStyle = colour("ink");
     ctx.lineWidth = 2;
-    ctx.strokeRect(LABEL + (focus % n) * size - 0.5, 18 + Math.floor(focus / n) * size - 0.5, size, size);
+    ctx.strokeRect(LABEL + (focus % n) * size - 0.5, TOP + Math.floor(focus / n) * size - 0.5, size, size);
   }, { role: "img", "aria-label": "Messages by sender (rows) and receiver (columns); the table below has the same. Arrow keys go from pair to pair." });
   const at = (e: MouseEvent) => {
-    const box = map.element.getBoundingClientRect(), x = Math.floor((e.clientX - box.left - LABEL) / size), y = Math.floor((e.clientY - box.top - 18) / size);
+    const box = map.element.getBoundingClientRect(), x = Math.floor((e.clientX - box.left - LABEL) / size), y = Math.floor((e.clientY - box.top - TOP) / size);
     return x >= 0 && x < n && y >= 0 && y < n ? y * n + x : -1;
   };
   map.element.addEventListener("mousemove", (e) => { const k = at(e); tell(k >= 0 ? k : focus); });
@@ -57,7 +57,7 @@ function picture(p: Profile, byBytes: boolean): Child[] {
   });
   const text = (v: number) => (byBytes ? bytes(v) : count(v));
   tell(focus);
-  return [map.box, says, el("div", { class: "split" }, note(group > 1 ? `Each cell is ${group} ranks by ${group}.` : `${n} ranks.`),
+  return [says, map.box, el("div", { class: "split" }, note(group > 1 ? `Each cell is ${group} ranks by ${group}.` : `${n} ranks.`),
     el("p", { class: "scale", "aria-hidden": "true" }, el("span", {}, "0"), el("span", { class: "ramp" }), el("span", {}, text(most))))];
 }
 

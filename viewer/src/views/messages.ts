@@ -1,7 +1,7 @@
 import type { Profile } from "../data";
 import { type Child } from "../dom";
 import { bytes, count, digitsFor, largest, percent, seconds } from "../format";
-import { bar, heading, note, regionLink } from "../parts";
+import { bar, heading, note, placed, regionLink } from "../parts";
 import { table, type TableColumn } from "../table";
 import { go, read } from "../state";
 import { matrix } from "./matrix";
@@ -39,7 +39,7 @@ export function messages(p: Profile): Child[] {
       columns: [
         { title: "Region", width: "6em", header: true, cell: (i) => regionLink(p.regions[i]), sort: (i) => p.regions[i].number },
         { title: "Call", width: "10em", cell: (i) => p.regions[i].name, sort: (i) => p.regions[i].name },
-        { title: "Place", least: 8, cell: (i) => p.regions[i].place.replace(/ \('.*'\)$/, ""), sort: (i) => p.regions[i].place },
+        { title: "Place", least: 13, cell: (i) => placed(p.regions[i].place.replace(/ \('.*'\)$/, "")), text: (i) => p.regions[i].place, sort: (i) => p.regions[i].place },
         { title: "Time [s]", hint: "of all threads together", width: "6.5em", number: true, cell: (i) => seconds(p.regions[i].time, digits), sort: (i) => p.regions[i].time },
         { title: "%", hint: "of the time of all threads", width: "4.5em", number: true, cell: (i) => percent(p.regions[i].time, p.basis), sort: (i) => p.regions[i].time },
         { title: "Calls", width: "5em", number: true, cell: (i) => count(p.regions[i].count), sort: (i) => p.regions[i].count },

@@ -1,7 +1,7 @@
 import type { Profile, Region } from "../data";
 import { el, type Child } from "../dom";
 import { count, digitsFor, largest, percent, seconds, value, unitName } from "../format";
-import { lossStack, note, regionLink } from "../parts";
+import { lossStack, note, placed, regionLink } from "../parts";
 import { search, table, type TableColumn } from "../table";
 import { go, hash, read } from "../state";
 
@@ -26,14 +26,14 @@ export function regions(p: Profile): Child[] {
   const columns: TableColumn[] = [
     { title: "Region", width: "5.5em", header: true, cell: (i) => regionLink(p.regions[i]), sort: (i) => p.regions[i].number },
     { title: "Type", width: "9.5em", cell: (i) => (p.regions[i].type === "MPI" ? p.regions[i].name : p.regions[i].type), sort: (i) => p.regions[i].type },
-    { title: "Place", least: 8, cell: (i) => p.regions[i].place.replace(/ \('MPI_.*'\)$/, ""), sort: (i) => p.regions[i].place },
+    { title: "Place", least: 11, cell: (i) => placed(p.regions[i].place.replace(p.regions[i].isPath ? / \('.*'\)$/ : / \('MPI_.*'\)$/, "")), text: (i) => p.regions[i].place, sort: (i) => p.regions[i].place },
     { title: "Thread time [s]", hint: "of all threads together, with what lies below", width: "7em", number: true, cell: (i) => seconds(p.regions[i].time, digits), text: (i) => exact(p.regions[i].time), sort: (i) => p.regions[i].time },
     { title: "%", hint: "of the time of all threads", width: "4.5em", number: true, cell: (i) => percent(p.regions[i].time, p.basis), sort: (i) => p.regions[i].time },
     { title: "Own [s]", hint: "of all threads together, without the regions below", width: "6em", number: true, cell: (i) => seconds(p.regions[i].own, digits), text: (i) => exact(p.regions[i].own), sort: (i) => p.regions[i].own },
     { title: "Executions", width: "7.5em", number: true, cell: (i) => count(p.regions[i].count), text: (i) => String(p.regions[i].count), sort: (i) => p.regions[i].count },
     { title: "Lost [s]", hint: "of all threads together, in the region itself: " + p.losses.map((l) => l.title).join(", "), width: "6em", number: true, cell: (i) => seconds(p.regions[i].lost, digits), text: (i) => exact(p.regions[i].lost), sort: (i) => p.regions[i].lost },
     { title: "%", hint: "of the region's time", width: "4.5em", number: true, cell: (i) => percent(p.regions[i].lost, p.regions[i].time), sort: (i) => p.regions[i].lost / (p.regions[i].time || 1) },
-    { title: "Losses", width: "5em", cell: (i) => lossStack(p, p.regions[i].losses, p.regions[i].time) },
+    { title: "Losses", width: "4em", cell: (i) => lossStack(p, p.regions[i].losses, p.regions[i].time) },
     ...further(p),
   ];
   const show = (text: string) => {

@@ -75,11 +75,11 @@ export function source(p: Profile): Child[] {
     table({
       label: "Source " + short(file.name), rows, reveal: mine?.begin ?? hottest, selected: inside,
       columns: [
-        ...(sampled ? [{ title: "CPU", hint: "processor time of all threads by samples, s", width: "4.6em", number: true, cell: (n: number) => shown(n, (l) => l.sampled) }] : []),
-        { title: "Time", hint: "of regions and calls that begin here, all threads together, s", width: "5em", number: true, cell: (n) => shown(n, (l) => l.time) },
-        { title: "Lost", hint: "of that time, s", width: "5em", number: true, cell: (n) => shown(n, (l) => l.lost.reduce((a, b) => a + b, 0)) },
+        ...(sampled ? [{ title: "CPU", hint: "processor time of all threads by samples, s", width: "5.6em", number: true, cell: (n: number) => shown(n, (l) => l.sampled) }] : []),
+        { title: "Time", hint: "of regions and calls that begin here, all threads together, s", width: "6em", number: true, cell: (n) => shown(n, (l) => l.time) },
+        { title: "Lost", hint: "of that time, s", width: "6em", number: true, cell: (n) => shown(n, (l) => l.lost.reduce((a, b) => a + b, 0)) },
         { title: "", width: "3.5em", cell: (n) => { const l = file.lines.get(n); return l?.regions.length ? lossStack(p, l.lost, l.time) : ""; } },
-        { title: "Construct", width: "11.5em", cell: (n) => { const l = file.lines.get(n); return l?.regions.length ? el("span", {}, ...l.regions.slice(0, 3).flatMap((r, i) => [i ? ", " : "", regionLink(r), " " + (r.type === "MPI" ? r.name : r.brief)]), l.regions.length > 3 ? ` +${l.regions.length - 3}` : "") : ""; } },
+        { title: "Construct", width: "14em", cell: (n) => { const l = file.lines.get(n); return l?.regions.length ? el("span", {}, ...l.regions.slice(0, 3).flatMap((r, i) => [i ? ", " : "", regionLink(r), " " + (r.type === "MPI" ? r.name : r.brief)]), l.regions.length > 3 ? ` +${l.regions.length - 3}` : "") : ""; } },
         { title: "Line", width: "3.5em", number: true, header: true, cell: (n) => String(n) },
         { title: "Text", least: Math.max(30, longest * 0.57 + 2), cell: (n) => el("code", { title: tidy(n).length > 60 ? tidy(n).trim() : null }, tidy(n)) },
       ],

@@ -1,6 +1,6 @@
 import type { Column, Profile } from "../data";
 import { canvas, colour, el, type Child } from "../dom";
-import { digitsFor, largest, smallest, value, words } from "../format";
+import { digitsFor, everyMark, largest, smallest, value, words } from "../format";
 import { heading, note, select } from "../parts";
 import { table, type TableColumn } from "../table";
 import { go, read } from "../state";
@@ -27,7 +27,10 @@ function picture(p: Profile, c: Column, rows: number[]): Child[] {
     size = Math.max(4, Math.min(ranks.length * threads < 65 ? 44 : CELL, Math.floor(room / Math.max(threads, 1))));
     if (ranks.length > 32 && threads <= 8) size = Math.min(size, 14);
     side = ranks.length > 16 ? Math.max(1, Math.min(ranks.length, Math.floor(room / (threads * size + (threads > 1 ? 3 : 0))))) : 1;
-    if (side > 10) side -= side % 10;
+    /* Rows of the same length, or of a round number of ranks. */
+    const even = Array.from({ length: side }, (_, i) => side - i).find((n) => 2 * n > side && ranks.length % n === 0);
+    side = even ?? (side > 10 ? side - (side % 10) : side);
+    if (side > 1) size = Math.min(CELL, Math.floor((room / side - (threads > 1 ? 3 : 0)) / threads));
   };
   const place = (k: number) => {
     const row = rankRow.get(places[k][0])!, gap = side > 1 && threads > 1 ? 3 : 0;
@@ -43,6 +46,8 @@ function picture(p: Profile, c: Column, rows: number[]): Child[] {
     ctx.fillStyle = ink;
     ctx.fillText(p.raw.mpi ? "rank" : "", 0, 12);
     if (side === 1) for (let t = 0; t < threads; t += Math.max(1, Math.ceil(26 / size))) ctx.fillText(String(t), LABEL + t * size + 2, 12);
+    const wide = threads * size + (threads > 1 ? 3 : 0);
+    if (side > 1) for (let i = 0; i < side; i += everyMark(30 / wide)) ctx.fillText(ranks.length > side ? "+" + i : String(ranks[i]), LABEL + i * wide, 12);
     for (let i = 0; i < ranks.length; i += side) if (size >= 11 || (i / side) % Math.ceil(12 / size) === 0) ctx.fillText(p.raw.mpi ? String(ranks[i]) : "threads", 0, 16 + (i / side) * size + Math.min(size - 2, size / 2 + 5));
     values.forEach((v, k) => {
       const { x, y } = place(k);

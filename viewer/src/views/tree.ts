@@ -65,7 +65,7 @@ export function tree(p: Profile): Child[] {
       open: (i) => { if (i) go({ region: m.tree.region[i], node: i }); },
       tree: { level: (i) => m.tree.depth[i], expanded: (i) => (inner(i) ? nodes.has(i) : null), toggle },
       columns: [
-        { title: "Call path", header: true, cell: name, text: (i) => "  ".repeat(m.tree.depth[i]) + Object.values(nodeText(p, m.tree.region[i])).join(" ").trim() },
+        { title: "Call path", least: 15, header: true, cell: name, text: (i) => "  ".repeat(m.tree.depth[i]) + Object.values(nodeText(p, m.tree.region[i])).join(" ").trim() },
         { title: `All${per}${unit ? ` [${unit}]` : ""}`, hint: m.meaning, width: "8.5em", number: true, cell: (i) => value(m.all[i], m.unit, digits) },
         { title: "%", width: "4.5em", number: true, cell: (i) => percent(m.all[i], m.all[0]) },
         { title: "", width: "8em", cell: (i) => bar(m.all[i] / (m.all[0] || 1), m.key === "lost" ? "imbal" : m.loss || "bar") },
