@@ -11,7 +11,7 @@
 
 #define LEAST 0.001 /* of the thread time that threads wait for a lock, to be named */
 
-/* Places with one lock: critical sections of one name. ns of all threads */
+/* Places with one lock: critical sections of one name, which the source alone may know. ns of all threads */
 typedef struct {
     uint32_t region;
     double most, waited, held, left; /* left: of held, while it is left */
@@ -19,8 +19,11 @@ typedef struct {
 
 static bool is_same_lock(const ompp_profile_t *p, uint32_t a, uint32_t b)
 {
-    return p->regions[a].construct == OMPP_CONSTRUCT_CRITICAL && p->regions[b].construct == OMPP_CONSTRUCT_CRITICAL &&
-           strcmp(ompp_profile_text(p, p->regions[a].name), ompp_profile_text(p, p->regions[b].name)) == 0;
+    const ompp_region_t *x = &p->regions[a], *y = &p->regions[b];
+
+    if (x->construct != OMPP_CONSTRUCT_CRITICAL || y->construct != OMPP_CONSTRUCT_CRITICAL) return false;
+    if (x->lock && y->lock) return x->lock == y->lock;
+    return strcmp(ompp_profile_text(p, x->name), ompp_profile_text(p, y->name)) == 0;
 }
 
 static void add_node(const ompp_profile_t *p, const ompp_node_t *node, held_t *lock)

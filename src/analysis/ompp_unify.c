@@ -71,6 +71,7 @@ static int compare_regions(const void *a, const void *b)
 static void join_region(ompp_region_t *into, const ompp_region_t *from)
 {
     if (into->function == 0) into->function = from->function;
+    if (into->lock == 0) into->lock = from->lock;
     if (into->addr_end == 0 && into->addr == from->addr) into->addr_end = from->addr_end;
 }
 

@@ -232,11 +232,14 @@ static ompp_region_ref_t enter_mutex(ompp_construct_t construct, const void *cod
     return region;
 }
 
-static ompp_region_ref_t leave_mutex(ompp_construct_t construct, const void *code)
+static ompp_region_ref_t leave_mutex(ompp_construct_t construct, const void *code, const void *lock)
 {
     ompp_region_ref_t region = ompp_gomp_on() ? ompp_event_innermost(construct) : 0;
 
-    ompp_region_ends_at(region, code);
+    if (!ompp_region_has_end(region)) {
+        ompp_region_locked_by(region, lock);
+        ompp_region_ends_at(region, code);
+    }
     ompp_event_phase_brief(region, OMPP_PHASE_EXIT);
     return region;
 }
@@ -255,7 +258,7 @@ OMPP_EXPORT void GOMP_critical_start(void)
 
 OMPP_EXPORT void GOMP_critical_end(void)
 {
-    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE);
+    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_CRITICAL, OMPP_GOMP_HERE, &unnamed);
 
     ompp_gomp_give(region, OMPP_SYNC_MUTEX, &unnamed);
     OMPP_REAL(void (*)(void), "GOMP_critical_end")();
@@ -274,7 +277,7 @@ static inline void name_start(const void *code, void (*real)(void *), void *lock
 
 static inline void name_end(const void *code, void (*real)(void *), void *lock)
 {
-    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_CRITICAL, code);
+    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_CRITICAL, code, lock);
 
     ompp_gomp_give(region, OMPP_SYNC_MUTEX, lock);
     real(lock);
@@ -314,7 +317,7 @@ OMPP_EXPORT void GOMP_atomic_start(void)
 
 OMPP_EXPORT void GOMP_atomic_end(void)
 {
-    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_ATOMIC, OMPP_GOMP_HERE);
+    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_ATOMIC, OMPP_GOMP_HERE, NULL);
 
     ompp_gomp_give(region, OMPP_SYNC_MUTEX, &atomics);
     OMPP_REAL(void (*)(void), "GOMP_atomic_end")();
@@ -333,7 +336,7 @@ OMPP_EXPORT void GOMP_ordered_start(void)
 
 OMPP_EXPORT void GOMP_ordered_end(void)
 {
-    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_ORDERED, OMPP_GOMP_HERE);
+    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_ORDERED, OMPP_GOMP_HERE, NULL);
 
     ompp_gomp_give(region, OMPP_SYNC_ORDERED, ompp_event_team());
     OMPP_REAL(void (*)(void), "GOMP_ordered_end")();
@@ -439,7 +442,7 @@ OMPP_EXPORT void GOMP_target_data_ext(OMPP_P5)
 
 OMPP_EXPORT void GOMP_target_end_data(void)
 {
-    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_TARGET, OMPP_GOMP_HERE);
+    ompp_region_ref_t region = leave_mutex(OMPP_CONSTRUCT_TARGET, OMPP_GOMP_HERE, NULL);
 
     OMPP_REAL(void (*)(void), "GOMP_target_end_data")();
     ompp_event_exit(region, ompp_event_now());

@@ -69,11 +69,8 @@ static uint32_t part_of(frame_t *frame, uintptr_t below)
 
 bool ompp_whose_find_frame(ompp_whose_thread_t *t, uintptr_t address, ompp_accessor_t by, size_t *n, size_t *at)
 {
-    if (t->walking) return false; /* a signal handler, while the thread walks */
-    t->walking = true;
     *n = by.code ? ompp_unwind_from(&t->unwind, by.code, by.sp, by.rbp, t->frames, OMPP_WHOSE_FRAMES)
                  : ompp_unwind_here(&t->unwind, NULL, t->frames, OMPP_WHOSE_FRAMES);
-    t->walking = false;
     for (*at = 0; *at + 1 < *n; ++*at)
         if (address < t->frames[*at + 1].cfa) return address + RED_ZONE >= t->frames[*at].cfa;
     return false;
@@ -144,10 +141,11 @@ __attribute__((noinline)) static uint32_t look(ompp_counter_t *counter, uintptr_
             atomic_store(&others, object);
             ompp_data_done();
         }
-    } else if (ompp_whose_find_frame(t, address, by, &n, &at)) {
-        frame_t *frame = found_frame(t, at);
+    } else if (ompp_whose_walk_begin(t)) {
+        frame_t *frame = ompp_whose_find_frame(t, address, by, &n, &at) ? found_frame(t, at) : NULL;
         if (frame) remember(seen, t, at, frame);
         if (frame) object = part_of(frame, t->frames[at + 1].cfa - address);
+        ompp_whose_walk_end(t);
     }
     if (!object && ompp_data_try()) {
         object = ompp_whose_unknown("stacks whose calls were not found");
@@ -172,7 +170,8 @@ void ompp_whose_local(ompp_counter_t *counter, uintptr_t address, ompp_accessor_
     ompp_whose_thread_t *t = counter->whose;
     size_t n, at;
 
-    if (ompp_map_object(address) != OMPP_WHOSE_STACK || !ompp_whose_is_own(t, address)) return;
+    if (ompp_map_object(address) != OMPP_WHOSE_STACK || !ompp_whose_is_own(t, address) || !ompp_whose_walk_begin(t))
+        return;
     frame_t *frame = ompp_whose_find_frame(t, address, by, &n, &at) ? found_frame(t, at) : NULL;
     const uintptr_t below = frame ? t->frames[at + 1].cfa - (address & ~(uintptr_t)((1u << LEAST_SHIFT) - 1)) : 0;
     if (frame && ompp_data_try()) {
@@ -180,5 +179,6 @@ void ompp_whose_local(ompp_counter_t *counter, uintptr_t address, ompp_accessor_
         if (object && ompp_counter_inline(object)) atomic_store(cell, object << OMPP_INLINE_COUNT_BITS);
         ompp_data_done();
     }
+    ompp_whose_walk_end(t);
     errno = saved;
 }

@@ -219,8 +219,7 @@ __attribute__((noinline)) static uint32_t path_object(ompp_whose_thread_t *t, ui
     const unsigned slot = (unsigned)(ompp_hash_mix(code ^ sp << 20) % OMPP_WHOSE_MEMOS);
     uint32_t object = 0;
 
-    if (t->walking) return 0;
-    t->walking = true;
+    if (!ompp_whose_walk_begin(t)) return 0;
     if (ompp_unwind_same(&t->memos[slot].walk) && t->memos[slot].code == code && t->memos[slot].sp == sp)
         object = t->memos[slot].object;
     if (!object) {
@@ -233,16 +232,16 @@ __attribute__((noinline)) static uint32_t path_object(ompp_whose_thread_t *t, ui
         t->memos[slot].code = code;
         t->memos[slot].sp = sp;
     }
-    t->walking = false;
+    ompp_whose_walk_end(t);
     return object;
 }
 
 __attribute__((noinline)) void ompp_heap_got(const void *block, size_t size, const void *code)
 {
     const int saved = errno;
-    ompp_counter_t *counter = ompp_counter_get();
 
     if (!block || !size) return;
+    ompp_counter_t *counter = ompp_counter_get();
     uint32_t object =
         counter->whose ? path_object(counter->whose, (uintptr_t)code, (uintptr_t)__builtin_frame_address(0)) : 0;
     if (ompp_data_try()) {
@@ -327,7 +326,7 @@ static void in_stack(ompp_whose_thread_t *t)
 {
     size_t n, at;
 
-    if (t->walking) return;
+    if (!ompp_whose_walk_begin(t)) return;
     ompp_whose_find_frame(t, UINTPTR_MAX, (ompp_accessor_t){.code = 0}, &n, &at);
     for (at = n ? n - 1 : 0; at-- > 0;) { /* the outermost ones first: what lives long names a block best */
         const uintptr_t low = t->frames[at].cfa, high = t->frames[at + 1].cfa;
@@ -336,6 +335,7 @@ static void in_stack(ompp_whose_thread_t *t)
         if (high < low || high - low > STACK_BYTES) continue;
         look_through((const uintptr_t *)low, low, high - low, &where);
     }
+    ompp_whose_walk_end(t);
 }
 
 /* Who has given a block back may not have told. */

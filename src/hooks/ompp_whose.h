@@ -50,7 +50,7 @@ typedef struct {
 /** What a thread needs for it; zeroed at first. Written by the thread. */
 typedef struct ompp_whose_thread {
     ompp_unwind_thread_t unwind;
-    bool walking;
+    bool walking; /* unwind and frames are in use */
     struct {
         uintptr_t code, sp;
         uint32_t object;
@@ -136,7 +136,25 @@ void ompp_whose_paint_page(uintptr_t address);
 typedef void ompp_whose_visit_t(uintptr_t begin, uintptr_t end, void *data);
 void ompp_whose_each_variable(ompp_whose_visit_t *visit, void *data);
 
-/** \brief The object of the frame's variable, as ompp_whose_frame(); and where in the frame an address is. */
+/**
+ * \brief The thread walks its stack, and uses the frames that it finds, until ompp_whose_walk_end().
+ * \return false: this is a signal handler, and the thread does so already.
+ */
+static inline bool ompp_whose_walk_begin(ompp_whose_thread_t *thread)
+{
+    if (thread->walking) return false;
+    thread->walking = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    return true;
+}
+
+static inline void ompp_whose_walk_end(ompp_whose_thread_t *thread)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    thread->walking = false;
+}
+
+/** \brief The frame that an address is in; between ompp_whose_walk_begin() and ompp_whose_walk_end(). */
 bool ompp_whose_find_frame(ompp_whose_thread_t *thread, uintptr_t address, ompp_accessor_t by, size_t *n, size_t *at);
 
 /* ---- The heap ---------------------------------------------------------------------------------------------------- */

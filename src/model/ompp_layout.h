@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 22u
+#define OMPP_LAYOUT_VERSION 23u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -77,6 +77,7 @@ typedef struct {
     uint32_t begin, end;
     uint64_t addr;
     _Atomic uint64_t addr_end;
+    _Atomic uint64_t lock; /* what tells the lock of a critical section from others; 0 = not known */
     uint64_t key;
     ompp_link_t exec; /* the TASKEXEC of a TASK, and the TASK of a TASKEXEC */
 } ompp_a_region_t;

@@ -97,6 +97,8 @@ typedef struct {
     /* offset in the module of the code that begins it, already return address - 1; LOCK: of the lock */
     uint64_t addr;
     uint64_t addr_end; /* offset of the code that ends it; 0 = not known */
+    /* CRITICAL: number of its lock in the process, also where its name is not known; 0 = none */
+    uint32_t lock;
     /* ordinal of a lock on the heap, whose address is another on each rank: identifies it; 0 = none */
     uint64_t key;
     uint32_t number; /* 1-based number in reports, OMPP_NONE before ompp_analysis_number() */

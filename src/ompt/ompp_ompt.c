@@ -594,7 +594,10 @@ static void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void
         region = ompp_region_lock((const void *)(uintptr_t)wait);
     } else {
         region = ompp_event_innermost(construct);
-        ends_at(region, code);
+        if (!ompp_region_has_end(region)) {
+            ompp_region_locked_by(region, (const void *)(uintptr_t)wait);
+            ompp_region_ends_at(region, ompp_code_by_stack(code));
+        }
     }
     ompp_event_released_brief(region);
 }

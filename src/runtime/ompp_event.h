@@ -95,6 +95,9 @@ ompp_construct_t ompp_region_construct(ompp_region_ref_t region);
  */
 void ompp_region_ends_at(ompp_region_ref_t region, const void *code);
 
+/** \brief Notes the lock of a critical section, whose name may never be known; before its end is noted. */
+void ompp_region_locked_by(ompp_region_ref_t region, const void *lock);
+
 /** \brief Whether that is known, or never will be (a region that is not measured). */
 bool ompp_region_has_end(ompp_region_ref_t region);
 

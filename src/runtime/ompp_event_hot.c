@@ -488,6 +488,13 @@ bool ompp_region_has_end(ompp_region_ref_t region)
     return !r->module || atomic_load_explicit(&r->addr_end, memory_order_relaxed);
 }
 
+void ompp_region_locked_by(ompp_region_ref_t region, const void *lock)
+{
+    if (!ompp_region_has_end(region))
+        atomic_store_explicit(&((ompp_a_region_t *)(ompp_process.arena.base + region))->lock, (uintptr_t)lock,
+                              memory_order_relaxed);
+}
+
 void ompp_region_ends_at(ompp_region_ref_t region, const void *code)
 {
     if (!code || ompp_region_has_end(region)) return;

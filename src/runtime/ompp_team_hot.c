@@ -133,7 +133,7 @@ INLINE void pass_on(const ompp_member_t *last, ompp_team_t *team, ompp_off_t nod
     slot[0].time += frame->stamp - enter;
     slot[0].count++;
     slot[1].count++;
-    /* A thread has one frame of an outermost team: if it held a team it was the last one. */
+    /* If it held a team it was the last one. */
     if (atomic_exchange(&thread->held, frame->team) == 0)
         atomic_fetch_sub_explicit(&last->team->refs, 1, memory_order_release);
     ompp_worker_beside(thread);
@@ -147,7 +147,10 @@ INLINE bool begin_worker(ompp_team_t *team, ompp_time_t t)
     if (!thread) return false;
     const ompp_path_t *path = ompp_path_of(thread, team->a.fork_node);
     const ompp_member_t last = ompp_member_of(thread, ompp_top(thread));
+    /* A frame below the stack of a task that has not ended holds its team until it is closed. */
+    const ompp_off_t held = atomic_load_explicit(&thread->held, memory_order_relaxed);
     const bool usual = path->fork_node == team->a.fork_node && thread->record->kind == OMPP_THREAD_TEAM &&
+                       (held == last.frame->team || !held) &&
                        (last.frame->flags & ~OMPP_FRAME_F_LEFT) == OMPP_FRAME_F_TEAM && team->a.level == 1;
     ompp_time_t join = 0, release = 0;
     if (usual && team->a.before == last.frame->team) {

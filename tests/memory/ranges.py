@@ -58,6 +58,22 @@ def check_many(verdict, scratch, name, compiler):
             verdict.equal(wrong, [], title + ": loads and stores")
 
 
+def check_stepped(verdict, scratch, name, compiler, level):
+    """Signals while the stack is walked for an access: it is counted for the variable all the same."""
+    title, program = "stepped %s %s" % (name, level), scratch.file("stepped" + name + level)
+    memory.build(compiler, os.path.join(memory.HERE, "stepped.c"), program, level)
+    run = harness.run(program, scratch.file("stepped run" + name + level), 1)
+    if run.status == harness.SKIP:
+        print("note: %s: no signals from single steps here" % title)
+        return
+    if not verdict.equal(run.status, 0, title + ": exit status"):
+        return
+    profile = run.profile()
+    profile.root = ElementTree.parse(profile.path).getroot()
+    target = memory.objects(profile).get("victim::target [stack]")
+    verdict.equal(target is not None and memory.sums(profile)[target.get("id")][memory.STORES], 1000, title + ": stores to a variable")
+
+
 def main():
     scratch, verdict = harness.Scratch("ranges"), harness.Verdict("ranges")
     for source, compilers in (("ranges.c", ("gcc", "clang")), ("signals.c", ("gcc", "clang")), ("throw.cc", ("g++", "clang++")),
@@ -72,6 +88,9 @@ def main():
     for name, compiler in memory.compilers("gcc"):
         for level in ("-O0", "-O2", "-march=native", "-flto"):
             check(verdict, scratch, "copies.c", name, compiler, level)
+    for name, compiler in memory.compilers("gcc", "clang"):
+        for level in ("-O0", "-O1", "-O3"):
+            check_stepped(verdict, scratch, name, compiler, level)
     for name, compiler in memory.compilers("clang"):
         check(verdict, scratch, "copies.c", name, compiler, "-O0")  # with more it leaves out copies that change nothing
     verdict.finish(scratch)

@@ -1,7 +1,9 @@
 /* Persistent requests with clock vectors: what they need does not grow, and receipts come from who waits. */
+#define _GNU_SOURCE
 #include "piggyback.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 enum { MANY = 16, ROUNDS = 1200, SETTLED = 300, GROWTH_KB = 600 };
 
@@ -124,6 +126,61 @@ static void other_threads(void)
     MPI_Request_free(&r);
 }
 
+/* ---- Receives that several threads may acknowledge ---------------------------------------------------------------------- */
+
+static int looking;
+
+static void *look(void *arg)
+{
+    int there;
+
+    while (__atomic_load_n(&looking, __ATOMIC_ACQUIRE)) MPI_Iprobe(0, 8, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
+    return arg;
+}
+
+/* Two messages are here, and one receive. The sender of the other one waits until that is received, too, whoever looks. */
+static void one_of_two(int round)
+{
+    int numbers[2] = {0, 0}, there = 0;
+    MPI_Request r[2];
+    pthread_t thread[2];
+    adopted_t a;
+
+    mark(10000 + round);
+    if (rank == 0) {
+        PMPI_Barrier(pair);
+        for (int i = 0; i < 2; i++) MPI_Issend(&numbers[i], 1, MPI_INT, 1, 7, MPI_COMM_WORLD, &r[i]);
+        MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+        take(&a);
+        MPI_Wait(&r[1], MPI_STATUS_IGNORE);
+        take(&a);
+        CHECK(!a.ranks || a.mark == 20000 + round); /* it may come too late to be read */
+    } else {
+        MPI_Irecv(&numbers[0], 1, MPI_INT, 0, 7, MPI_COMM_WORLD, &r[0]);
+        __atomic_store_n(&looking, 1, __ATOMIC_RELEASE);
+        for (int i = 0; i < 2; i++) pthread_create(&thread[i], NULL, look, NULL);
+        PMPI_Barrier(pair);
+        while (!there) PMPI_Iprobe(0, 7, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE); /* the second one */
+        __atomic_store_n(&looking, 0, __ATOMIC_RELEASE);
+        for (int i = 0; i < 2; i++) pthread_join(thread[i], NULL);
+        mark(20000 + round);
+        usleep(200);
+        MPI_Recv(&numbers[1], 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Wait(&r[0], MPI_STATUS_IGNORE);
+        take(&a);
+    }
+}
+
+static void some_look(void)
+{
+    enum { TIMES = 200 };
+    cpu_set_t all;
+
+    memset(&all, 0xff, sizeof all);
+    if (rank == 1) sched_setaffinity(0, sizeof all, &all); /* launchers give a rank one processor */
+    for (int i = 0; rank < 2 && size > 1 && i < TIMES; i++) one_of_two(i);
+}
+
 enum { THREADS = 4 };
 
 /* Each thread completes what the one before has started, while that is in MPI. */
@@ -171,6 +228,6 @@ int main(int argc, char **argv)
     MPI_Comm_split(MPI_COMM_WORLD, rank < 2, rank, &pair);
     only_sends();
     buffered();
-    if (provided == MPI_THREAD_MULTIPLE) other_threads(), crossing();
+    if (provided == MPI_THREAD_MULTIPLE) other_threads(), some_look(), crossing();
     return finish();
 }

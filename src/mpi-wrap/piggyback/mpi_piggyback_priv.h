@@ -536,7 +536,8 @@ typedef struct ompp_mpi_request {
     ompp_time_t begin; /* started */
     ompp_mpi_ack_t *ack;
     const char *starter; /* persistent receive: the thread that has started it: others do not receive for it */
-    uint64_t posted; /* receive: its place among those whose acknowledgements have not been given; 0 = not among them */
+    bool posted;         /* receive: it is among those whose acknowledgements have not been given */
+    bool looked_for;     /* a thread looks for its message */
     struct ompp_mpi_request *next_posted, *previous_posted;
     MPI_Request exchange;         /* collective: of the clock vectors */
     unsigned char *sent, *vector; /* collective: [size of a clock vector] each, neighbourhood: [sources] */

@@ -5,6 +5,7 @@
 #include "base/ompp_hash.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #define BUCKET_BITS 10
@@ -46,8 +47,7 @@ ompp_mpi_request_t *ompp_mpi_request_new(ompp_mpi_pending_t kind, ompp_mpi_shado
 static struct {
     pthread_mutex_t lock;             /* nothing of MPI is called under it */
     ompp_mpi_request_t *first, *last; /* those first that have not been looked at for longest */
-    uint64_t places;
-    unsigned length; /* read without the lock only to see whether there is any */
+    unsigned length;                  /* read without the lock only to see whether there is any */
 } posted = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Its address is the thread's. */
@@ -63,8 +63,8 @@ static void move(ompp_mpi_request_t *r, bool goes_on)
         *(r->next_posted ? &r->next_posted->previous_posted : &posted.last) = r->previous_posted;
         *(r->previous_posted ? &r->previous_posted->next_posted : &posted.first) = r->next_posted;
     }
-    __atomic_store_n(&posted.length, posted.length - (r->posted != 0) + goes_on, __ATOMIC_RELAXED);
-    r->posted = goes_on ? ++posted.places : 0;
+    __atomic_store_n(&posted.length, posted.length - r->posted + goes_on, __ATOMIC_RELAXED);
+    __atomic_store_n(&r->posted, goes_on, __ATOMIC_RELAXED);
     if (!goes_on) return;
     r->next_posted = NULL;
     r->previous_posted = posted.last;
@@ -76,35 +76,27 @@ void ompp_mpi_request_posted(ompp_mpi_request_t *r)
 {
     /* One that is here may have had its acknowledgement; which of several messages this one receives is not known. */
     if (r->peer < 0 || r->tag < 0 || ompp_mpi_here_has(r->shadow, r->peer, r->tag, OMPP_MPI_GIVEN)) return;
-    r->starter = r->persistent ? &this_thread : NULL;
     pthread_mutex_lock(&posted.lock);
+    r->starter = r->persistent ? &this_thread : NULL;
     move(r, true);
     pthread_mutex_unlock(&posted.lock);
 }
 
-/* At place 0: at whatever place it is. */
-static void forget_posted(ompp_mpi_request_t *r, uint64_t place)
-{
-    if (!__atomic_load_n(&r->posted, __ATOMIC_RELAXED)) return;
-    pthread_mutex_lock(&posted.lock);
-    if (!place || r->posted == place) move(r, false);
-    pthread_mutex_unlock(&posted.lock);
-}
-
-/* Requests are used again, but not given back to the system: what is at another place has been completed meanwhile. */
+/* Two threads that look for one receive's message would acknowledge the next one, too. */
 static bool acknowledge_next(ompp_time_t begin)
 {
     pthread_mutex_lock(&posted.lock);
     ompp_mpi_request_t *r = posted.first;
     if (r) move(r, true);
-    ompp_mpi_shadow_t *shadow = r ? ompp_mpi_shadow_keep(r->shadow) : NULL;
-    const bool mine = r && (!r->starter || r->starter == &this_thread);
-    const uint64_t place = r ? r->posted : 0;
-    const int peer = r ? r->peer : 0, tag = r ? r->tag : 0;
+    const bool mine = r && !r->looked_for && (!r->starter || r->starter == &this_thread);
+    if (mine) r->looked_for = true;
     pthread_mutex_unlock(&posted.lock);
-    if (!r) return false;
-    if (mine && ompp_mpi_piggyback_acknowledge(shadow, peer, tag, begin)) forget_posted(r, place);
-    ompp_mpi_shadow_release(shadow);
+    if (!mine) return r != NULL;
+    const bool given = ompp_mpi_piggyback_acknowledge(r->shadow, r->peer, r->tag, begin);
+    pthread_mutex_lock(&posted.lock);
+    r->looked_for = false;
+    if (given) move(r, false);
+    pthread_mutex_unlock(&posted.lock);
     return true;
 }
 
@@ -125,7 +117,19 @@ void ompp_mpi_progress_before(ompp_mpi_shadow_t *shadow, int source, int tag, om
 
 /* ---- Table, again ------------------------------------------------------------------------------------------------ */
 
-void ompp_mpi_request_over(ompp_mpi_request_t *r) { forget_posted(r, 0); }
+/* Who looks for its message does not wait for anybody, and may not find the next one instead. */
+void ompp_mpi_request_over(ompp_mpi_request_t *r)
+{
+    if (!__atomic_load_n(&r->posted, __ATOMIC_RELAXED)) return;
+    pthread_mutex_lock(&posted.lock);
+    while (r->looked_for) {
+        pthread_mutex_unlock(&posted.lock);
+        sched_yield();
+        pthread_mutex_lock(&posted.lock);
+    }
+    if (r->posted) move(r, false);
+    pthread_mutex_unlock(&posted.lock);
+}
 
 void ompp_mpi_request_delete(ompp_mpi_request_t *request)
 {

@@ -1,6 +1,10 @@
 /* Teams: what each member gets from fork to join. Phases of a PARALLEL: startup, body, exit barrier, shutdown. */
 #include "core_tools.h"
 
+/* Records of teams are used again when all are. */
+#define ALONE "200 fork par T2, 200 begin T2 0, 200 join T2, "
+#define MANY_ALONE ALONE ALONE ALONE ALONE ALONE ALONE ALONE ALONE ALONE ALONE
+
 static const core_case_t cases[] = {
     /* A worker leaves the barrier with the forking thread at the latest. Its shutdown lasts until the join. */
     {.name = "fork to join, twice",
@@ -109,6 +113,15 @@ static const core_case_t cases[] = {
      .events = "10 fork par T1, 11 begin T1 0, 12 W1 begin T1 1, 30 end, 40 join T1, 50 fork par T2, 51 begin T2 0, "
                "53 W1 begin T2 1, 60 W1 end, 60 end, 70 join T2, 100 collect",
      .expected = "0 par 2 (2 0 0 2) (28 0 0 2) () (20 0 0 2)  1 par 2 (5 0 0 2) (35 0 0 2) () (10 0 0 1)"},
+    /* The last team before the task is known until the worker comes back to its frame. */
+    {.name = "a task that ends after later teams",
+     .events = "10 fork par T1, 11 begin T1 0, 12 W1 begin T1 1, 20 end, 30 join T1, 40 fork par T1, 41 begin T1 0, "
+               "42 W1 begin T1 1, 43 W1 create task A, 44 W1 run A, 50 end, 60 join T1, 70 fork par T2, 71 begin T2 0, "
+               "72 W1 begin T2 1, 80 end, 90 join T2, 100 fork par T3, 101 begin T3 0, 102 W1 begin T3 1, 110 end, "
+               "120 join T3, " MANY_ALONE MANY_ALONE MANY_ALONE MANY_ALONE
+               "300 W1 over A, 310 fork par T2, 312 W1 begin T2 1, 320 W1 end, 330 join T2, 400 collect",
+     .expected = "0 par 45 (24 0 0 45) (36 0 0 44) () (40 0 0 4)  1 par 5 (10 0 0 5) (80 0 256 5) () (10 0 0 1)  "
+                 "1 par/*task 1 (256 40 0 1) [1 0 0] [1 256 256 256]"},
     {.name = "regions left open at the end, and an exit of a region from before the team",
      .events = "5 enter a, 10 fork par T1, 11 begin T1 0, 12 W1 begin T1 1, 20 W1 enter loop, 22 enter loop, "
                "25 exit a, 30 W1 end, 32 join T1, 50 enter loop, 55 exit loop, 60 exit a, 100 collect",
