@@ -60,14 +60,14 @@ static bool plan(const ompp_mpi_piggyback_t *s, exchange_t *x)
 }
 
 /* Room for the own clock vector and those of others; zeroed clock vectors say nothing. */
-static bool make_room(exchange_t *x, ompp_time_t t)
+static bool make_room(exchange_t *x, bool all, ompp_time_t t)
 {
     const size_t bytes = ompp_mpi_piggyback_state.bytes;
 
     x->mine = calloc((size_t)x->vectors + 1, bytes);
     if (!x->mine) return false;
     x->others = x->mine + bytes;
-    ompp_mpi_collective_vector(x->mine, t);
+    ompp_mpi_collective_vector(x->mine, all, t);
     return true;
 }
 
@@ -265,7 +265,6 @@ static bool begins(ompp_mpi_piggyback_t *s, exchange_t *x)
 /* Ranks of the run say more than others. */
 static bool settle(ompp_mpi_piggyback_t *s, exchange_t *x)
 {
-    if (ompp_mpi_collective_kind(s->shadow, s->order) != OMPP_SYNC_ALL) return exchange(x);
     ompp_mpi_behind(x->mine)->passes = choose_passes(s->shadow, s->begin);
     if (!ompp_mpi_collective_settle(x->mine, x->others, exchange, x)) return false;
     set_passes(s->shadow, ompp_mpi_behind(x->others)->passes);
@@ -283,8 +282,9 @@ void ompp_mpi_collective_before(ompp_mpi_piggyback_t *s)
         ompp_mpi_neighbors_before(s);
         return;
     }
-    if (!make_room(&x, s->begin)) return;
-    if (settle(s, &x)) {
+    const bool all = ompp_mpi_collective_kind(s->shadow, s->order) == OMPP_SYNC_ALL;
+    if (!make_room(&x, all, s->begin)) return;
+    if (all ? settle(s, &x) : exchange(&x)) {
         s->vector = ompp_mpi_piggyback_new();
         if (s->vector) memcpy(ompp_mpi_piggyback_of(s->vector), x.others, ompp_mpi_piggyback_state.bytes);
     }
@@ -301,7 +301,7 @@ void ompp_mpi_collective_after(ompp_mpi_piggyback_t *s, bool ok)
 
 static bool start_exchange(ompp_mpi_request_t *r, exchange_t *x)
 {
-    if (!make_room(x, r->begin)) return false;
+    if (!make_room(x, r->meets == OMPP_SYNC_ALL, r->begin)) return false;
     if (start(x, &r->exchange) != MPI_SUCCESS) {
         free(x->mine);
         return false;
@@ -385,7 +385,7 @@ void ompp_mpi_gather_before(ompp_mpi_piggyback_t *s, MPI_Comm own)
 
     if (mine && all) {
         gather_t g = {ompp_mpi_piggyback_of(mine), ompp_mpi_piggyback_of(all), own};
-        ompp_mpi_collective_vector(g.mine, s->begin);
+        ompp_mpi_collective_vector(g.mine, has_all(own), s->begin);
         if (has_all(own) ? ompp_mpi_collective_settle(g.mine, g.all, combine_gathered, &g) : combine_gathered(&g)) {
             s->vector = all;
             all = NULL;

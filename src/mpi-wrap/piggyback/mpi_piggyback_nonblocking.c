@@ -323,13 +323,13 @@ static bool receive_one(ompp_mpi_shadow_t *c, int from, uint64_t limit)
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 /* All of a clock vector, as meetings have it: during a suspension it says what comes after that. */
-static unsigned char *whole_vector(ompp_time_t t)
+static unsigned char *whole_vector(bool all, ompp_time_t t)
 {
     unsigned char *message = ompp_mpi_piggyback_new();
 
     if (!message) return NULL;
     memset(message, 0, sizeof(ompp_mpi_header_t));
-    ompp_mpi_collective_vector(ompp_mpi_piggyback_of(message), t);
+    ompp_mpi_collective_vector(ompp_mpi_piggyback_of(message), all, t);
     ompp_mpi_header_of(message)->time_ns = ompp_mpi_clock_common(t);
     ompp_mpi_header_of(message)->bytes = (uint32_t)ompp_mpi_piggyback_state.bytes;
     return message;
@@ -378,7 +378,8 @@ void ompp_mpi_nonblocking_before(ompp_mpi_piggyback_t *s, ompp_mpi_request_t *r)
     r->come = r->sent ? r->sent + ompp_mpi_piggyback_state.bytes : NULL;
     const bool always = is_all(r) || s->order == OMPP_MPI_ORDER_NEIGHBOR; /* each time to the same ranks */
     const bool suppressed = always && needs_none(c, s->begin);
-    unsigned char *message = r->sent && !(suppressed && c->suppressed[is_all(r)]) ? whole_vector(s->begin) : NULL;
+    unsigned char *message =
+        r->sent && !(suppressed && c->suppressed[is_all(r)]) ? whole_vector(r->meets == OMPP_SYNC_ALL, s->begin) : NULL;
     if (message) tell_start(c, r, suppressed, message);
     if (message && always) c->suppressed[is_all(r)] = suppressed;
     ompp_mpi_piggyback_free(message);

@@ -273,8 +273,11 @@ static inline ompp_mpi_behind_t *ompp_mpi_behind(unsigned char *vector)
     return (ompp_mpi_behind_t *)(void *)(vector + ompp_mpi_piggyback_state.bytes - sizeof(ompp_mpi_behind_t));
 }
 
-/** \brief The thread's clock vector at t, for an exchange. \param[out] vector  [ompp_mpi_piggyback_state.bytes]. */
-void ompp_mpi_collective_vector(unsigned char *vector, ompp_time_t t);
+/**
+ * \brief The thread's clock vector at t, for an exchange.
+ * \param[out] vector  [ompp_mpi_piggyback_state.bytes]. \param[in] all  among all ranks of the run, which adopt it.
+ */
+void ompp_mpi_collective_vector(unsigned char *vector, bool all, ompp_time_t t);
 
 /** \brief One message of ours, all of it, within a limit. \return to be freed; NULL = it did not come. */
 unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns);

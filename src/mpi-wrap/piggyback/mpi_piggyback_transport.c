@@ -68,10 +68,11 @@ unsigned char *ompp_mpi_piggyback_new(void)
     return b ? (unsigned char *)b : make_blocks();
 }
 
-void ompp_mpi_collective_vector(unsigned char *vector, ompp_time_t t)
+void ompp_mpi_collective_vector(unsigned char *vector, bool all, ompp_time_t t)
 {
     *ompp_mpi_behind(vector) = (ompp_mpi_behind_t){0, 0};
     ompp_sync_clock_vector(vector, t);
+    if (all) ompp_sync_propose(vector, t);
 }
 
 int64_t ompp_mpi_clock_common(ompp_time_t t)
