@@ -716,35 +716,6 @@ static void flood(void)
     MPI_Barrier(world);
 }
 
-/* What begins where all ranks meet goes into the vectors of these calls alone. */
-static void proposals(void)
-{
-    uint64_t (*proposed)(void) = (uint64_t(*)(void))fake("fake_proposals");
-    const uint64_t alone = size == 1;
-    adopted_t a;
-    int got;
-    MPI_Comm some;
-    MPI_Request request;
-
-    MPI_Comm_split(world, rank, 0, &some);
-    if (!take(&a)) proposed = NULL;
-    if (proposed) proposed();
-    send_ring(1, 1);
-    MPI_Recv(&got, 1, MPI_INT, last_rank, 1, world, MPI_STATUS_IGNORE);
-    if (proposed) CHECK(proposed() == 0);
-    MPI_Barrier(some);
-    if (proposed) CHECK(proposed() == alone);
-    MPI_Ibarrier(some, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    if (proposed) CHECK(proposed() == alone);
-    MPI_Barrier(world);
-    if (proposed) CHECK(proposed() == 1);
-    MPI_Ibarrier(world, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    if (proposed) CHECK(proposed() == 1);
-    MPI_Comm_free(&some);
-}
-
 int main(int argc, char **argv)
 {
     adopted_t a;
@@ -754,7 +725,7 @@ int main(int argc, char **argv)
     next_rank = (rank + 1) % size;
     last_rank = (rank + size - 1) % size;
     void (*const parts[])(void) = {blocking, both_ways, non_blocking, probes, withdrawn, persistent, acks,
-                                   communicators, windows, errors, refused, paused, proposals, flood};
+                                   communicators, windows, errors, refused, paused, flood};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const int before = failures;
         take(&a);
