@@ -38,7 +38,7 @@ static meet_t meets[MOST_COMMS]; /* MPI_COMM_WORLD, then others as they were mad
 static int nmeets = 1;
 static meet_t unfollowed; /* of all others */
 static int key = MPI_KEYVAL_INVALID;
-static unsigned set; /* of metrics; 0 = not registered */
+static unsigned metric_set; /* 0 = not registered */
 static bool asked;
 static ompp_mpi_reduce_all_fn *reduce_all; /* at the end */
 
@@ -111,7 +111,7 @@ static void register_set(void *unused)
 {
     (void)unused;
     asked = true;
-    set = ompp_metric_register(ompp_meet_metrics, OMPP_METRIC_MEET_NUM);
+    metric_set = ompp_metric_register(ompp_meet_metrics, OMPP_METRIC_MEET_NUM);
 }
 
 void ompp_mpi_meet(MPI_Comm comm, ompp_time_t leave)
@@ -134,7 +134,7 @@ void ompp_mpi_meet(MPI_Comm comm, ompp_time_t leave)
 
 static void book(const call_t *call, ompp_time_t last, bool is_last, uint64_t late)
 {
-    uint64_t *values = call->node ? ompp_meter_values(call->node, set, 0, OMPP_METRIC_MEET_NUM) : NULL;
+    uint64_t *values = call->node ? ompp_meter_values(call->node, metric_set, 0, OMPP_METRIC_MEET_NUM) : NULL;
 
     if (!values) return;
     const ompp_time_t met = last < call->enter ? call->enter : last > call->leave ? call->leave : last;
@@ -177,7 +177,7 @@ static bool agree(int *least, int *most)
     static int mine[NUMBERS];
 
     mine[0] = nmeets;
-    mine[NUMBERS - 1] = set != 0;
+    mine[NUMBERS - 1] = metric_set != 0;
     for (int i = 0; i < MOST_COMMS; i++)
         mine[1 + i] = (int)meets[i].ncalls, mine[1 + MOST_COMMS + i] = (int)meets[i].bits;
     return reduce_all(mine, least, NUMBERS, MPI_INT, MPI_MIN) && reduce_all(mine, most, NUMBERS, MPI_INT, MPI_MAX);

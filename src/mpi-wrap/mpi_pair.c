@@ -55,7 +55,7 @@ static struct {
     pending_t *pending; /* [1 << PENDING_BITS], by request */
     uint32_t nkept, npending;
     unsigned bits; /* messages are kept whose number has a hash that begins with so many zeros */
-    unsigned set;  /* of metrics */
+    unsigned metric_set;
 } self;
 
 /* ---- Each message ------------------------------------------------------------------------------------------------ */
@@ -70,8 +70,8 @@ static void start(void *unused)
     self.streams = calloc(1u << STREAM_BITS, sizeof *self.streams);
     self.pending = calloc(1u << PENDING_BITS, sizeof *self.pending);
     self.kept = malloc(MOST_MESSAGES * sizeof *self.kept);
-    self.set = ompp_metric_register(ompp_pair_metrics, OMPP_METRIC_PAIR_NUM);
-    if (self.streams && self.pending && self.kept && self.set) self.state = ON;
+    self.metric_set = ompp_metric_register(ompp_pair_metrics, OMPP_METRIC_PAIR_NUM);
+    if (self.streams && self.pending && self.kept && self.metric_set) self.state = ON;
 }
 
 static bool is_on(void)
@@ -319,7 +319,7 @@ static void book(const message_t *m, uint32_t n, const int64_t *others)
         if (until > m->leave) until = m[i].stream->sends ? m->enter : m->leave; /* sent before anyone asked for it */
         if (until > met) met = until, receives = !m[i].stream->sends;
     }
-    uint64_t *values = m->node ? ompp_meter_values(m->node, self.set, 0, OMPP_METRIC_PAIR_NUM) : NULL;
+    uint64_t *values = m->node ? ompp_meter_values(m->node, self.metric_set, 0, OMPP_METRIC_PAIR_NUM) : NULL;
     if (!values) return;
     values[OMPP_METRIC_PAIRS]++;
     values[receives ? OMPP_METRIC_PAIR_SENDER : OMPP_METRIC_PAIR_RECEIVER] += met - m->enter;

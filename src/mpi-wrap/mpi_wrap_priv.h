@@ -306,7 +306,7 @@ void ompp_mpi_request_keep_peer(MPI_Request request, ompp_a_message_t *peer);
 /** \brief Adds what starting these requests counts; unknown ones count nothing. Takes a lock. */
 void ompp_mpi_request_add(int number, const MPI_Request requests[], ompp_mpi_values_t values);
 
-/* ---- Clock vectors of clocks ------------------------------------------------------------------------------------- */
+/* ---- Calls that clock vectors travel with ------------------------------------------------------------------------ */
 
 /** Who waits for whom in a collective call. */
 typedef enum {
@@ -384,12 +384,12 @@ ompp_mpi_after_fn ompp_mpi_win_created_after, ompp_mpi_win_freed_after, ompp_mpi
 ompp_mpi_after_fn ompp_mpi_win_start_after, ompp_mpi_complete_after, ompp_mpi_win_wait_after, ompp_mpi_win_test_after;
 ompp_mpi_after_fn ompp_mpi_passive_after, ompp_mpi_unreported_after;
 
-/** What the byte rule of a call counts into ompp_values, all of it, into its clock vector. */
-#define OMPP_MPI_BYTES_OF(vector, rule)                                                          \
-    do {                                                                                         \
-        uint64_t ompp_values[OMPP_METRIC_MPI_NUM] = OMPP_MPI_VALUES(0, 0, 0);                    \
-        rule;                                                                                    \
-        (vector).bytes = ompp_values[OMPP_METRIC_BYTES_IN] + ompp_values[OMPP_METRIC_BYTES_OUT]; \
+/** What the byte rule of a call counts into ompp_values, all of it, into the bytes of its ompp_mpi_piggyback_t. */
+#define OMPP_MPI_BYTES_OF(piggyback, rule)                                                          \
+    do {                                                                                            \
+        uint64_t ompp_values[OMPP_METRIC_MPI_NUM] = OMPP_MPI_VALUES(0, 0, 0);                       \
+        rule;                                                                                       \
+        (piggyback).bytes = ompp_values[OMPP_METRIC_BYTES_IN] + ompp_values[OMPP_METRIC_BYTES_OUT]; \
     } while (0)
 
 /**

@@ -123,9 +123,10 @@ typedef struct {
     ompp_time_t (*suspended_until)(void);
     void (*hold)(bool on);
     void (*combine)(void *into, const void *other);
-    bool (*throttle)(void);           /* or NULL */
-    void (*note_sent)(unsigned rank); /* or NULL */
-    bool (*contribute)(void *vector); /* or NULL */
+    bool (*throttle)(void);                       /* or NULL */
+    void (*note_sent)(unsigned rank);             /* or NULL */
+    void (*propose)(void *vector, ompp_time_t t); /* or NULL */
+    bool (*contribute)(void *vector);             /* or NULL */
     bool (*revise)(void *mine, const void *all);
     ompp_time_t (*join_clock)(const void *vector, const ompp_sync_wait_t *wait);
     void (*pay)(ompp_time_t until);
@@ -308,6 +309,17 @@ static inline void ompp_sync_note_sent(unsigned rank)
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
     if (__builtin_expect(s && s->note_sent, 0)) s->note_sent(rank);
+}
+
+/**
+ * \brief A clock vector that the calling thread has just made, at t, is for all ranks of the run, which will adopt what
+ *        all of theirs are together: what begins there is put into it.
+ */
+static inline void ompp_sync_propose(void *vector, ompp_time_t t)
+{
+    const ompp_sync_subscriber_t *s = ompp_sync_follower();
+
+    if (__builtin_expect(s && s->propose, 0)) s->propose(vector, t);
 }
 
 /**

@@ -170,6 +170,15 @@ static bool throttle(void) { return false; }
 
 static void give_vector(unsigned rank) { (void)rank; }
 
+/* Vectors of this thread that all ranks of the run adopt. */
+static __thread uint64_t proposals;
+
+static void propose(void *vector, ompp_time_t t)
+{
+    (void)vector, (void)t;
+    proposals++;
+}
+
 /* Some ranks want stamps to be combined once more, now and then, and then again: all have to. */
 static __thread unsigned closed;
 
@@ -229,6 +238,7 @@ static const ompp_sync_subscriber_t clocks = {.vector_size = sizeof(fake_clock_v
                                               .flag = flag,
                                               .throttle = throttle,
                                               .note_sent = give_vector,
+                                              .propose = propose,
                                               .contribute = contribute_vector,
                                               .revise = revise_vector};
 
@@ -239,6 +249,15 @@ FAKE_API void fake_suspension(uint64_t number)
 }
 
 FAKE_API void fake_mark(int64_t mark) { my_mark = mark; }
+
+/* Since this thread asked last. */
+FAKE_API uint64_t fake_proposals(void)
+{
+    const uint64_t n = proposals;
+
+    proposals = 0;
+    return n;
+}
 
 /* What this thread has adopted since it asked last. */
 FAKE_API void fake_joined(fake_joined_t *result)

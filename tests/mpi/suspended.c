@@ -1,6 +1,7 @@
 /*
  * While clocks are suspended, messages go without clock vectors, in every way that they can be received. The results are the same as ever.
  * As soon as a rank's clocks go on, each message brings its own clock vector again, and that of no other message. Ranks stand in a ring.
+ * Suspended or not, what begins where all ranks meet goes into the clock vectors of calls of all of them alone.
  */
 #include "piggyback.h"
 
@@ -356,6 +357,58 @@ static void collectives(void)
     ADOPTED(number_of(size - 1, 1), BIT(size) - 1);
 }
 
+/* So many clock vectors since the last look had what begins where all ranks meet. */
+static void proposed_at(int line, uint64_t expected)
+{
+    uint64_t (*proposals)(void) = (uint64_t(*)(void))fake("fake_proposals");
+    adopted_t a;
+    const uint64_t n = proposals ? proposals() : expected;
+
+    if (!take(&a) || n == expected) return;
+    failures++;
+    printf("line %d: rank %d of %d: %d proposals, not %d\n", line, rank, size, (int)n, (int)expected);
+}
+
+#define PROPOSED(n) proposed_at(__LINE__, n)
+
+static void give_and_take(void)
+{
+    int got;
+    MPI_Request request = give(&rank, TAG, world);
+
+    MPI_Recv(&got, 1, MPI_INT, last_rank, TAG, world, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void meet(MPI_Comm comm, uint64_t expected)
+{
+    MPI_Request request;
+
+    MPI_Barrier(comm);
+    PROPOSED(expected);
+    MPI_Ibarrier(comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    PROPOSED(expected);
+}
+
+static void proposals(void)
+{
+    uint64_t (*const last)(void) = (uint64_t(*)(void))fake("fake_proposals");
+    MPI_Comm some;
+
+    MPI_Comm_split(world, rank, 0, &some);
+    if (last) last(); /* those before */
+    give_and_take();
+    PROPOSED(0);
+    meet(some, size == 1);
+    meet(world, 1);
+    rest(true);
+    give_and_take();
+    PROPOSED(0);
+    rest(false);
+    MPI_Comm_free(&some);
+}
+
 int main(int argc, char **argv)
 {
     adopted_t a;
@@ -365,7 +418,7 @@ int main(int argc, char **argv)
     next_rank = (rank + 1) % size;
     last_rank = (rank + size - 1) % size;
     void (*const parts[])(void) = {each_way, all_ways, takes_no_notice, posted_before, one_does_not, communicators, many,
-                                   errors,   freed_inside, collectives};
+                                   errors,   freed_inside, proposals, collectives};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const int before = failures;
         take(&a);

@@ -90,8 +90,8 @@ ompp_time_t ompp_causal_suspended_until(void);
 /** \brief From a call with true to the one with false clocks stay suspended: ranks send no clock vectors meanwhile. */
 void ompp_causal_hold(bool on);
 
-/** \brief Rank 0, before ranks meet. \return whether another set begins there: its number, and its keys. */
-bool ompp_causal_propose_turn(ompp_causal_thread_t *self, uint64_t *number, uint64_t keys[OMPP_CLOCKS_SLOTS],
+/** \brief Rank 0, before all ranks meet: its number and its keys when another set begins there. */
+void ompp_causal_propose_turn(ompp_causal_thread_t *self, uint64_t *number, uint64_t keys[OMPP_CLOCKS_SLOTS],
                               ompp_time_t t);
 
 /**
@@ -182,12 +182,14 @@ static inline void ompp_causal_pass(ompp_causal_thread_t *self, ompp_time_t t)
 /* The subscriber's functions (runtime/ompp_sync.h), without delays; with them, where they do something else. */
 size_t ompp_causal_remote_vector_size(void);
 size_t ompp_causal_remote_vector(void *vector, ompp_time_t t);
+void ompp_causal_propose_set(void *vector, ompp_time_t t);
 bool ompp_causal_contribute(void *vector);
 bool ompp_causal_revise(void *mine, const void *all);
 void ompp_causal_combine(void *into, const void *other);
 ompp_time_t ompp_causal_join_clock(const void *vector, const ompp_sync_wait_t *wait);
 size_t ompp_causal_delay_vector_size(void);
 size_t ompp_causal_delay_vector(void *vector, ompp_time_t t);
+void ompp_causal_delay_propose(void *vector, ompp_time_t t);
 void ompp_causal_delay_combine(void *into, const void *other);
 ompp_time_t ompp_causal_delay_join(const void *vector, const ompp_sync_wait_t *wait);
 void ompp_causal_clock(const ompp_sync_clock_t *clock);

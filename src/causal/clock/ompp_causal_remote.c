@@ -44,16 +44,16 @@ typedef struct {
     uint64_t used;        /* without delays: clocks that are there; the others stand at t */
     uint64_t keys[OMPP_CLOCKS_SLOTS];  /* 0 = free */
     uint32_t flags[OMPP_CLOCKS_SLOTS]; /* OMPP_WHATIF_F_*, seen where the region may never run; the same << OPEN */
-    next_set_t turn; /* without delays: the set that begins where this clock vector comes to all; number 0 = none */
+    next_set_t turn;                   /* at a meeting, without delays: the set that begins there; number 0 = none */
     union {
         ompp_fine_t v[OMPP_CLOCKS];
         struct {
             ompp_fine_t v[2];                 /* EXPERIMENT, BASELINE */
             uint64_t work[OMPP_CLOCKS_SLOTS]; /* ns in each region, of the rank with the most: rank 0 chooses by that */
-            uint64_t visits;                  /* of the progress point, as rank 0 comes to it */
+            uint64_t visits;                  /* at a meeting: of the progress point, as rank 0 comes to it */
             struct {
                 uint64_t number, key, percent;
-            } next; /* begins where this clock vector comes to all; number 0 = nothing */
+            } next; /* at a meeting: begins there; number 0 = nothing */
         } delays;
     };
 } remote_t;
@@ -78,22 +78,14 @@ static void put_experiment(remote_t *remote)
     remote->settles = ompp_causal_experiment.settles;
 }
 
-static void put_delays(remote_t *remote, const ompp_clock_vector_t *own, ompp_fine_t shift, ompp_time_t t)
+static void put_delays(remote_t *remote, const ompp_clock_vector_t *own, ompp_fine_t shift)
 {
-    ompp_causal_experiment_t next;
-
     put_experiment(remote);
     for (unsigned i = 0; i < 2; i++) remote->delays.v[i] = own->v[i] + shift;
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         remote->delays.work[s] = remote->keys[s] ? ompp_causal_work(s) : 0;
         if (remote->delays.work[s]) ompp_causal_node_tell(remote->keys[s], remote->delays.work[s]);
     }
-    remote->delays.visits = ompp_whatif_rank() == 0 ? ompp_progress_visits(t) : 0;
-    /* It is not known here whether the vector goes to a collective call of all: learn() ignores next elsewhere. */
-    if (!ompp_causal_propose(remote->delays.visits, t, &next)) return;
-    remote->delays.next.number = next.number;
-    remote->delays.next.key = next.slot >= 0 ? ompp_causal_key((unsigned)next.slot) : 0;
-    remote->delays.next.percent = next.percent;
 }
 
 static void put_clocks(remote_t *remote, const ompp_clock_vector_t *own, ompp_fine_t shift)
@@ -109,7 +101,7 @@ static size_t put_suspended(remote_t *remote, ompp_time_t t)
 
     remote->t = now + ompp_causal_shift(now);
     remote->set = present_set();
-    return offsetof(remote_t, keys); /* turns are for meetings, which get all of it */
+    return offsetof(remote_t, keys);
 }
 
 static void put_flags(remote_t *remote)
@@ -151,7 +143,6 @@ size_t ompp_causal_remote_vector(void *vector, ompp_time_t t)
     size_t bytes;
 
     if (!self) return 0;
-    ompp_causal_propose_turn(self, &remote->turn.number, remote->turn.keys, t);
     if (ompp_causal_is_suspended(self)) {
         bytes = put_suspended(remote, t);
     } else {
@@ -172,9 +163,36 @@ size_t ompp_causal_delay_vector(void *vector, ompp_time_t t)
     if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
     ompp_causal_note_message();
     const ompp_fine_t shift = put_vector(self, vector, ompp_causal_origin(), t);
-    put_delays(vector, &self->own, shift, t);
+    put_delays(vector, &self->own, shift);
     ompp_causal_leave(self);
     return ompp_causal_delay_vector_size();
+}
+
+/* To all ranks, which go over to it where they adopt the vector. */
+void ompp_causal_propose_set(void *vector, ompp_time_t t)
+{
+    ompp_causal_thread_t *self = ompp_causal_enter();
+    remote_t *remote = vector;
+
+    if (!self) return;
+    ompp_causal_propose_turn(self, &remote->turn.number, remote->turn.keys, t);
+    ompp_causal_leave(self);
+}
+
+void ompp_causal_delay_propose(void *vector, ompp_time_t t)
+{
+    ompp_causal_thread_t *self = ompp_causal_enter();
+    remote_t *remote = vector;
+    ompp_causal_experiment_t next;
+
+    if (!self) return;
+    remote->delays.visits = ompp_whatif_rank() == 0 ? ompp_progress_visits(t) : 0;
+    if (ompp_causal_propose(remote->delays.visits, t, &next)) {
+        remote->delays.next.number = next.number;
+        remote->delays.next.key = next.slot >= 0 ? ompp_causal_key((unsigned)next.slot) : 0;
+        remote->delays.next.percent = next.percent;
+    }
+    ompp_causal_leave(self);
 }
 
 /* Before an exchange among all ranks. */

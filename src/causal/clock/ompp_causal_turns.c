@@ -355,20 +355,19 @@ void ompp_causal_may_turn_anywhere(ompp_causal_thread_t *self, ompp_time_t t)
     ompp_causal_settle(self);
 }
 
-bool ompp_causal_propose_turn(ompp_causal_thread_t *self, uint64_t *number, uint64_t keys[OMPP_CLOCKS_SLOTS],
+void ompp_causal_propose_turn(ompp_causal_thread_t *self, uint64_t *number, uint64_t keys[OMPP_CLOCKS_SLOTS],
                               ompp_time_t t)
 {
     uint32_t free_lock = 0;
 
-    if (ompp_whatif_rank() != 0 || ompp_whatif_ranks() <= 1 || !may_be_due(t)) return false;
-    if (!atomic_compare_exchange_strong(&lock, &free_lock, 1)) return false;
+    if (ompp_whatif_rank() != 0 || ompp_whatif_ranks() <= 1 || !may_be_due(t)) return;
+    if (!atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
     const ompp_time_t begin = ompp_event_now();
     if (proposal.number <= atomic_load(&ompp_causal.set) && !decide(&proposal, t)) proposal.number = 0;
     *number = proposal.number;
     memcpy(keys, proposal.keys, sizeof proposal.keys);
     self->charged += ompp_event_now() - begin;
     ompp_causal_unlock(&lock);
-    return *number > 0;
 }
 
 void ompp_causal_follow_turn(ompp_causal_thread_t *self, uint64_t number, const uint64_t keys[OMPP_CLOCKS_SLOTS],

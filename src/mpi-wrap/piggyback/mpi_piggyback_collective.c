@@ -17,8 +17,8 @@
  * are suspended, and how often such calls come: it gives away half of that time at most, then half of the rest, and
  * never many calls, which may come less often than before.
  *
- * Blocking calls in which ranks wait for some others only have messages instead (mpi_piggyback_neighbor.c), and so have
- * most non-blocking ones (mpi_piggyback_nonblocking.c).
+ * Blocking calls in which ranks wait for some others only have messages instead, and so have most non-blocking ones
+ * (mpi_piggyback_nonblocking.c).
  */
 #include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
 
@@ -60,14 +60,14 @@ static bool plan(const ompp_mpi_piggyback_t *s, exchange_t *x)
 }
 
 /* Room for the own clock vector and those of others; zeroed clock vectors say nothing. */
-static bool make_room(exchange_t *x, ompp_time_t t)
+static bool make_room(exchange_t *x, bool all, ompp_time_t t)
 {
     const size_t bytes = ompp_mpi_piggyback_state.bytes;
 
     x->mine = calloc((size_t)x->vectors + 1, bytes);
     if (!x->mine) return false;
     x->others = x->mine + bytes;
-    ompp_mpi_collective_vector(x->mine, t);
+    ompp_mpi_collective_vector(x->mine, all, t);
     return true;
 }
 
@@ -193,6 +193,105 @@ static uint64_t choose_passes(ompp_mpi_shadow_t *c, ompp_time_t t)
     return n < p->most ? n : p->most;
 }
 
+/* ---- Calls in which ranks wait for some others only -------------------------------------------------------------- */
+
+/*
+ * Clock vectors of blocking calls in which ranks wait for some others only go as messages, which nobody waits for but
+ * those who have waited for their sender in the user's call.
+ *
+ * In a neighbourhood each rank sends before the user's call, to those that the user's data go to, and receives after
+ * it. In a scan it has waited for the rank before it, which has waited for others: after the call it receives the
+ * clocks of all of them, adds its own, and sends that to the next one.
+ *
+ * All calls on a channel have a number, the same on all its ranks. A call that MPI refused is none: the next one has
+ * its number again, and what was sent for it is the next one's.
+ */
+static bool goes_as_messages(const ompp_mpi_piggyback_t *s)
+{
+    return s->order == OMPP_MPI_ORDER_NEIGHBOR || (s->order == OMPP_MPI_ORDER_CHAIN && OMPP_MPI_SCAN_IS_CHAIN);
+}
+
+/* Without data MPI need not have waited for the others: what they have sent is awaited for a moment only. */
+#define UNSURE_NS 300000u
+
+static void neighbors_before(ompp_mpi_piggyback_t *s)
+{
+    ompp_mpi_shadow_t *c = s->shadow;
+
+    c->calls++;
+    if (c->parted || (s->order == OMPP_MPI_ORDER_NEIGHBOR && !c->neighbors)) return;
+    s->vector = ompp_mpi_piggyback_moment(s->begin);
+    if (!s->vector || s->order != OMPP_MPI_ORDER_NEIGHBOR || c->reported == c->calls) return;
+    c->reported = c->calls;
+    for (int i = 0; i < c->destinations; i++)
+        ompp_mpi_piggyback_pass(c, c->neighbors[c->sources + i], ompp_mpi_piggyback_own_tag(), c->calls, s->vector,
+                                false);
+}
+
+/* Adds to sum what comes from others. \param[in] data they have sent some, so clock vectors as well. \return false =
+ * not all has come. */
+static bool receive(ompp_mpi_shadow_t *c, const int *sources, int number, bool data, unsigned char *sum)
+{
+    bool all = true;
+
+    for (int i = 0; i < number && !c->parted; i++) {
+        const uint64_t limit = data ? OMPP_MPI_PIGGYBACK_LIMIT_NS : all ? UNSURE_NS : 0;
+        unsigned char *other = ompp_mpi_piggyback_expect(c, sources[i], c->calls, limit);
+        if (other) ompp_mpi_piggyback_add(sum, other);
+        all &= other != NULL;
+        c->parted |= !other && data;
+        ompp_mpi_piggyback_free(other);
+    }
+    c->unread |= !all;
+    return all;
+}
+
+/* What the call has not waited for is not to be adopted. */
+static void forget_vector(ompp_mpi_piggyback_t *s, bool waited)
+{
+    ompp_mpi_piggyback_free(s->vector);
+    s->vector = NULL;
+    s->passes = waited;
+}
+
+static void chain_after(ompp_mpi_piggyback_t *s)
+{
+    ompp_mpi_shadow_t *c = s->shadow;
+    const int before = c->rank - 1;
+    bool all = true;
+
+    if (!s->bytes && c->size > 1) { /* nobody has waited */
+        forget_vector(s, false);
+        return;
+    }
+    if (s->vector && c->rank > 0) all = receive(c, &before, 1, true, s->vector);
+    if (s->vector && c->rank < c->size - 1)
+        ompp_mpi_piggyback_pass(c, c->rank + 1, ompp_mpi_piggyback_own_tag(), c->calls, s->vector, false);
+    if (!all || !s->vector) forget_vector(s, c->rank > 0);
+}
+
+static void neighbors_after(ompp_mpi_piggyback_t *s, bool ok)
+{
+    ompp_mpi_shadow_t *c = s->shadow;
+
+    if (s->passes || s->refused || (s->order == OMPP_MPI_ORDER_NEIGHBOR && !c->topology)) return;
+    if (!ok) {
+        c->calls--;
+        c->unread = true;
+        forget_vector(s, false);
+        return;
+    }
+    if (s->order == OMPP_MPI_ORDER_CHAIN) {
+        chain_after(s);
+        return;
+    }
+    /* the own one was for the others */
+    if (s->vector) memset(ompp_mpi_piggyback_of(s->vector), 0, ompp_mpi_piggyback_state.bytes);
+    if (c->sources == 0) forget_vector(s, false);
+    else if (!s->vector || !receive(s->shadow, c->neighbors, c->sources, s->bytes > 0, s->vector))
+        forget_vector(s, true);
+}
+
 /* ---- The call ---------------------------------------------------------------------------------------------------- */
 
 /* One that goes on by itself, with an exchange or without. */
@@ -262,16 +361,6 @@ static bool begins(ompp_mpi_piggyback_t *s, exchange_t *x)
     return false;
 }
 
-/* Ranks of the run say more than others. */
-static bool settle(ompp_mpi_piggyback_t *s, exchange_t *x)
-{
-    if (ompp_mpi_collective_kind(s->shadow, s->order) != OMPP_SYNC_ALL) return exchange(x);
-    ompp_mpi_behind(x->mine)->passes = choose_passes(s->shadow, s->begin);
-    if (!ompp_mpi_collective_settle(x->mine, x->others, exchange, x)) return false;
-    set_passes(s->shadow, ompp_mpi_behind(x->others)->passes);
-    return true;
-}
-
 void ompp_mpi_collective_before(ompp_mpi_piggyback_t *s)
 {
     exchange_t x;
@@ -279,12 +368,15 @@ void ompp_mpi_collective_before(ompp_mpi_piggyback_t *s)
     s->longest = ompp_mpi_piggyback_state.exchange;
     ompp_mpi_progress_before(NULL, 0, 0, s->begin);
     if (!begins(s, &x)) return;
-    if (ompp_mpi_neighbors(s)) {
-        ompp_mpi_neighbors_before(s);
+    if (goes_as_messages(s)) {
+        neighbors_before(s);
         return;
     }
-    if (!make_room(&x, s->begin)) return;
-    if (settle(s, &x)) {
+    const bool all = ompp_mpi_collective_kind(s->shadow, s->order) == OMPP_SYNC_ALL;
+    if (!make_room(&x, all, s->begin)) return;
+    if (all) ompp_mpi_behind(x.mine)->passes = choose_passes(s->shadow, s->begin);
+    if (all ? ompp_mpi_collective_settle(x.mine, x.others, exchange, &x) : exchange(&x)) {
+        if (all) set_passes(s->shadow, ompp_mpi_behind(x.others)->passes);
         s->vector = ompp_mpi_piggyback_new();
         if (s->vector) memcpy(ompp_mpi_piggyback_of(s->vector), x.others, ompp_mpi_piggyback_state.bytes);
     }
@@ -294,14 +386,14 @@ void ompp_mpi_collective_before(ompp_mpi_piggyback_t *s)
 void ompp_mpi_collective_after(ompp_mpi_piggyback_t *s, bool ok)
 {
     ompp_mpi_piggyback_reclaim();
-    if (s->shadow && ompp_mpi_neighbors(s)) ompp_mpi_neighbors_after(s, ok);
+    if (s->shadow && goes_as_messages(s)) neighbors_after(s, ok);
     if (ok && s->shadow) join_clock(s);
     ompp_mpi_piggyback_free(s->vector);
 }
 
 static bool start_exchange(ompp_mpi_request_t *r, exchange_t *x)
 {
-    if (!make_room(x, r->begin)) return false;
+    if (!make_room(x, r->meets == OMPP_SYNC_ALL, r->begin)) return false;
     if (start(x, &r->exchange) != MPI_SUCCESS) {
         free(x->mine);
         return false;
@@ -316,9 +408,9 @@ void ompp_mpi_icollective_before(ompp_mpi_piggyback_t *s)
 {
     exchange_t x;
 
-    ompp_mpi_nonblocking_progress(s->begin); /* those before it go on */
+    ompp_mpi_under_way_progress(s->begin); /* those before it go on */
     const bool exchanges = begins(s, &x);
-    /* without an exchange: it may end after the rest */
+    /* without an exchange: it may end after the suspension */
     ompp_mpi_request_t *r = exchanges || s->passes ? new_request(s, &x) : NULL;
     s->started = r;
     if (!r || !exchanges) return;
@@ -385,7 +477,7 @@ void ompp_mpi_gather_before(ompp_mpi_piggyback_t *s, MPI_Comm own)
 
     if (mine && all) {
         gather_t g = {ompp_mpi_piggyback_of(mine), ompp_mpi_piggyback_of(all), own};
-        ompp_mpi_collective_vector(g.mine, s->begin);
+        ompp_mpi_collective_vector(g.mine, has_all(own), s->begin);
         if (has_all(own) ? ompp_mpi_collective_settle(g.mine, g.all, combine_gathered, &g) : combine_gathered(&g)) {
             s->vector = all;
             all = NULL;
@@ -419,9 +511,9 @@ void ompp_mpi_gathering_after(ompp_mpi_piggyback_t *s, bool ok)
  * in vain. */
 #define OUR_END_NS 1000000u
 
-bool ompp_mpi_collective_done(ompp_mpi_request_t *r, ompp_time_t begin, ompp_time_t end, unsigned char *sum)
+bool ompp_mpi_collective_done(ompp_mpi_request_t *r, ompp_time_t waits_since, ompp_time_t end, unsigned char *sum)
 {
-    if (r->call) return ompp_mpi_nonblocking_done(r, begin, end, sum);
+    if (r->call) return ompp_mpi_nonblocking_done(r, waits_since, end, sum);
     if (!r->sent) return false; /* without an exchange */
     /* A rank that nobody keeps waiting has only to have sent. */
     const bool awaited = r->joins && __atomic_load_n(&r->shadow->misses, __ATOMIC_RELAXED) < OMPP_MPI_MOST_MISSES;

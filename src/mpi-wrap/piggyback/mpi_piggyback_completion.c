@@ -10,81 +10,24 @@
 
 #include <string.h>
 
-/* ---- Statuses ---------------------------------------------------------------------------------------------------- */
-
-#if !defined(OPEN_MPI) /* there both are one */
-/* MPICH 4.2 has these in the library of its Fortran bindings, which programs in C do not load. */
-#pragma weak MPI_F08_STATUS_IGNORE
-#pragma weak MPI_F08_STATUSES_IGNORE
-
-static bool is_ignored_f08(const void *s)
-{
-    return (&MPI_F08_STATUS_IGNORE && s == (const void *)MPI_F08_STATUS_IGNORE) ||
-           (&MPI_F08_STATUSES_IGNORE && s == (const void *)MPI_F08_STATUSES_IGNORE);
-}
-#endif
-
-static bool is_ignored(const ompp_mpi_piggyback_t *piggyback)
-{
-    const void *s = piggyback->status;
-
-    if (!s) return true;
-    if (!piggyback->fortran) return s == (const void *)MPI_STATUS_IGNORE || s == (const void *)MPI_STATUSES_IGNORE;
-#if !defined(OPEN_MPI)
-    if (is_ignored_f08(s)) return true;
-#endif
-    return s == (const void *)MPI_F_STATUS_IGNORE || s == (const void *)MPI_F_STATUSES_IGNORE;
-}
-
-void ompp_mpi_substitute(ompp_mpi_piggyback_t *piggyback, int number)
-{
-    static __thread MPI_Status *own;
-    static __thread size_t allocated;
-
-    if (!is_ignored(piggyback) || (piggyback->fortran && !ompp_mpi_piggyback_state.statuses_are_alike) ||
-        !ompp_vector_reserve(&own, &allocated, (size_t)number, sizeof *own))
-        return;
-    piggyback->status = own;
-    piggyback->substituted = true;
-}
-
-const MPI_Status *ompp_mpi_status(const ompp_mpi_piggyback_t *piggyback, int i, MPI_Status *room)
-{
-    if (is_ignored(piggyback)) return NULL;
-    if (!piggyback->fortran || ompp_mpi_piggyback_state.statuses_are_alike) {
-        memcpy(room, (const char *)piggyback->status + (size_t)i * sizeof *room, sizeof *room);
-        return room;
-    }
-    return i == 0 && PMPI_Status_f2c(piggyback->status, room) == MPI_SUCCESS ? room : NULL;
-}
-
 /* ---- Completion -------------------------------------------------------------------------------------------------- */
 
 static bool takes_any(const ompp_mpi_piggyback_t *s) { return s->index || s->outcount; }
-
-/* Where it completes one request, the one status is that of the first. */
-static bool has_statuses(const ompp_mpi_piggyback_t *s) { return !s->index; }
 
 static bool is_wild(const ompp_mpi_request_t *r)
 {
     return r->kind == OMPP_MPI_PENDING_RECEIVE && (r->peer == MPI_ANY_SOURCE || r->tag == MPI_ANY_TAG);
 }
 
-/* The thread's room for requests taken out of the table; calls do not nest. */
-static ompp_mpi_request_t **room_for(int number)
-{
-    static __thread ompp_mpi_request_t **own;
-    static __thread size_t allocated;
-
-    return ompp_vector_reserve(&own, &allocated, (size_t)number, sizeof(*own)) ? own : NULL;
-}
-
 void ompp_mpi_wait_before(ompp_mpi_piggyback_t *piggyback)
 {
+    static __thread ompp_mpi_request_t **taken; /* the thread's; calls do not nest */
+    static __thread size_t room;
+    const size_t number = piggyback->requests && piggyback->number > 0 ? (size_t)piggyback->number : 0;
     bool any = false, needs_status = false;
 
     ompp_mpi_progress_before(NULL, 0, 0, piggyback->begin);
-    piggyback->pending = piggyback->requests && piggyback->number > 0 ? room_for(piggyback->number) : NULL;
+    piggyback->pending = number && ompp_vector_reserve(&taken, &room, number, sizeof *taken) ? taken : NULL;
     for (int i = 0; piggyback->pending && i < piggyback->number; i++) {
         const MPI_Request handle = ompp_mpi_handle(piggyback, i);
         ompp_mpi_suppressed_give(handle);
@@ -94,7 +37,7 @@ void ompp_mpi_wait_before(ompp_mpi_piggyback_t *piggyback)
         needs_status |= r && (is_wild(r) || r->cancelled);
     }
     if (!any) piggyback->pending = NULL;
-    if (needs_status) ompp_mpi_substitute(piggyback, has_statuses(piggyback) ? piggyback->number : 1);
+    if (needs_status) ompp_mpi_substitute(piggyback, piggyback->index ? 1 : piggyback->number); /* index: of one */
 }
 
 /* What the requests taken by one call have waited for. */
@@ -197,7 +140,7 @@ static void take_after_error(ompp_mpi_piggyback_t *piggyback, done_t *done)
     for (int i = 0; i < piggyback->number; i++) {
         ompp_mpi_request_t *r = piggyback->pending[i];
         if (r && !r->persistent && ompp_mpi_handle(piggyback, i) == MPI_REQUEST_NULL)
-            take(piggyback, i, has_statuses(piggyback) ? (takes_any(piggyback) ? 0 : i) : 0, false, done);
+            take(piggyback, i, takes_any(piggyback) ? 0 : i, false, done);
     }
 }
 
@@ -317,11 +260,11 @@ void ompp_mpi_start_before(ompp_mpi_piggyback_t *piggyback)
         r->active = true;
         r->begin = piggyback->begin;
         r->cancelled = false;
-        const bool suspensions = ompp_sync_is_suspended();
+        const bool suspended = ompp_sync_is_suspended();
         if (r->kind == OMPP_MPI_PENDING_RECEIVE && ompp_mpi_acks_are_due(r->shadow)) ompp_mpi_request_posted(r);
         if (r->kind == OMPP_MPI_PENDING_SEND && ompp_sync_throttle()) r->begin = piggyback->begin = ompp_event_now();
         if (r->kind == OMPP_MPI_PENDING_SEND)
-            r->ack = ompp_mpi_piggyback_send(r->shadow, r->peer, r->tag, suspensions ? 0 : r->waiting,
+            r->ack = ompp_mpi_piggyback_send(r->shadow, r->peer, r->tag, suspended ? 0 : r->waiting,
                                              OMPP_WHATIF_F_OVERLAP, OMPP_MPI_STARTED_WAIT, piggyback->begin);
     }
 }

@@ -200,9 +200,11 @@ void ompp_mpi_piggyback_sum(unsigned char **sum, unsigned char *message)
 void ompp_mpi_piggyback_pass(ompp_mpi_shadow_t *shadow, int dest, int tag, uint32_t call, const unsigned char *message,
                              bool quiet)
 {
-    unsigned char *copy = copy_of(message);
+    const ompp_mpi_header_t *header = (const ompp_mpi_header_t *)(const void *)message;
+    unsigned char *copy = ompp_mpi_piggyback_new();
 
     if (!copy) return;
+    memcpy(copy, message, sizeof *header + header->bytes);
     ompp_mpi_header_of(copy)->ack = call;
     send_message(shadow->duplicate, dest, tag, copy, quiet);
 }

@@ -11,8 +11,8 @@
  * they come to that, and again when they come back to MPI after having been away. Whether an operation waits for it is
  * MPI's secret: that is told by when it ended, as with large messages.
  *
- * While clocks are suspended, calls have no clock vectors but the first one, which says so; until rank 0 ends the rest,
- * or the sender's clocks go on. Those that rest, too, look for that alone.
+ * While clocks are suspended, calls have no clock vectors but the first one, which says so; until rank 0 ends that, or
+ * the sender's clocks go on. Ranks whose clocks are suspended, too, look for that alone.
  *
  * Calls on a channel have numbers, the same on all its ranks, and may be completed in any order: what comes for another
  * one is put by. A call that MPI refused is none: the next one has its number again, and what was sent for it is the
@@ -36,11 +36,7 @@
 #define MOST 32           /* ranks that all send to all; a communicator's size is known to all of them */
 
 #define SMALL_BYTES 256u /* of a rank: more ranks than two may wait for anybody's next call, ... */
-#define AWAY_NS 20000u   /* since the last call of MPI: other ranks may have waited meanwhile, ... */
-/* if it is more than one part in so many of the time since the start; so few clock vectors do for any operation */
-#define AWAY_PART 8u
-#define REPORTED_AT_ONCE 8 /* operations that one call tells of */
-#define LONG_NS 10000u     /* a wait, and not what the operation takes */
+#define LONG_NS 10000u   /* a wait, and not what the operation takes */
 /* while clocks are suspended here, too, it is looked so often for other ranks' end of that */
 #define LOOK_NS 200000u
 #define AGAIN_NS 300000u /* what an operation has waited for has been sent before it was complete */
@@ -54,26 +50,8 @@ bool ompp_mpi_nonblocking(const ompp_mpi_piggyback_t *s)
     return s->order == OMPP_MPI_ORDER_NEIGHBOR ? c->topology : c->size <= MOST;
 }
 
-/* Number i of the ranks that this one waits for, or that wait for it; it may be among them. -1 = there are fewer. */
-static int peer(const ompp_mpi_shadow_t *c, ompp_mpi_whom_t whom, bool from, int i)
-{
-    const bool root = c->rank == whom.root, to_root = (whom.order == OMPP_MPI_ORDER_FROM_ROOT) == from;
-
-    switch (whom.order) {
-    case OMPP_MPI_ORDER_CHAIN: return i >= (from ? c->rank : c->size - 1 - c->rank) ? -1 : from ? i : c->rank + 1 + i;
-    case OMPP_MPI_ORDER_FROM_ROOT:
-    case OMPP_MPI_ORDER_TO_ROOT:
-        if (to_root) return i == 0 && !root ? whom.root : -1;
-        return root && i < c->size ? i : -1;
-    case OMPP_MPI_ORDER_NEIGHBOR:
-        if (!c->neighbors || i >= (from ? c->sources : c->destinations)) return -1;
-        return c->neighbors[from ? i : c->sources + i];
-    default: return i < c->size ? i : -1;
-    }
-}
-
 /* Where a clock vector of the call comes from. */
-static int source(const ompp_mpi_request_t *r, int i) { return peer(r->shadow, r->whom, true, i); }
+static int source(const ompp_mpi_request_t *r, int i) { return ompp_mpi_whom_peer(r->shadow, r->whom, true, i); }
 
 /* No clock vector comes from the rank itself, unless it is its own neighbour. */
 static bool is_self(const ompp_mpi_request_t *r, int i)
@@ -89,102 +67,6 @@ static bool takes_own(const ompp_mpi_request_t *r)
     const bool root = r->shadow->rank == r->whom.root;
 
     return is_all(r) || r->whom.order == OMPP_MPI_ORDER_CHAIN || (r->whom.order == OMPP_MPI_ORDER_TO_ROOT && root);
-}
-
-static void tell(ompp_mpi_shadow_t *c, ompp_mpi_whom_t whom, uint32_t call, const unsigned char *message)
-{
-    for (int i = 0, to; (to = peer(c, whom, false, i)) >= 0; i++)
-        if (to != c->rank || whom.order == OMPP_MPI_ORDER_NEIGHBOR)
-            ompp_mpi_piggyback_pass(c, to, ompp_mpi_nonblocking_tag(), call, message, true);
-}
-
-/* ---- Back in MPI ------------------------------------------------------------------------------------------------- */
-
-/* Those that other ranks may wait for to come back to MPI. */
-static struct {
-    pthread_mutex_t lock;      /* nothing of MPI is called under it */
-    ompp_mpi_request_t *first; /* read without the lock only to see whether there is any */
-    unsigned unreported;       /* atomic: those that nothing is told of yet */
-    ompp_time_t until;         /* atomic: this rank was in MPI then */
-} under_way = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void note_under_way(ompp_mpi_request_t *r)
-{
-    pthread_mutex_lock(&under_way.lock);
-    r->next_under_way = under_way.first;
-    __atomic_store_n(&under_way.first, r, __ATOMIC_RELAXED);
-    under_way.unreported++;
-    pthread_mutex_unlock(&under_way.lock);
-}
-
-static void forget_under_way(ompp_mpi_request_t *r)
-{
-    ompp_mpi_request_t **link = &under_way.first;
-
-    pthread_mutex_lock(&under_way.lock);
-    while (*link && *link != r) link = &(*link)->next_under_way;
-    if (*link && !r->reported_again) under_way.unreported--;
-    if (*link) __atomic_store_n(link, r->next_under_way, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&under_way.lock);
-}
-
-/*
- * The same on all ranks, but where some rest. What a rank sends may depend on what it has received, when it is back in
- * MPI: with two ranks, too, where one of them adds up for both. What is left of that on our communicator keeps it from
- * being freed; so, when many have been kept, two ranks do not ask for it for what is small.
- */
-static bool may_wait_again(const ompp_mpi_piggyback_t *s)
-{
-    const bool small = s->bare || (s->even && s->bytes <= SMALL_BYTES);
-    const bool many = s->shadow->size > 2, asked = many || !small || s->shadow->keeps;
-
-    return s->shadow->size > 1 && asked && !ompp_sync_is_suspended();
-}
-
-typedef struct {
-    ompp_mpi_shadow_t *shadow;
-    uint32_t call;
-    ompp_mpi_whom_t whom;
-} operation_t;
-
-/* Others may be completed, on other threads, while these are told of. */
-static int find_back(operation_t *operations, ompp_time_t t)
-{
-    const ompp_time_t until = __atomic_load_n(&under_way.until, __ATOMIC_RELAXED), away = t > until ? t - until : 0;
-    int n = 0;
-
-    if (!__atomic_load_n(&under_way.first, __ATOMIC_RELAXED)) return 0;
-    if (__atomic_load_n(&under_way.unreported, __ATOMIC_RELAXED) == 0 && away <= AWAY_NS) return 0;
-    pthread_mutex_lock(&under_way.lock);
-    for (ompp_mpi_request_t *r = under_way.first; r && n < REPORTED_AT_ONCE; r = r->next_under_way) {
-        if (r->reported_again && (away <= AWAY_NS || away <= (t - r->begin) / AWAY_PART)) continue;
-        under_way.unreported -= !r->reported_again;
-        r->reported_again = true;
-        operations[n++] = (operation_t){ompp_mpi_shadow_keep(r->shadow), r->call, r->whom};
-    }
-    pthread_mutex_unlock(&under_way.lock);
-    return n;
-}
-
-void ompp_mpi_nonblocking_progress(ompp_time_t t)
-{
-    operation_t operations[REPORTED_AT_ONCE];
-    const int n = find_back(operations, t);
-    unsigned char *message = n > 0 ? ompp_mpi_piggyback_moment(t) : NULL;
-
-    if (message) ompp_mpi_header_of(message)->flags = OMPP_MPI_BACK;
-    for (int i = 0; i < n; i++) {
-        if (message) tell(operations[i].shadow, operations[i].whom, operations[i].call, message);
-        ompp_mpi_shadow_release(operations[i].shadow);
-    }
-    ompp_mpi_piggyback_free(message);
-}
-
-bool ompp_mpi_nonblocking_any(void) { return __atomic_load_n(&under_way.first, __ATOMIC_RELAXED) != NULL; }
-
-void ompp_mpi_nonblocking_left(ompp_time_t t)
-{
-    if (ompp_mpi_nonblocking_any()) __atomic_store_n(&under_way.until, t, __ATOMIC_RELAXED);
 }
 
 /* ---- What comes -------------------------------------------------------------------------------------------------- */
@@ -214,7 +96,7 @@ static void deliver_first(ompp_mpi_request_t *r, int from, unsigned char *messag
 }
 
 /* Calls that a rank had no clock vectors for: after one, before another one. Of the two kinds, and of each rank; of the
- * latest rest. */
+ * latest suspension. */
 struct ompp_mpi_quiet {
     uint32_t from, to; /* 0 = none; it goes on */
 };
@@ -323,13 +205,13 @@ static bool receive_one(ompp_mpi_shadow_t *c, int from, uint64_t limit)
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 /* All of a clock vector, as meetings have it: during a suspension it says what comes after that. */
-static unsigned char *whole_vector(ompp_time_t t)
+static unsigned char *whole_vector(bool all, ompp_time_t t)
 {
     unsigned char *message = ompp_mpi_piggyback_new();
 
     if (!message) return NULL;
     memset(message, 0, sizeof(ompp_mpi_header_t));
-    ompp_mpi_collective_vector(ompp_mpi_piggyback_of(message), t);
+    ompp_mpi_collective_vector(ompp_mpi_piggyback_of(message), all, t);
     ompp_mpi_header_of(message)->time_ns = ompp_mpi_clock_common(t);
     ompp_mpi_header_of(message)->bytes = (uint32_t)ompp_mpi_piggyback_state.bytes;
     return message;
@@ -341,7 +223,7 @@ static bool is_sent(const ompp_mpi_shadow_t *c, uint32_t call, ompp_mpi_whom_t w
     return c->sent_for == call && c->sent_whom.order == whom.order && c->sent_whom.root == whom.root;
 }
 
-/* Whether a call needs no clock vector: rank 0 ends rests. */
+/* Whether a call needs no clock vector: rank 0 ends suspensions. */
 static bool needs_none(const ompp_mpi_shadow_t *c, ompp_time_t t)
 {
     return ompp_sync_is_suspended() && !(ompp_mpi_leads(c, c->rank) && ompp_sync_suspended_until() <= t);
@@ -353,7 +235,7 @@ static void tell_start(ompp_mpi_shadow_t *c, ompp_mpi_request_t *r, bool suppres
     const unsigned kind = is_all(r) ? 0 : order == OMPP_MPI_ORDER_NEIGHBOR ? OMPP_MPI_NEIGHBORS : OMPP_MPI_ROOTED;
 
     ompp_mpi_header_of(message)->flags = (suppressed ? OMPP_MPI_SUPPRESSED : 0) | kind;
-    if (!is_sent(c, r->call, r->whom)) tell(c, r->whom, r->call, message);
+    if (!is_sent(c, r->call, r->whom)) ompp_mpi_whom_tell(c, r->whom, r->call, message);
     c->sent_for = r->call;
     c->sent_whom = r->whom;
     if (takes_own(r)) memcpy(r->sent, ompp_mpi_piggyback_of(message), ompp_mpi_piggyback_state.bytes);
@@ -378,7 +260,8 @@ void ompp_mpi_nonblocking_before(ompp_mpi_piggyback_t *s, ompp_mpi_request_t *r)
     r->come = r->sent ? r->sent + ompp_mpi_piggyback_state.bytes : NULL;
     const bool always = is_all(r) || s->order == OMPP_MPI_ORDER_NEIGHBOR; /* each time to the same ranks */
     const bool suppressed = always && needs_none(c, s->begin);
-    unsigned char *message = r->sent && !(suppressed && c->suppressed[is_all(r)]) ? whole_vector(s->begin) : NULL;
+    unsigned char *message =
+        r->sent && !(suppressed && c->suppressed[is_all(r)]) ? whole_vector(r->meets == OMPP_SYNC_ALL, s->begin) : NULL;
     if (message) tell_start(c, r, suppressed, message);
     if (message && always) c->suppressed[is_all(r)] = suppressed;
     ompp_mpi_piggyback_free(message);
@@ -391,6 +274,19 @@ void ompp_mpi_nonblocking_before(ompp_mpi_piggyback_t *s, ompp_mpi_request_t *r)
     pthread_mutex_unlock(&c->lock);
 }
 
+/*
+ * The same on all ranks, but where clocks of some are suspended. What a rank sends may depend on what it has received,
+ * when it is back in MPI: with two ranks, too, where one of them adds up for both. What is left of that on our
+ * communicator keeps it from being freed; so, when many have been kept, two ranks do not ask for it for what is small.
+ */
+static bool may_wait_again(const ompp_mpi_piggyback_t *s)
+{
+    const bool small = s->bare || (s->even && s->bytes <= SMALL_BYTES);
+    const bool many = s->shadow->size > 2, asked = many || !small || s->shadow->keeps;
+
+    return s->shadow->size > 1 && asked && !ompp_sync_is_suspended();
+}
+
 void ompp_mpi_nonblocking_begun(const ompp_mpi_piggyback_t *s, ompp_mpi_request_t *r)
 {
     r->sure = s->bare || (s->even && s->bytes > 0);
@@ -400,7 +296,7 @@ void ompp_mpi_nonblocking_begun(const ompp_mpi_piggyback_t *s, ompp_mpi_request_
         pthread_mutex_lock(&r->shadow->lock);
         r->later = later;
         pthread_mutex_unlock(&r->shadow->lock);
-        note_under_way(r);
+        ompp_mpi_under_way_add(r);
     }
     deliver_early(r);
 }
@@ -482,7 +378,7 @@ static void take_out(ompp_mpi_request_t *r, bool complete)
 {
     ompp_mpi_request_t **link = &r->shadow->going;
 
-    if (r->later) forget_under_way(r);
+    if (r->later) ompp_mpi_under_way_forget(r);
     pthread_mutex_lock(&r->shadow->lock);
     while (*link && *link != r) link = &(*link)->next_going;
     if (*link) *link = r->next_going;
@@ -566,12 +462,12 @@ static void add(ompp_mpi_request_t *r, const unsigned char *vector, unsigned cha
 
 /*
  * Adds the clock vectors of those that have come back, when the operation has waited for that.
- * \param[in] begin  since when this thread did nothing but wait; 0 = not known. \return false = that is not known.
+ * \param[in] waits_since  this thread has done nothing but wait; 0 = not known. \return false = that is not known.
  */
-static bool take_later(ompp_mpi_request_t *r, ompp_time_t begin, ompp_time_t end, unsigned char *sum)
+static bool take_later(ompp_mpi_request_t *r, ompp_time_t waits_since, ompp_time_t end, unsigned char *sum)
 {
     _Atomic int *votes = &waited[r->whom.order][63 - __builtin_clzll(r->bytes | 1)];
-    const int64_t since = ompp_mpi_clock_common(begin);
+    const int64_t since = ompp_mpi_clock_common(waits_since);
     const bool waits = atomic_load_explicit(votes, memory_order_relaxed) > 0;
 
     pthread_mutex_lock(&r->shadow->lock);
@@ -579,18 +475,18 @@ static bool take_later(ompp_mpi_request_t *r, ompp_time_t begin, ompp_time_t end
     pthread_mutex_unlock(&r->shadow->lock);
     if (r->unsure) return !waits;
     const bool back = all_were_back(r, waits ? AGAIN_NS : 0);
-    if (begin && !back) vote(votes, -1);
-    else if (begin && r->later_ns > since + (int64_t)LONG_NS) vote(votes, 1);
+    if (waits_since && !back) vote(votes, -1);
+    else if (waits_since && r->later_ns > since + (int64_t)LONG_NS) vote(votes, 1);
     if (back && atomic_load_explicit(votes, memory_order_relaxed) > 0) add(r, r->later, sum);
     return true;
 }
 
-bool ompp_mpi_nonblocking_done(ompp_mpi_request_t *r, ompp_time_t begin, ompp_time_t end, unsigned char *sum)
+bool ompp_mpi_nonblocking_done(ompp_mpi_request_t *r, ompp_time_t waits_since, ompp_time_t end, unsigned char *sum)
 {
     bool missed = false, known = r->sent && take_first(r, &missed);
 
     if (known) add(r, r->sent, sum);
-    if (known && r->later && !ompp_sync_is_suspended()) known = take_later(r, begin, end, sum);
+    if (known && r->later && !ompp_sync_is_suspended()) known = take_later(r, waits_since, end, sum);
     if (r->sent) take_out(r, !missed);
     return known;
 }

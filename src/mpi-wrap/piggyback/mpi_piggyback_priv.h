@@ -1,6 +1,6 @@
 /**
  * \file
- * How the clock vectors of clocks travel (runtime/ompp_sync.h), among the files of this folder. What is done before and
+ * How clock vectors travel (runtime/ompp_sync.h), among the files of this folder. What is done before and
  * after a call of each class is in mpi_wrap_priv.h, by the rows of mpi_rules.def.
  *
  * A clock vector goes through MPI itself, with a message of its own on a communicator of ours with the same ranks
@@ -64,7 +64,7 @@ typedef struct {
     /* OMPP_WHATIF_F_*: the receiver is to know that the message may come at another time. Or OMPP_MPI_BACK */
     uint32_t flags;
     uint32_t bytes;  /* of the clock vector that are sent; the others are 0 */
-    uint32_t number; /* of the message that it comes with (mpi_piggyback_suppression.c); 0 = each of them has one */
+    uint32_t number; /* of the message that it comes with (mpi_piggyback_transport.c); 0 = each of them has one */
 } ompp_mpi_header_t;
 
 /** Of a collective call that is under way: its rank is back in MPI. No flag of the above. */
@@ -273,8 +273,11 @@ static inline ompp_mpi_behind_t *ompp_mpi_behind(unsigned char *vector)
     return (ompp_mpi_behind_t *)(void *)(vector + ompp_mpi_piggyback_state.bytes - sizeof(ompp_mpi_behind_t));
 }
 
-/** \brief The thread's clock vector at t, for an exchange. \param[out] vector  [ompp_mpi_piggyback_state.bytes]. */
-void ompp_mpi_collective_vector(unsigned char *vector, ompp_time_t t);
+/**
+ * \brief The thread's clock vector at t, for an exchange.
+ * \param[out] vector  [ompp_mpi_piggyback_state.bytes]. \param[in] all  among all ranks of the run, which adopt it.
+ */
+void ompp_mpi_collective_vector(unsigned char *vector, bool all, ompp_time_t t);
 
 /** \brief One message of ours, all of it, within a limit. \return to be freed; NULL = it did not come. */
 unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns);
@@ -462,11 +465,11 @@ void ompp_mpi_piggyback_leave(MPI_Request request, void *buffers);
 /** \brief Takes back what was sent and nobody received. */
 void ompp_mpi_piggyback_clean(void);
 
-/* ---- Messages without clock vectors (mpi_piggyback_suppression.c) ------------------------------------------------ */
+/* ---- Messages without clock vectors (mpi_piggyback_transport.c) -------------------------------------------------- */
 
 /**
  * \brief Before a message is sent.
- * \param[out] number, silent  for its clock vector's header.
+ * \param[out] number, suppressed  of its clock vector's header: its number; those that follow may have none.
  * \return whether it has one.
  */
 bool ompp_mpi_suppression_send(ompp_mpi_shadow_t *shadow, int dest, int tag, uint32_t *number, bool *suppressed);
@@ -554,7 +557,7 @@ typedef struct ompp_mpi_request {
     int64_t end;         /* of the operation, by the common clock; 0 = under way */
     bool reported_again; /* this rank was back once */
     bool begun;          /* MPI has begun it; under the channel's lock */
-    bool unsure;         /* a rank rests, and may not tell when it is back. As come */
+    bool unsure;         /* a rank's clocks are suspended, and it may not tell when it is back. As come */
     struct ompp_mpi_request *next_under_way;
     uint64_t bytes; /* collective: sent and received */
 } ompp_mpi_request_t;
@@ -571,13 +574,10 @@ ompp_mpi_request_t *ompp_mpi_request_peek(MPI_Request handle);
 /** \return whether there are any. */
 bool ompp_mpi_request_any(void);
 
-/** \brief A receive was begun whose sender may have to wait until this rank makes progress. */
-void ompp_mpi_request_posted(ompp_mpi_request_t *request);
-/** \brief It is over, or goes. */
-void ompp_mpi_request_over(ompp_mpi_request_t *request);
-
 /** \return handle number i of the call, whatever language it is in. */
 MPI_Request ompp_mpi_handle(const ompp_mpi_piggyback_t *piggyback, int i);
+
+/* ---- Progress (mpi_piggyback_progress.c) ------------------------------------------------------------------------- */
 
 /**
  * \brief The thread comes to a call, at begin, in which MPI makes progress: what was started before goes on.
@@ -585,7 +585,30 @@ MPI_Request ompp_mpi_handle(const ompp_mpi_piggyback_t *piggyback, int i);
  */
 void ompp_mpi_progress_before(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin);
 
-/* ---- Calls on requests (mpi_piggyback_completion.c) -------------------------------------------------------------- */
+/** \brief A receive was begun whose sender may have to wait until this rank makes progress. */
+void ompp_mpi_request_posted(ompp_mpi_request_t *request);
+/** \brief It is over, or goes. */
+void ompp_mpi_request_over(ompp_mpi_request_t *request);
+
+/**
+ * \brief Number i of the ranks that this one waits for, or that wait for it; it may be among them.
+ * \param[in] from  those that it waits for. \return -1 = there are fewer.
+ */
+int ompp_mpi_whom_peer(const ompp_mpi_shadow_t *shadow, ompp_mpi_whom_t whom, bool from, int i);
+/** \brief Sends message, of the non-blocking call with this number, to the ranks that wait for this one. */
+void ompp_mpi_whom_tell(ompp_mpi_shadow_t *shadow, ompp_mpi_whom_t whom, uint32_t call, const unsigned char *message);
+
+/** \brief A non-blocking collective operation is under way: others may wait until this rank is back in MPI. */
+void ompp_mpi_under_way_add(ompp_mpi_request_t *request);
+void ompp_mpi_under_way_forget(ompp_mpi_request_t *request);
+/** \brief The thread comes to a call, at t, in which MPI makes progress: ranks of such operations are told. */
+void ompp_mpi_under_way_progress(ompp_time_t t);
+/** \return whether there are any. */
+bool ompp_mpi_under_way_any(void);
+/** \brief A call of MPI ends at t. */
+void ompp_mpi_under_way_left(ompp_time_t t);
+
+/* ---- Statuses (mpi_piggyback.c) ---------------------------------------------------------------------------------- */
 
 /**
  * \return the status number i of the call in C's form; MPI_STATUS_IGNORE when there is none.
@@ -661,24 +684,10 @@ void ompp_mpi_collective_combine(unsigned char *into, unsigned char *other, bool
 
 /**
  * \brief A non-blocking one was complete at end: adds what it waited for to sum.
- * \param[in] begin  of the wait; 0 = not known.
+ * \param[in] waits_since  the thread has done nothing but wait; 0 = not known.
  */
-bool ompp_mpi_collective_done(ompp_mpi_request_t *request, ompp_time_t begin, ompp_time_t end, unsigned char *sum);
-
-/* ---- Collective calls whose clock vectors go as messages (mpi_piggyback_neighbor.c) ------------------------------ */
-
-/** \return whether the clock vectors of a blocking call do. */
-static inline bool ompp_mpi_neighbors(const ompp_mpi_piggyback_t *s)
-{
-    return s->order == OMPP_MPI_ORDER_NEIGHBOR || (s->order == OMPP_MPI_ORDER_CHAIN && OMPP_MPI_SCAN_IS_CHAIN);
-}
-
-void ompp_mpi_neighbors_before(ompp_mpi_piggyback_t *piggyback);
-/**
- * \brief After a call that succeeded: what it has waited for is in piggyback->vector; piggyback->passes: it is not
- *        known.
- */
-void ompp_mpi_neighbors_after(ompp_mpi_piggyback_t *piggyback, bool ok);
+bool ompp_mpi_collective_done(ompp_mpi_request_t *request, ompp_time_t waits_since, ompp_time_t end,
+                              unsigned char *sum);
 
 /* ---- Non-blocking collective calls whose clock vectors go as messages (mpi_piggyback_nonblocking.c) -------------- */
 
@@ -692,20 +701,12 @@ void ompp_mpi_nonblocking_begun(const ompp_mpi_piggyback_t *piggyback, ompp_mpi_
 /** \brief MPI has not. */
 void ompp_mpi_nonblocking_refused(ompp_mpi_request_t *request);
 /**
- * \brief It was complete at end: adds what it waited for to sum. \param[in] begin since when this thread has waited; 0
- *        = not known.
+ * \brief It was complete at end: adds what it waited for to sum.
+ * \param[in] waits_since  the thread has done nothing but wait; 0 = not known.
  * \return false = that is not known.
  */
-bool ompp_mpi_nonblocking_done(ompp_mpi_request_t *request, ompp_time_t begin, ompp_time_t end, unsigned char *sum);
-/**
- * \brief The thread comes to a call, at t, in which MPI makes progress: other ranks' operations may have waited for
- *        that.
- */
-void ompp_mpi_nonblocking_progress(ompp_time_t t);
-/** \return whether there are any of which other ranks are still to be told something. */
-bool ompp_mpi_nonblocking_any(void);
-/** \brief A call of MPI ends at t. */
-void ompp_mpi_nonblocking_left(ompp_time_t t);
+bool ompp_mpi_nonblocking_done(ompp_mpi_request_t *request, ompp_time_t waits_since, ompp_time_t end,
+                               unsigned char *sum);
 /** \brief The request goes, complete or not. */
 void ompp_mpi_nonblocking_forget(ompp_mpi_request_t *request);
 

@@ -107,7 +107,7 @@ static void measure_exchange(MPI_Comm own)
     if (ompp_mpi_shadow_least(own, mine && all, false)) {
         for (unsigned i = 0; i < EXCHANGES; i++) {
             const ompp_time_t begin = ompp_event_now();
-            ompp_mpi_collective_vector(ompp_mpi_piggyback_of(mine), begin);
+            ompp_mpi_collective_vector(ompp_mpi_piggyback_of(mine), false, begin);
             PMPI_Allreduce(ompp_mpi_piggyback_of(mine), ompp_mpi_piggyback_of(all), 1, s->type, s->op, own);
             took[i] = ompp_event_now() - begin;
         }
@@ -211,7 +211,7 @@ void ompp_mpi_piggyback_finish(double limit_seconds)
     if (mine && all) {
         at_end_t x = {ompp_mpi_piggyback_of(mine), ompp_mpi_piggyback_of(all),
                       ompp_event_now() + (uint64_t)(1e9 * limit_seconds), false};
-        ompp_mpi_collective_vector(x.mine, begin);
+        ompp_mpi_collective_vector(x.mine, true, begin);
         const bool combined = ompp_mpi_collective_settle(x.mine, x.all, combine_at_end, &x);
         if (x.goes_on) return;
         if (combined) {

@@ -50,21 +50,15 @@ void ompp_mpi_started_keep_slow(const ompp_mpi_started_t *one)
     errno = saved;
 }
 
-static void give(ompp_mpi_started_t *place)
-{
-    const ompp_mpi_started_t one = *place;
-
-    if (!one.direction) return;
-    place->direction = NULL;
-    ompp_mpi_quick.nstarted--;
-    ompp_mpi_started_keep_slow(&one);
-}
-
 void ompp_mpi_suppressed_give(MPI_Request handle)
 {
     ompp_mpi_started_t *place = ompp_mpi_started_of(handle);
+    const ompp_mpi_started_t one = *place;
 
-    if (place->direction && place->handle == handle) give(place);
+    if (!one.direction || one.handle != handle) return;
+    place->direction = NULL;
+    ompp_mpi_quick.nstarted--;
+    ompp_mpi_started_keep_slow(&one);
 }
 
 void ompp_mpi_suppressed_forget(MPI_Comm comm)
@@ -73,7 +67,7 @@ void ompp_mpi_suppressed_forget(MPI_Comm comm)
     memset(ompp_mpi_quick.shadows, 0, sizeof ompp_mpi_quick.shadows);
     for (unsigned i = 0; i < OMPP_MPI_STARTED; i++) {
         const ompp_mpi_direction_t *d = ompp_mpi_quick.started[i].direction;
-        if (d && d->shadow->comm == comm) give(&ompp_mpi_quick.started[i]);
+        if (d && d->shadow->comm == comm) ompp_mpi_suppressed_give(ompp_mpi_quick.started[i].handle);
     }
 }
 

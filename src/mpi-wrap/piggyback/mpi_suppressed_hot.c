@@ -13,7 +13,7 @@
 static bool is_possible(void)
 {
     return ompp_sync_is_suspended() && __atomic_load_n(&ompp_mpi_piggyback_state.alone, __ATOMIC_RELAXED) &&
-           !ompp_mpi_nonblocking_any();
+           !ompp_mpi_under_way_any();
 }
 
 /* \return when it began; 0 = it is not measured. */
@@ -23,11 +23,11 @@ static ompp_time_t measured_since(void)
     return ompp_mpi_quick.chance >> 16 & (SAMPLE - 1) ? 0 : ompp_event_now();
 }
 
-static void measured(ompp_time_t begin)
+static void measured(ompp_time_t measured_from)
 {
-    const ompp_time_t took = begin ? ompp_event_now() - begin : 0;
+    const ompp_time_t took = measured_from ? ompp_event_now() - measured_from : 0;
 
-    if (begin) ompp_sync_charge((took < LONGEST_NS ? took : LONGEST_NS) * SAMPLE);
+    if (measured_from) ompp_sync_charge((took < LONGEST_NS ? took : LONGEST_NS) * SAMPLE);
 }
 
 static ompp_mpi_direction_t *direction_of(int which, MPI_Comm comm, int peer, int tag)
@@ -57,9 +57,9 @@ bool ompp_mpi_suppressed_send(ompp_mpi_suppressed_t *s, MPI_Comm comm, int dest,
 {
     (void)s;
     if (!sendable || !is_possible()) return false;
-    const ompp_time_t begin = measured_since();
+    const ompp_time_t measured_from = measured_since();
     const bool counted = counts_sent(comm, dest, tag);
-    measured(begin);
+    measured(measured_from);
     return counted;
 }
 
@@ -74,9 +74,9 @@ bool ompp_mpi_suppressed_receive(ompp_mpi_suppressed_t *s, MPI_Comm comm, int so
     s->suspension = ompp_sync_suspension();
     if (!is_possible()) return false;
     if (source == MPI_PROC_NULL) return true;
-    const ompp_time_t begin = measured_since();
+    const ompp_time_t measured_from = measured_since();
     ompp_mpi_direction_t *d = direction_of(OMPP_MPI_RECEIVED, comm, source, tag);
-    measured(begin);
+    measured(measured_from);
     s->receives[0].direction = d;
     s->number = 1;
     return d && is_suppressed(d);
@@ -154,7 +154,7 @@ bool ompp_mpi_suppressed_wait(ompp_mpi_suppressed_t *s, int number, const void *
     s->requests = requests;
     s->fortran = fortran;
     if (!is_possible() || ompp_mpi_request_any() || number > OMPP_MPI_SUPPRESSED_MOST) return false;
-    const ompp_time_t begin = measured_since();
+    const ompp_time_t measured_from = measured_since();
     for (int i = 0; requests && i < number && ompp_mpi_quick.nstarted > 0; i++) {
         const MPI_Request handle = handle_of(s, i);
         ompp_mpi_started_t *place = ompp_mpi_started_of(handle);
@@ -163,7 +163,7 @@ bool ompp_mpi_suppressed_wait(ompp_mpi_suppressed_t *s, int number, const void *
         place->direction = NULL;
         ompp_mpi_quick.nstarted--;
     }
-    measured(begin);
+    measured(measured_from);
     return true;
 }
 
@@ -210,11 +210,11 @@ bool ompp_mpi_suppressed_collective(ompp_mpi_suppressed_t *s, MPI_Comm comm, boo
 ompp_time_t ompp_mpi_suppressed_collective_end(ompp_mpi_suppressed_t *s, int result, ompp_time_t t)
 {
     const int saved = errno;
-    const ompp_time_t begin = measured_since();
+    const ompp_time_t measured_from = measured_since();
 
     if (result == MPI_SUCCESS)
         ompp_mpi_join_clock(NULL, ompp_event_called(), ompp_mpi_collective_kind(s->shadow, OMPP_MPI_ORDER_ALL), 0);
-    measured(begin);
+    measured(measured_from);
     errno = saved;
     return t;
 }

@@ -1,6 +1,6 @@
 /**
  * \file
- * Messages without clock vectors: what is known of them, for mpi_piggyback_suppression.c, and for the short way of
+ * Messages without clock vectors: what is known of them, for mpi_piggyback_transport.c, and for the short way of
  * calls while clocks are suspended, mpi_suppressed_hot.c and mpi_suppressed.c.
  */
 #ifndef MPI_SUPPRESSED_PRIV_H
@@ -9,7 +9,7 @@
 #include "base/ompp_hash.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
 
-/** ns: while clocks are suspended here, too, it is looked so often for what ends the other side's rest. */
+/** ns: while clocks are suspended here, too, it is looked so often for what ends the other side's suspension. */
 #define OMPP_MPI_LOOK_NS 200000u
 
 /** Messages with one communicator, peer and tag, sent or received. Under the channel's lock, but for the short way. */
