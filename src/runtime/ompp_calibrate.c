@@ -3,7 +3,9 @@
  * memory of their own. The least of several rounds counts: all else was disturbed.
  */
 #define _GNU_SOURCE
+
 #include "runtime/ompp_calibrate.h"
+#include "runtime/ompp_chunk.h"
 
 #include "base/ompp_caller.h"
 #include "runtime/ompp_frame_priv.h"
@@ -332,6 +334,7 @@ void ompp_calibrate(uint32_t *whole, uint32_t *inside)
         ompp_thread_self = thread;
         measure_all(thread, whole, inside);
         ompp_thread_self = self;
+        ompp_chunk_forget();
         ompp_tree_close(thread);
     }
     munmap(memory, size);

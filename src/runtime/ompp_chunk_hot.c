@@ -21,14 +21,19 @@ ompp_time_t ompp_event_chunk_begin(void)
     return __builtin_expect(++self.tick % SAMPLE == 0, 0) ? ompp_event_now() : 0;
 }
 
+void ompp_chunk_forget(void)
+{
+    for (unsigned i = 0; i < OMPP_METRIC_CHUNK_NUM; i++) self.values[i] = 0;
+    self.node = 0;
+}
+
 static __attribute__((noinline)) void hand_over(ompp_thread_t *thread)
 {
     if (self.node && self.thread == thread && self.values[OMPP_METRIC_CHUNK_ASKS] && ompp_guard_enter(thread)) {
         ompp_chunk_book_slow(thread, self.node, self.values);
         ompp_guard_leave(thread);
     }
-    for (unsigned i = 0; i < OMPP_METRIC_CHUNK_NUM; i++) self.values[i] = 0;
-    self.node = 0;
+    ompp_chunk_forget();
 }
 
 void ompp_event_chunk(ompp_time_t begin, bool more, unsigned chunks)

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #define OMPP_LOG_DOMAIN "thread"
 #include "runtime/ompp_thread.h"
+#include "runtime/ompp_chunk.h"
 
 #include "base/ompp_caller.h"
 #include "model/ompp_profile.h"
@@ -177,6 +178,7 @@ static void new_thread(void *made)
         pthread_once(&end_key_once, make_end_key);
         pthread_setspecific(end_key, thread);
         ompp_meter_begin(thread);
+        ompp_chunk_forget();
         ompp_thread_self = thread;
         ompp_moved(thread);
         ompp_guard_leave(thread);
