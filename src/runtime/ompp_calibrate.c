@@ -3,11 +3,10 @@
  * memory of their own. The least of several rounds counts: all else was disturbed.
  */
 #define _GNU_SOURCE
-
 #include "runtime/ompp_calibrate.h"
-#include "runtime/ompp_chunk.h"
 
 #include "base/ompp_caller.h"
+#include "runtime/ompp_chunk.h"
 #include "runtime/ompp_frame_priv.h"
 #include "runtime/ompp_region_priv.h"
 #include "runtime/ompp_sync.h"
