@@ -247,7 +247,7 @@ static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, siz
         if (is_nothing(&results[i])) nothing++;
         else print_row(t, &results[i], columns);
     }
-    if (nothing) fprintf(t->out, "%zu more regions: share and gains below 0.05 %%; the XML has them.\n", nothing);
+    if (nothing) fprintf(t->out, "Regions whose share and gains are below 0.05 %%: %zu; the XML has them.\n", nothing);
     snprintf(few, sizeof few, "fewer than 4 %s; %s%s", parts, how_to_see_more(t), how_to_see_parts(t));
     snprintf(wide, sizeof wide, "%s differ by more than the gain, and by more than 30 points; %s", parts,
              how_to_see_more(t));

@@ -4,11 +4,11 @@
 #define _GNU_SOURCE
 #define OMPP_LOG_DOMAIN "thread"
 #include "runtime/ompp_thread.h"
-#include "runtime/ompp_chunk.h"
 
 #include "base/ompp_caller.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_callpath_priv.h"
+#include "runtime/ompp_chunk.h"
 #include "runtime/ompp_meters.h"
 #include "runtime/ompp_tree_priv.h"
 
