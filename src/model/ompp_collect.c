@@ -289,6 +289,7 @@ ompp_profile_t *ompp_collect_within(const char *base, uint64_t size, uint64_t *w
     bool ok = c.profile && copy_all(&c, header, end);
     free(c.module_of);
     free(c.region_of);
+    ompp_table_fini(&c.locks);
     ompp_table_fini(&c.codes);
     ompp_table_fini(&c.tree);
     ompp_table_fini(&c.map);

@@ -26,20 +26,19 @@ static bool copy_modules(ompp_collecting_t *c, ompp_off_t first)
     return true;
 }
 
-/* Number of a critical section's lock: one more than that of the newest region which has it. */
-static uint32_t lock_of(const ompp_collecting_t *c, const ompp_a_region_t *first, const ompp_a_region_t *r)
+/* Number of a critical section's lock: one more than that of the newest region which has it. 0 = none. */
+static uint32_t lock_of(ompp_collecting_t *c, const ompp_a_region_t *r)
 {
     const uint64_t lock = r->construct == OMPP_CONSTRUCT_CRITICAL ? ompp_collect_load(&r->lock) : 0;
+    const uint64_t key = ompp_collect_key(c, lock);
 
     if (!lock) return 0;
-    for (uint32_t n = 0; first && first != r && n < c->nregions; n++) {
-        if (first->construct == r->construct && ompp_collect_load(&first->lock) == lock) break;
-        first = ompp_collect_record(c, first->next, sizeof *first);
-    }
-    return first ? first->index + 1 : 0;
+    if (!ompp_table_get(&c->locks, key) && !ompp_table_set(&c->locks, key, (uint64_t)r->index + 1))
+        c->profile->failed = true;
+    return (uint32_t)ompp_table_get(&c->locks, key);
 }
 
-static void copy_region(ompp_collecting_t *c, const ompp_a_region_t *first, const ompp_a_region_t *r)
+static void copy_region(ompp_collecting_t *c, const ompp_a_region_t *r)
 {
     const ompp_a_module_t *m = ompp_collect_record(c, r->module, sizeof *m);
     ompp_region_t region = {.construct = r->construct,
@@ -51,7 +50,7 @@ static void copy_region(ompp_collecting_t *c, const ompp_a_region_t *first, cons
                             .module = m && m->index < c->nmodules ? c->module_of[m->index] : OMPP_NONE,
                             .addr = r->addr,
                             .addr_end = ompp_collect_load(&r->addr_end),
-                            .lock = lock_of(c, first, r),
+                            .lock = lock_of(c, r),
                             .key = r->key,
                             .number = OMPP_NONE};
 
@@ -61,7 +60,7 @@ static void copy_region(ompp_collecting_t *c, const ompp_a_region_t *first, cons
 
 static bool copy_regions(ompp_collecting_t *c, ompp_off_t first)
 {
-    const ompp_a_region_t *newest = ompp_collect_record(c, first, sizeof *newest), *r = newest;
+    const ompp_a_region_t *r = ompp_collect_record(c, first, sizeof *r);
 
     c->nregions = r ? r->index + 1 : 0;
     if (c->nregions > OMPP_COLLECT_MAX) return false;
@@ -69,7 +68,7 @@ static bool copy_regions(ompp_collecting_t *c, ompp_off_t first)
     if (!c->region_of) return false;
     for (uint32_t i = 0; i < c->nregions; i++) c->region_of[i] = OMPP_NONE;
     for (uint32_t n = 0; r && n < c->nregions; n++, r = ompp_collect_record(c, r->next, sizeof *r))
-        copy_region(c, newest, r);
+        copy_region(c, r);
     return true;
 }
 

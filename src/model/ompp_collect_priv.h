@@ -23,6 +23,7 @@ typedef struct {
     uint32_t *region_of; /* [nregions]: index in the arena -> in the profile */
     uint32_t *module_of; /* [nmodules] */
     ompp_off_t modules;  /* first of the list */
+    ompp_table_t locks;  /* of critical sections -> number of the newest region that has it, + 1 */
     ompp_table_t codes;  /* (construct, code) of call paths -> region of the profile + 1 */
     ompp_table_t tree;   /* union of the threads' trees: (parent, region) of the profile -> node + 1 */
     ompp_table_t map;    /* of the thread being copied: arena node -> profile node + 1 */

@@ -83,7 +83,7 @@ CONSTRUCTS = """void f%d(void)
   {
 #pragma omp for schedule(dynamic)
     for (int i = 0; i < 2; i++) x += i;
-#pragma omp critical
+#pragma omp critical(lock%d)
     x += 1;
 #pragma omp barrier
 #pragma omp single
@@ -100,7 +100,7 @@ def build_constructs(scratch, n, compiler):
     source, program = scratch.file("omp%d.c" % n), scratch.file("omp%d-%s" % (n, os.path.basename(compiler)))
     with open(source, "w") as out:
         out.write("#include <stdio.h>\n#include <sys/resource.h>\nvolatile int x;\n")
-        out.writelines(CONSTRUCTS % i for i in range(n))
+        out.writelines(CONSTRUCTS % (i, i) for i in range(n))
         out.write("int main(void)\n{\n  struct rusage u;\n%s  getrusage(RUSAGE_SELF, &u);\n" % "".join("  f%d();\n" % i for i in range(n)))
         out.write('  printf("before %.3f\\n", (double)u.ru_utime.tv_sec + 1e-6 * (double)u.ru_utime.tv_usec);\n  return 0;\n}\n')
     harness.execute([compiler, "-O1", "-g", "-fno-inline", "-fopenmp", source, "-o", program], scratch.path)
