@@ -29,8 +29,9 @@ static unsigned find_free(ompp_thread_t *thread)
 
     for (const ompp_thread_t *other = atomic_load(&ompp_process.threads); other; other = other->next_all) {
         const ompp_off_t held = atomic_load_explicit(&other->held, memory_order_acquire);
+        if (!held || other->base != thread->base) continue; /* calibration has a memory of its own */
         ompp_a_team_t *team = ompp_at(thread, held);
-        if (held && ompp_team_is_forked_by(team, thread)) team->next_free = held_mark;
+        if (ompp_team_is_forked_by(team, thread)) team->next_free = held_mark;
     }
     for (ompp_off_t off = thread->teams; off;) {
         ompp_a_team_t *team = ompp_at(thread, off);
