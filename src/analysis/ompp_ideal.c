@@ -144,15 +144,16 @@ static int add_chunks(const ompp_profile_t *p, const ompp_paths_t *paths, team_s
     return rc;
 }
 
-/* The least that a thread of a team waits for locks. by_location: scratch, [nlocations]. */
-static double least_locked(const ompp_profile_t *p, const ompp_paths_t *paths, uint32_t fork, double *by_location)
+/* The least that a thread of a team waits for locks. next_lock: from a node that forks to the nodes of its team's locks;
+ * by_location: scratch, [nlocations]. */
+static double least_locked(const ompp_profile_t *p, const uint32_t *next_lock, uint32_t fork, double *by_location)
 {
     double least = 1e300;
 
     memset(by_location, 0, p->nlocations * sizeof *by_location);
-    for (uint32_t n = fork; n < p->nnodes; n++) {
+    for (uint32_t n = next_lock[fork]; n; n = next_lock[n]) {
         const unsigned construct = p->regions[p->nodes[n].region].construct;
-        for (uint32_t b = 0; b < p->nodes[n].nblocks && paths->fork[n] == fork && is_lock(construct); b++) {
+        for (uint32_t b = 0; b < p->nodes[n].nblocks; b++) {
             team_sum_t one = {0};
             if (!ompp_block_is_phases(&p->nodes[n].blocks[b])) continue;
             add_block(construct, &p->nodes[n].blocks[b], &one);
@@ -184,12 +185,17 @@ static int find_teams(const ompp_profile_t *p, const ompp_paths_t *paths, double
 {
     team_sum_t *teams = calloc(p->nnodes, sizeof *teams), sum = {0};
     double *by_location = calloc(p->nlocations + 1, sizeof *by_location), balanced = 0, locks = 0;
+    uint32_t *next_lock = calloc(p->nnodes, sizeof *next_lock);
     const bool simple = is_simple(p, paths);
-    int rc = teams && by_location ? 0 : -OMPP_E_NOMEM;
+    int rc = teams && by_location && next_lock ? 0 : -OMPP_E_NOMEM;
 
     for (uint32_t n = 1; rc == 0 && simple && n < p->nnodes; n++) {
-        const unsigned members = paths->fork[n] ? members_of(p, paths->fork[n]) : 0;
-        if (members) add_node(p, n, members, &teams[paths->fork[n]]);
+        const uint32_t fork = paths->fork[n];
+        const unsigned members = fork ? members_of(p, fork) : 0;
+        if (members) add_node(p, n, members, &teams[fork]);
+        if (!members || !is_lock(p->regions[p->nodes[n].region].construct)) continue;
+        next_lock[n] = next_lock[fork];
+        next_lock[fork] = n;
     }
     for (uint32_t n = 1; rc == 0 && simple && n < p->nnodes; n++) {
         if (paths->fork[n] != n) continue;
@@ -197,8 +203,9 @@ static int find_teams(const ompp_profile_t *p, const ompp_paths_t *paths, double
         if (!members) continue;
         add_team(&sum, &teams[n], members);
         balanced += fmax(teams[n].waits - teams[n].least - teams[n].locks * (members - 1), 0);
-        if (teams[n].locks > 0) locks += least_locked(p, paths, n, by_location);
+        if (teams[n].locks > 0) locks += least_locked(p, next_lock, n, by_location);
     }
+    free(next_lock);
     free(by_location);
     free(teams);
     if (rc || !simple) return rc;

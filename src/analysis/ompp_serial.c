@@ -41,7 +41,7 @@ static void sum_up(const ompp_profile_t *p, uint32_t set, serial_t *s)
         if (forks || region->construct == OMPP_CONSTRUCT_MPI) s[n].samples = 0;
         serial_t *parent = &s[p->nodes[n].parent];
         parent->forks = parent->forks || forks || s[n].forks;
-        parent->samples += s[n].samples;
+        if (parent != s || is_programs(p, region)) parent->samples += s[n].samples;
         if (is_programs(p, region) && s[n].samples && (!parent->largest || s[n].samples > s[parent->largest].samples))
             parent->largest = n;
     }
