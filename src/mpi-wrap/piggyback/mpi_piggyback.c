@@ -394,6 +394,7 @@ ompp_time_t ompp_mpi_piggyback_after(ompp_mpi_piggyback_t *s, int result)
     s->result = result;
     if (s->after) s->after(s, result == MPI_SUCCESS);
     ompp_mpi_shadow_release(s->shadow);
+    ompp_mpi_shadow_sweep();
     if (s->guarded) ompp_mpi_guard.frame = 0;
     const ompp_time_t end = ompp_event_now();
     ompp_mpi_under_way_left(end);

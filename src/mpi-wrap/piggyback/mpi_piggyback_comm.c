@@ -25,7 +25,7 @@
 static struct {
     pthread_mutex_t lock;
     ompp_mpi_shadow_t *buckets[1 << BUCKET_BITS];
-    ompp_mpi_shadow_t *gone; /* of communicators that are gone; some calls still need them */
+    ompp_mpi_shadow_t *gone; /* atomic: of communicators that are gone; some calls still need them */
     unsigned count;
     MPI_Comm kept_duplicates[MAX_SHADOWS];
     unsigned kept; /* atomic: shadows of communicators that are gone, which are not freed */
@@ -132,13 +132,14 @@ static ompp_mpi_shadow_t *take_unneeded(void)
     pthread_mutex_lock(&shadows.lock);
     while (*link && __atomic_load_n(&(*link)->references, __ATOMIC_ACQUIRE) > 0) link = &(*link)->next;
     c = *link;
-    if (c) *link = c->next;
+    if (c) __atomic_store_n(link, c->next, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&shadows.lock);
     return c;
 }
 
-static void destroy_unneeded(void)
+void ompp_mpi_shadow_sweep(void)
 {
+    if (!__atomic_load_n(&shadows.gone, __ATOMIC_RELAXED)) return;
     for (ompp_mpi_shadow_t *c = take_unneeded(); c; c = take_unneeded()) destroy(c);
 }
 
@@ -149,17 +150,17 @@ void ompp_mpi_shadow_free(ompp_mpi_shadow_t *shadow)
         ompp_sync_hold(false); /* nobody will pass on it */
     pthread_mutex_lock(&shadows.lock);
     shadow->next = shadows.gone;
-    shadows.gone = shadow;
+    __atomic_store_n(&shadows.gone, shadow, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&shadows.lock);
     ompp_mpi_shadow_release(shadow);
-    destroy_unneeded();
+    ompp_mpi_shadow_sweep();
 }
 
 void ompp_mpi_shadow_drain(void)
 {
     const unsigned kept = __atomic_load_n(&shadows.kept, __ATOMIC_RELAXED);
 
-    destroy_unneeded();
+    ompp_mpi_shadow_sweep();
     for (size_t i = 0; i < sizeof shadows.buckets / sizeof *shadows.buckets; i++)
         for (const ompp_mpi_shadow_t *c = shadows.buckets[i]; c; c = c->next) drain(c->duplicate);
     for (unsigned i = 0; i < kept && i < MAX_SHADOWS; i++) drain(shadows.kept_duplicates[i]);
@@ -358,7 +359,7 @@ void ompp_mpi_shadow_made(MPI_Comm comm, bool follows)
     ompp_mpi_shadow_t *c;
 
     if (comm == MPI_COMM_NULL || PMPI_Comm_get_errhandler(comm, &users) != MPI_SUCCESS) return;
-    destroy_unneeded();
+    ompp_mpi_shadow_sweep();
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     c = make(comm, follows);
     PMPI_Comm_set_errhandler(comm, users);

@@ -507,19 +507,17 @@ bool ompp_mpi_piggyback_acknowledge(ompp_mpi_shadow_t *shadow, int source, int t
     ompp_mpi_header_t header;
 
     if (!ompp_mpi_travels(shadow, source, tag)) return false;
-    if (ompp_mpi_here_acknowledge(shadow, source, tag, &header)) {
-        give_ack(shadow, source, (unsigned char *)&header, begin);
-        return true;
+    bool given = ompp_mpi_here_acknowledge(shadow, source, tag, &header);
+    if (!given) {
+        __atomic_add_fetch(&shadow->acknowledgements, 1, __ATOMIC_SEQ_CST);
+        if (!__atomic_load_n(&shadow->claims, __ATOMIC_SEQ_CST))
+            message = ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, 0);
+        if (message) ompp_mpi_here_put(shadow, source, tag, message, false);
+        given = message && ompp_mpi_here_acknowledge(shadow, source, tag, &header);
+        __atomic_sub_fetch(&shadow->acknowledgements, 1, __ATOMIC_SEQ_CST);
     }
-    __atomic_add_fetch(&shadow->acknowledgements, 1, __ATOMIC_SEQ_CST);
-    if (!__atomic_load_n(&shadow->claims, __ATOMIC_SEQ_CST))
-        message = ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, 0);
-    if (message) {
-        give_ack(shadow, source, message, begin);
-        ompp_mpi_here_put(shadow, source, tag, message, false);
-    }
-    __atomic_sub_fetch(&shadow->acknowledgements, 1, __ATOMIC_SEQ_CST);
-    return message != NULL;
+    if (given) give_ack(shadow, source, (unsigned char *)&header, begin);
+    return given;
 }
 
 void ompp_mpi_piggyback_reclaim(void)

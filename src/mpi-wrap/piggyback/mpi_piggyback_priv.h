@@ -213,10 +213,12 @@ ompp_mpi_shadow_t *ompp_mpi_shadow_forget(MPI_Comm comm);
 /** \brief Into the table; again, when MPI has refused to free the communicator. */
 void ompp_mpi_shadow_add(ompp_mpi_shadow_t *shadow);
 /**
- * \brief Its communicator is gone. While calls still need it, it stays: until the next call that frees or makes a
- *        communicator. \param[in] shadow  NULL = none.
+ * \brief Its communicator is gone. While calls still need it, it stays. \param[in] shadow  NULL = none.
  */
 void ompp_mpi_shadow_free(ompp_mpi_shadow_t *shadow);
+
+/** \brief Channels whose communicators are gone, and that no call needs any more, are freed. */
+void ompp_mpi_shadow_sweep(void);
 
 /** \brief That of MPI_COMM_SELF. \param[in] own  ours with this rank. */
 void ompp_mpi_shadow_of_self(MPI_Comm own);
@@ -299,7 +301,8 @@ unsigned char *ompp_mpi_here_take(ompp_mpi_shadow_t *shadow, int source, int tag
 /** \brief Owns message. \param[in] back  it was taken from there, and is the oldest one; else the youngest. */
 void ompp_mpi_here_put(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *message, bool back);
 /**
- * \brief The oldest one whose acknowledgement is due: that is given by the caller now.
+ * \brief The oldest one whose acknowledgement is due: that is given by the caller now. Not one of a later message than
+ *        that which is received next, which has none.
  * \param[out] header  what is to be acknowledged. \return false = there is none.
  */
 bool ompp_mpi_here_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_mpi_header_t *header);

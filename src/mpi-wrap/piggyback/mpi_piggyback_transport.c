@@ -156,15 +156,19 @@ unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint6
 
 /* ---- What is here ------------------------------------------------------------------------------------------------ */
 
+static unsigned kind_of(const ompp_mpi_here_t *h)
+{
+    if (!h->message) return OMPP_MPI_SKIPPED;
+    return ompp_mpi_header_of(h->message)->flags & OMPP_MPI_ACKNOWLEDGED ? OMPP_MPI_GIVEN : OMPP_MPI_DUE;
+}
+
 /* The place of the first one that is one of these. Under the lock. */
 static ompp_mpi_here_t **place_of(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds)
 {
     ompp_mpi_here_t **link = &shadow->here;
 
     for (const ompp_mpi_here_t *h = *link; h; h = *link) {
-        const bool given = h->message && ompp_mpi_header_of(h->message)->flags & OMPP_MPI_ACKNOWLEDGED;
-        const unsigned kind = !h->message ? OMPP_MPI_SKIPPED : given ? OMPP_MPI_GIVEN : OMPP_MPI_DUE;
-        if (h->source == source && h->tag == tag && kinds & kind) break;
+        if (h->source == source && h->tag == tag && kinds & kind_of(h)) break;
         link = &(*link)->next;
     }
     return link;
@@ -206,11 +210,26 @@ void ompp_mpi_here_put(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned 
     pthread_mutex_unlock(&shadow->lock);
 }
 
+/* Whether a clock vector is of a later message than the first one that has not been acknowledged. Under the lock. */
+static bool is_later(ompp_mpi_shadow_t *shadow, int source, int tag, const unsigned char *message)
+{
+    const uint32_t number = ((const ompp_mpi_header_t *)(const void *)message)->number;
+    const ompp_mpi_direction_t *d =
+        number ? ompp_mpi_direction(shadow, OMPP_MPI_RECEIVED, source, tag, false) : NULL;
+
+    if (!d || !d->count) return false;
+    uint32_t next = ompp_mpi_number_after(d->count);
+    for (const ompp_mpi_here_t *h = shadow->here; h; h = h->next)
+        if (h->source == source && h->tag == tag && kind_of(h) == OMPP_MPI_GIVEN) next = ompp_mpi_number_after(next);
+    return (int32_t)(number - next) > 0;
+}
+
 bool ompp_mpi_here_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_mpi_header_t *header)
 {
     if (!shadow->here) return false;
     pthread_mutex_lock(&shadow->lock);
     const ompp_mpi_here_t *h = *place_of(shadow, source, tag, OMPP_MPI_DUE);
+    if (h && is_later(shadow, source, tag, h->message)) h = NULL;
     if (h) *header = *ompp_mpi_header_of(h->message);
     if (h) ompp_mpi_header_of(h->message)->flags |= OMPP_MPI_ACKNOWLEDGED;
     pthread_mutex_unlock(&shadow->lock);
@@ -327,7 +346,12 @@ bool ompp_mpi_suppression_skip(ompp_mpi_shadow_t *c, int source, int tag)
     pthread_mutex_lock(&c->lock);
     ompp_mpi_direction_t *d = ompp_mpi_direction(c, OMPP_MPI_RECEIVED, source, tag, false);
     if (d) d->count = ompp_mpi_number_after(d->count);
+    ompp_mpi_here_t **link = place_of(c, source, tag, OMPP_MPI_DUE | OMPP_MPI_GIVEN), *h = *link;
+    const bool is_its = d && h && ompp_mpi_header_of(h->message)->number == d->count;
+    if (is_its) *link = h->next;
     pthread_mutex_unlock(&c->lock);
+    if (is_its) ompp_mpi_piggyback_free(h->message);
+    if (is_its) free(h);
     return d != NULL;
 }
 
