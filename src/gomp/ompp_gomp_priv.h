@@ -171,11 +171,19 @@ static inline void ompp_gomp_give(ompp_region_ref_t region, ompp_sync_object_t k
     if (region && ompp_sync_follower()) ompp_sync_publish(kind, (uint64_t)(uintptr_t)object, ompp_event_now());
 }
 
+/** Single constructs that this thread executes, inside one another; never fewer than there are. */
+extern __thread unsigned ompp_gomp_singles __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+bool ompp_gomp_end_single_slow(ompp_time_t t);
+
 /**
  * \brief A single construct that is still open on this thread has ended: at a barrier, a worksharing construct or the
  *        end of a team.
  * \return whether there was one.
  */
-bool ompp_gomp_end_single(ompp_time_t t);
+static inline bool ompp_gomp_end_single(ompp_time_t t)
+{
+    return __builtin_expect(ompp_gomp_singles != 0, 0) && ompp_gomp_end_single_slow(t);
+}
 
 #endif

@@ -4,11 +4,14 @@
  */
 #include "gomp/ompp_gomp_priv.h"
 
-bool ompp_gomp_end_single(ompp_time_t t)
+__thread unsigned ompp_gomp_singles __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+bool ompp_gomp_end_single_slow(ompp_time_t t)
 {
     ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_SINGLE);
 
     if (!ompp_region_is_kept(region)) return false;
+    ompp_gomp_singles--;
     ompp_event_unwind(region, t);
     ompp_event_phase(region, OMPP_PHASE_MGMT, t);
     ompp_event_exit_or_barrier(region, t);
@@ -35,6 +38,7 @@ OMPP_EXPORT bool GOMP_single_start(void)
     ompp_region_ref_t region = enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
     ompp_gomp_come_for_one();
     bool executes = real();
+    ompp_gomp_singles += executes;
     if (executes) ompp_event_phase(region, OMPP_PHASE_SINGLE, ompp_event_now());
     else ompp_event_exit_or_barrier(region, ompp_event_now());
     return executes;
@@ -51,6 +55,7 @@ OMPP_EXPORT void *GOMP_single_copy_start(void)
     ompp_time_t t = ompp_event_now();
     void *data = real();
     if (!data) {
+        ompp_gomp_singles++;
         ompp_event_phase(region, OMPP_PHASE_SINGLE, ompp_event_now());
     } else {
         ompp_event_exit_or_barrier(region, t);

@@ -23,7 +23,8 @@ ENVIRONMENTS = (*CAUSAL, {"OMPP_DATA": "table"}, {"OMPP_CTR1": "perf::PAGE-FAULT
 # Differences that docs/launcher.md has: lines in which a setting is seen, and what of them is not compared.
 THREADS = ("^Threads:|^tasks |^SigIgn:|^SigCgt:", "[0-9a-f]{16}|[0-9]+|ompp-(dump|collect)| ")
 DOCUMENTED = (("OMPP_DUMP_INTERVAL", *THREADS), ("OMPP_DATA", *THREADS),
-              ("OMPP_DATA", "^VmPin:", "[0-9]+| "), ("OMPP_DATA", "^descriptors", r" 2\d\d:anon_inode:\[(perf_event|eventpoll)\]:2:1"))
+              ("OMPP_DATA", "^VmPin:", "[0-9]+| "), ("OMPP_DATA", "^descriptors", r" 2\d\d:anon_inode:\[(perf_event|eventpoll)\]:2:1"),
+              ("OMPP_CTR1", "^descriptors", r" [0-9]+:anon_inode:\[perf_event\]:2:0|(?<= )[0-9]+:"))
 # What differs from run to run: numbers in these lines.
 # Our own lines; an instrumented program that is started as a child, and does nothing, says so. And a line of Open MPI's with the rank in it.
 OURS = re.compile("^ompp: report: |^ompp: (rank [0-9]+: )?no what-if result: |^ompp: OMPP_CTR1=.* is not counted|^ompp: build the program with kinst-ompp --memory: |^ompp: .*nothing was measured|Process name")
