@@ -129,15 +129,11 @@ static void percentages(ompp_text_t *t)
 {
     const uint64_t all = t->duration_ns * t->nslots;
 
-    fprintf(t->out,
-            "percentages are of thread time (%s sec, %" PRIu64
-            " threads) in the callgraph, in 'whole program' and of properties;\n",
+    fprintf(t->out, "%% of thread time (%s sec, %" PRIu64 " threads): callgraph, 'whole program', properties\n",
             ompp_text_seconds(t, all).text, t->nslots);
     fprintf(t->out,
-            "  of the wallclock (%s sec) in 'Parallel coverage' and 'sorted by wallclock time', where a region that "
-            "leaves out threads\n"
-            "  has a larger share than of thread time; of the region's own thread time in 'each individual parallel "
-            "region'\n",
+            "%% of wallclock (%s sec): 'Parallel coverage', 'sorted by wallclock time'\n"
+            "%% of a region's own thread time: 'each individual parallel region'\n",
             ompp_text_seconds(t, t->duration_ns).text);
 }
 

@@ -134,6 +134,8 @@ int ompp_text_samples_csv(const ompp_text_t *t, const ompp_profile_t *profile);
 
 /** \brief ns as seconds with t->digits digits, rounded half up; never goes through floating point. */
 ompp_seconds_t ompp_text_seconds(const ompp_text_t *t, uint64_t ns);
+/** \brief The same in tables that ompP does not have: two digits more, unless the user has said how many. */
+ompp_seconds_t ompp_text_short_seconds(const ompp_text_t *t, uint64_t ns);
 
 /** \brief The same with a given number of digits. */
 ompp_seconds_t ompp_text_seconds_digits(uint64_t ns, int digits);

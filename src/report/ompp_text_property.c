@@ -132,7 +132,7 @@ int ompp_text_properties(ompp_text_t *t)
 
 static void print_cell(ompp_text_t *t, uint64_t ns)
 {
-    ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + t->extra, ompp_text_seconds(t, ns).text);
+    ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + t->extra, ompp_text_short_seconds(t, ns).text);
 }
 
 static void print_titles(ompp_text_t *t)
