@@ -93,12 +93,12 @@ static void add_cause(ompp_profile_t *profile)
         snprintf(subject, sizeof subject, "%u threads are bound to %u of %u %s", threads, n, online,
                  processors(online));
         snprintf(why, sizeof why, "%s; or OMP_NUM_THREADS=%u",
-                 bind ? bind->words : "taskset, numactl or a container has done it", n);
+                 bind ? bind->words : "taskset, numactl or a container binds them", n);
     } else {
         snprintf(subject, sizeof subject, "%u threads share %u %s", threads, n, processors(n));
-        snprintf(why, sizeof why, "OMP_NUM_THREADS=%u gives each its own", n);
+        snprintf(why, sizeof why, "OMP_NUM_THREADS=%u", n);
     }
-    ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, subject, why, 1);
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_SHARED, subject, why, 1);
 }
 
 /* ns that the threads were there; at least what they ran, and would have. */

@@ -336,10 +336,10 @@ void ompp_text_cautions(ompp_text_t *t);
 size_t ompp_text_short_cautions(ompp_text_t *t);
 
 /**
- * \return what to do about the cautions, a sentence; NULL = none doubts that the program loses so much.
+ * \return what to do about the cautions, owned, free(); NULL = none doubts that the program loses so much.
  * \param[in] lost_ns  of the largest loss, thread time, without own cost.
  */
-const char *ompp_text_remedy(const ompp_text_t *t, uint64_t lost_ns);
+char *ompp_text_remedy(const ompp_text_t *t, uint64_t lost_ns);
 
 /** \brief A section with these lines; none when there are none. */
 void ompp_text_caution_section(ompp_text_t *t);

@@ -72,6 +72,11 @@ char *ompp_text_advice(const ompp_text_t *t, const ompp_finding_t *f)
     FILE *out = open_memstream(&text, &size);
 
     if (!out) return NULL;
+    if (f->waited_permille)
+        fprintf(out,
+                "Measure again with a processor for each thread: waiting for one (%.1f %% of thread time) may explain "
+                "this. Else: ",
+                (double)f->waited_permille / 10);
     for (; *c; c++) {
         if (*c != '%') putc(*c, out);
         else if (*++c == 'r') fprintf(out, "%" PRIu32, f->rank);

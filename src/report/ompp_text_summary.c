@@ -150,8 +150,7 @@ static size_t put_loss(ompp_text_t *t, const ompp_finding_t *f, double basis)
 static void put_first(const ompp_text_t *t, const ompp_finding_t *f, size_t room)
 {
     enum { ROOM = COLUMNS - FIRST_COLUMN - 4 };
-    const char *remedy = ompp_text_remedy(t, f->lost_ns);
-    char *advice = remedy ? strdup(remedy) : ompp_text_advice(t, f);
+    char *remedy = ompp_text_remedy(t, f->lost_ns), *advice = remedy ? remedy : ompp_text_advice(t, f);
     const char *rest = advice ? advice : "";
 
     for (size_t line = 0; *rest && line < room; line++) {
