@@ -120,6 +120,8 @@ static void take(ompp_region_t *region, entry_t *entry)
 {
     entry->taken = true;
     region->begin = region->end = entry->d.first;
+    if (region->construct == OMPP_CONSTRUCT_BARRIER && !ompp_directive_has(entry->d.words, "barrier"))
+        region->flags |= OMPP_REGION_F_LOOP;
     if (!is_standalone(region->construct) && entry->d.last > region->end) region->end = entry->d.last;
 }
 

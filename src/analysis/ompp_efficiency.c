@@ -150,12 +150,8 @@ static void tell(part_t *part, unsigned lost, uint32_t region, unit_t *unit, uin
 
 static void lose(part_t *part, unsigned lost, uint32_t region, unit_t *unit, uint64_t ns)
 {
-    if (part->tells) {
-        tell(part, lost, region, unit, ns);
-    } else {
-        unit->lost_ns += ns;
-        part->e->class_ns[class_of_lost[lost]] += ns;
-    }
+    if (part->tells) tell(part, lost, region, unit, ns);
+    else unit->lost_ns += ns;
 }
 
 /* Other threads of the unit have nothing to do: not longer in all than they have nothing to do. */
@@ -449,8 +445,6 @@ static bool measure(part_t *part)
                              .balance = ratio(e->all.balance, e->mpi.balance),
                              .communication = ratio(e->all.communication, e->mpi.communication)};
     if (part->region == OMPP_NONE) divide_all(part->p, e);
-    e->idle_ns = e->thread_ns - e->useful_ns;
-    for (unsigned class = 0; class < OMPP_CLASS_NUM; class ++) e->idle_ns -= e->class_ns[class];
     return true;
 }
 

@@ -37,10 +37,11 @@ typedef struct {
 
 /**
  * Of the run, or of a user region: of all threads of the ranks that run it; of the threads that run it, where it is in
- * a team. thread_ns = useful_ns + the sum of lost_ns = useful_ns + the sum of class_ns + idle_ns.
+ * a team. thread_ns = useful_ns + the sum of lost_ns.
  *   useful  in regions, what belongs to no overhead class; outside of regions on the first thread of a rank and on the
  *           program's own threads
- *   idle    threads that have nothing to do while others run alone, or whose rank is done
+ *   lost    with threads that have nothing to do: while others run alone, while a call of MPI holds their rank, or when
+ *           that is done
  *   all     balance: mean useful time of a thread / the largest; communication: the largest / length
  *   mpi     the same of ranks, with all that is not between ranks (OMPP_LEVEL_MPI) as useful
  *   openmp  all / mpi, each: its balance may be above 1, when one level makes up for the other
@@ -51,8 +52,7 @@ typedef struct {
     uint32_t region;    /* index; OMPP_NONE = the run */
     uint64_t thread_ns; /* length (of the longest rank) x threads */
     uint64_t nthreads, nranks;
-    uint64_t useful_ns, class_ns[OMPP_CLASS_NUM], idle_ns;
-    uint64_t lost_ns[OMPP_LOST_NUM];
+    uint64_t useful_ns, lost_ns[OMPP_LOST_NUM];
     ompp_pop_t all, mpi, openmp;
     bool is_estimate; /* serialisation and transfer: clocks were suspended for a part of the run */
 } ompp_efficiency_t;

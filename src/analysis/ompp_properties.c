@@ -39,6 +39,7 @@ typedef struct {
     const uint64_t *task_waits;    /* [nnodes] */
     uint64_t *pieces, *visits;     /* [nlocations] */
     double basis;
+    double waited; /* part of it, that threads waited for processors */
     /* MPI: thread time in the call, of it waiting for the last rank, that rank, and messages. */
     double busy, waiting;
     uint32_t late_rank;
@@ -304,6 +305,7 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
 
     switch (when) {
     case OMPP_WHEN_ALWAYS: return true;
+    case OMPP_WHEN_LOOP: return f->profile->regions[region].flags & OMPP_REGION_F_LOOP;
     case OMPP_WHEN_UNEVEN:
     case OMPP_WHEN_FEW:
         if (piece == OMPP_COLUMN_NUM) return false;
@@ -351,6 +353,37 @@ static bool is_short_start(const find_t *f, uint32_t region)
     return ompp_analysis_starts_mpi(f->profile, region) && f->call_ns < STARTED_NS * (double)f->profile->nranks;
 }
 
+/* ---- Waiting for processors -------------------------------------------------------------------------------------- */
+
+/* The ranks that do not say it have waited for less. */
+static double waited_for_processors(const ompp_profile_t *p)
+{
+    uint64_t permille = 0;
+
+    for (size_t i = 0; i < p->ncoverage; i++) {
+        const ompp_coverage_t *c = &p->coverage[i];
+        if (c->kind == OMPP_COVERAGE_CPU_WAIT || c->kind == OMPP_COVERAGE_CPU_WAIT_SOME) permille += c->count;
+    }
+    return p->nranks ? (double)permille / 1000 / p->nranks : 0;
+}
+
+/* Threads wait for another one; its own work is in no property by this rule. */
+static bool is_waiting(const ompp_property_rule_t *rule)
+{
+    return rule->phase != OMPP_PHASE_EXEC || rule->construct == OMPP_CONSTRUCT_BARRIER ||
+           rule->construct == OMPP_CONSTRUCT_TASKWAIT || rule->construct == OMPP_CONSTRUCT_MPI;
+}
+
+/* A thread without a processor holds up all that wait for it: they lose so many times as long, at most. */
+static uint32_t may_be_processors(const find_t *f, unsigned construct, uint64_t lost_ns)
+{
+    const uint64_t nthreads =
+        construct == OMPP_CONSTRUCT_MPI ? f->profile->nslots : ompp_analysis_max_threads(f->profile);
+    const double most_ns = f->waited * f->basis * (double)(nthreads > 1 ? nthreads - 1 : 1);
+
+    return (double)lost_ns > most_ns ? 0 : (uint32_t)(1000 * f->waited + 0.5);
+}
+
 /* ---- All regions ------------------------------------------------------------------------------------------------- */
 
 /* The property of a region by what its threads wait for, or one without time. */
@@ -374,6 +407,7 @@ static ompp_finding_t find_one(find_t *f, uint32_t region)
             found.count = f->pair.calls, found.each_ns = f->pair.wait_ns[whom];
         }
         if (waits && f->compared) found.count = f->meet.calls, found.each_ns = f->meet.late_ns;
+        if (is_waiting(rule)) found.waited_permille = may_be_processors(f, construct, found.lost_ns);
         if (late) found.where = ompp_analysis_longer(p, f->paths, f->late_rank, &found.more_ns);
         return found;
     }
@@ -395,7 +429,11 @@ static ompp_finding_t find_management(find_t *f, uint32_t region)
             if (ompp_rules[k].construct == construct && ompp_rules[k].class == OMPP_CLASS_MGMT)
                 lost += phase_of_region(f, region, ompp_rules[k].phase);
         if ((double)lost < COSTLY * (double)column_sum(f, region, OMPP_COLUMN_EXEC_T)) return none;
-        return (ompp_finding_t){.property = rule->property, region, OMPP_NONE, .lost_ns = lost};
+        return (ompp_finding_t){.property = rule->property,
+                                region,
+                                OMPP_NONE,
+                                .lost_ns = lost,
+                                .waited_permille = may_be_processors(f, construct, lost)};
     }
     return none;
 }
@@ -509,7 +547,7 @@ static int by_severity(const void *a, const void *b, void *profile)
 
 int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths, ompp_finding_t **findings, size_t *n)
 {
-    find_t f = {.profile = p, .paths = paths, .basis = ompp_analysis_basis(p)};
+    find_t f = {.profile = p, .paths = paths, .basis = ompp_analysis_basis(p), .waited = waited_for_processors(p)};
     ompp_finding_t *all = calloc(3 * p->nregions + 1, sizeof *all);
     ompp_task_team_t *teams = ompp_analysis_task_teams(p, paths);
     size_t found = 0;

@@ -18,6 +18,7 @@ typedef enum {
 /** When a rule holds; see ompp_property.def. */
 typedef enum {
     OMPP_WHEN_ALWAYS,
+    OMPP_WHEN_LOOP,
     OMPP_WHEN_UNEVEN,
     OMPP_WHEN_FEW,
     OMPP_WHEN_OFTEN,

@@ -17,8 +17,8 @@
 
 #define WORTH_NS 1000000      /* of processor time: a thread with less is over sooner than it is asked */
 #define SHORTEST_NS 20000000u /* of waiting */
-#define SOME_PERMILLE 50u     /* of the threads' time, sleep and all: worth a note */
-#define MANY_PERMILLE 200u    /* the same: times are not to be trusted */
+#define SOME_PERMILLE 50u /* of the threads' time, sleep and all, that those who wait for them may lose: worth a note */
+#define MANY_PERMILLE 200u /* of the threads' time: times are not to be trusted */
 
 static _Atomic uint64_t ended_ran, ended_waited; /* of threads that are over */
 /* of the process, until our library was loaded: it may have been another program */
@@ -93,12 +93,12 @@ static void add_cause(ompp_profile_t *profile)
         snprintf(subject, sizeof subject, "%u threads are bound to %u of %u %s", threads, n, online,
                  processors(online));
         snprintf(why, sizeof why, "%s; or OMP_NUM_THREADS=%u",
-                 bind ? bind->words : "taskset, numactl or a container has done it", n);
+                 bind ? bind->words : "taskset, numactl or a container binds them", n);
     } else {
         snprintf(subject, sizeof subject, "%u threads share %u %s", threads, n, processors(n));
-        snprintf(why, sizeof why, "OMP_NUM_THREADS=%u gives each its own", n);
+        snprintf(why, sizeof why, "OMP_NUM_THREADS=%u", n);
     }
-    ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, subject, why, 1);
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_SHARED, subject, why, 1);
 }
 
 /* ns that the threads were there; at least what they ran, and would have. */
@@ -120,11 +120,14 @@ void ompp_cpu_wait_add(ompp_profile_t *profile)
     ompp_proc_queue_process(&all);
     const uint64_t waited = all.waited_ns > before.waited_ns ? all.waited_ns - before.waited_ns : 0;
     const uint64_t ran = all.ran_ns > before.ran_ns ? all.ran_ns - before.ran_ns : 0;
-    const uint64_t time = time_of(profile, ran + waited);
+    const uint64_t time = time_of(profile, ran + waited),
+                   threads = profile->nranks_kept ? profile->ranks[0].nthreads : 1;
 
-    if (waited < SHORTEST_NS || waited * 1000 < time * SOME_PERMILLE) return;
+    /* One without a processor holds up its team. */
+    if (waited < SHORTEST_NS || waited * 1000 < time) return;
+    if (waited * 1000 * (threads > 2 ? threads - 1 : 1) < time * SOME_PERMILLE) return;
     const bool many = waited * 1000 >= time * MANY_PERMILLE;
     ompp_profile_add_coverage(profile, many ? OMPP_COVERAGE_CPU_WAIT : OMPP_COVERAGE_CPU_WAIT_SOME, NULL, NULL,
                               waited * 1000 / time);
-    add_cause(profile);
+    if (waited * 1000 >= time * SOME_PERMILLE) add_cause(profile);
 }

@@ -95,20 +95,25 @@ static bool is_above_own(const ompp_text_t *t, const ompp_coverage_t *own, uint6
     return (double)lost_ns >= 2 * (double)own->count / 1000 * ompp_analysis_basis(t->profile);
 }
 
-const char *ompp_text_remedy(const ompp_text_t *t, uint64_t lost_ns)
+char *ompp_text_remedy(const ompp_text_t *t, uint64_t lost_ns)
 {
+    const char *mend = NULL; /* the reason for which threads wait for processors */
     bool waits = false, others = false;
+    char *text = NULL;
 
     for (size_t i = 0; i < t->profile->ncoverage; i++) {
         const ompp_coverage_t *c = &t->profile->coverage[i];
         if (!is_caution(t, i)) continue;
-        if (c->kind == OMPP_COVERAGE_CPU_WAIT) waits = true;
+        if (c->kind == OMPP_COVERAGE_SHARED && !mend) mend = ompp_profile_text(t->profile, c->reason);
+        if (c->kind == OMPP_COVERAGE_CPU_WAIT || c->kind == OMPP_COVERAGE_SHARED) waits = true;
         else if (c->kind != OMPP_COVERAGE_OWN_MUCH || !is_above_own(t, c, lost_ns)) others = true;
     }
     if (!waits && !others) return NULL;
-    if (waits && !others)
-        return "Measure again with a processor for each thread: fewer threads, and no other programs on this machine.";
-    return "Remove what the caution names (see section ompp Coverage), and measure again.";
+    if (others) return strdup("Remove what the caution names (see section ompp Coverage), and measure again.");
+    if (mend && *mend)
+        return asprintf(&text, "Measure again with a processor for each thread: %s.", mend) < 0 ? NULL : text;
+    return strdup(
+        "Measure again with a processor for each thread: fewer threads, and no other programs on this machine.");
 }
 
 /* A section of its own: programs that read ompP's reports know each line of the overheads, and leave out sections that
@@ -129,15 +134,11 @@ static void percentages(ompp_text_t *t)
 {
     const uint64_t all = t->duration_ns * t->nslots;
 
-    fprintf(t->out,
-            "percentages are of thread time (%s sec, %" PRIu64
-            " threads) in the callgraph, in 'whole program' and of properties;\n",
+    fprintf(t->out, "%% of thread time (%s sec, %" PRIu64 " threads): callgraph, 'whole program', properties\n",
             ompp_text_seconds(t, all).text, t->nslots);
     fprintf(t->out,
-            "  of the wallclock (%s sec) in 'Parallel coverage' and 'sorted by wallclock time', where a region that "
-            "leaves out threads\n"
-            "  has a larger share than of thread time; of the region's own thread time in 'each individual parallel "
-            "region'\n",
+            "%% of wallclock (%s sec): 'Parallel coverage', 'sorted by wallclock time'\n"
+            "%% of a region's own thread time: 'each individual parallel region'\n",
             ompp_text_seconds(t, t->duration_ns).text);
 }
 

@@ -28,6 +28,13 @@ ompp_seconds_t ompp_text_seconds_digits(uint64_t ns, int digits)
 
 ompp_seconds_t ompp_text_seconds(const ompp_text_t *t, uint64_t ns) { return ompp_text_seconds_digits(ns, t->digits); }
 
+ompp_seconds_t ompp_text_short_seconds(const ompp_text_t *t, uint64_t ns)
+{
+    enum { SHORT_DIGITS = 4 };
+
+    return ompp_text_seconds_digits(ns, t->digits == OMPP_REPORT_DIGITS ? SHORT_DIGITS : t->digits);
+}
+
 uint64_t ompp_text_mean(uint64_t sum, uint64_t n) { return sum / n + (sum % n >= n - n / 2); }
 
 double ompp_text_percent(uint64_t a, uint64_t b) { return b ? 100.0 * (double)a / (double)b : 0; }

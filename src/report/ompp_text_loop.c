@@ -43,7 +43,7 @@ static void print_row(const ompp_text_t *t, const ompp_chunk_sum_t *sum)
     print_cell(t, text);
     print_microseconds(t, sum->each_ns);
     print_microseconds(t, ompp_text_mean(sum->handing_ns, sum->asks));
-    ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + t->extra, ompp_text_seconds(t, sum->handing_ns).text);
+    ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + t->extra, ompp_text_short_seconds(t, sum->handing_ns).text);
     print_cell(t, ompp_text_share(sum->handing_ns, (double)sum->body_ns).text);
     putc('\n', t->out);
 }

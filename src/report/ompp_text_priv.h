@@ -134,6 +134,8 @@ int ompp_text_samples_csv(const ompp_text_t *t, const ompp_profile_t *profile);
 
 /** \brief ns as seconds with t->digits digits, rounded half up; never goes through floating point. */
 ompp_seconds_t ompp_text_seconds(const ompp_text_t *t, uint64_t ns);
+/** \brief The same in tables that ompP does not have: two digits more, unless the user has said how many. */
+ompp_seconds_t ompp_text_short_seconds(const ompp_text_t *t, uint64_t ns);
 
 /** \brief The same with a given number of digits. */
 ompp_seconds_t ompp_text_seconds_digits(uint64_t ns, int digits);
@@ -334,10 +336,10 @@ void ompp_text_cautions(ompp_text_t *t);
 size_t ompp_text_short_cautions(ompp_text_t *t);
 
 /**
- * \return what to do about the cautions, a sentence; NULL = none doubts that the program loses so much.
+ * \return what to do about the cautions, owned, free(); NULL = none doubts that the program loses so much.
  * \param[in] lost_ns  of the largest loss, thread time, without own cost.
  */
-const char *ompp_text_remedy(const ompp_text_t *t, uint64_t lost_ns);
+char *ompp_text_remedy(const ompp_text_t *t, uint64_t lost_ns);
 
 /** \brief A section with these lines; none when there are none. */
 void ompp_text_caution_section(ompp_text_t *t);

@@ -72,6 +72,11 @@ char *ompp_text_advice(const ompp_text_t *t, const ompp_finding_t *f)
     FILE *out = open_memstream(&text, &size);
 
     if (!out) return NULL;
+    if (f->waited_permille)
+        fprintf(out,
+                "Measure again with a processor for each thread: waiting for one (%.1f %% of thread time) may explain "
+                "this. Else: ",
+                (double)f->waited_permille / 10);
     for (; *c; c++) {
         if (*c != '%') putc(*c, out);
         else if (*++c == 'r') fprintf(out, "%" PRIu32, f->rank);
@@ -132,7 +137,7 @@ int ompp_text_properties(ompp_text_t *t)
 
 static void print_cell(ompp_text_t *t, uint64_t ns)
 {
-    ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + t->extra, ompp_text_seconds(t, ns).text);
+    ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + t->extra, ompp_text_short_seconds(t, ns).text);
 }
 
 static void print_titles(ompp_text_t *t)

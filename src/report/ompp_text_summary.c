@@ -39,32 +39,42 @@ static size_t put_part(const ompp_text_t *t, uint64_t ns, uint64_t all, const ch
     return 1;
 }
 
+/* Parts are those of the loss budget. */
+static uint64_t openmp_of(const ompp_efficiency_t *e)
+{
+    return e->lost_ns[OMPP_LOST_IMBALANCE] + e->lost_ns[OMPP_LOST_LIMPAR] + e->lost_ns[OMPP_LOST_SYNCH] +
+           e->lost_ns[OMPP_LOST_MANAGEMENT];
+}
+
+/* With the threads that have nothing to do while a call of MPI holds their rank. */
+static uint64_t mpi_of(const ompp_efficiency_t *e)
+{
+    return ompp_efficiency_lost(e, OMPP_LEVEL_MPI) - e->lost_ns[OMPP_LOST_ENDED];
+}
+
 static size_t put_openmp(const ompp_text_t *t, const ompp_efficiency_t *e)
 {
+    const uint64_t *lost = e->lost_ns, imbalance = lost[OMPP_LOST_IMBALANCE] + lost[OMPP_LOST_LIMPAR],
+                   sum = openmp_of(e);
     const double all = (double)e->thread_ns;
-    const uint64_t imbalance = e->class_ns[OMPP_CLASS_IMBAL] + e->class_ns[OMPP_CLASS_LIMPAR],
-                   sum = imbalance + e->class_ns[OMPP_CLASS_SYNCH] + e->class_ns[OMPP_CLASS_MGMT];
     char text[120];
 
     if (sum < e->thread_ns / 2000) return 0;
-    snprintf(text, sizeof text, "OpenMP: imbalance %.1f, synchronising %.1f, management %.1f", 100 * imbalance / all,
-             100 * e->class_ns[OMPP_CLASS_SYNCH] / all, 100 * e->class_ns[OMPP_CLASS_MGMT] / all);
+    snprintf(text, sizeof text, "OpenMP: imbalance %.1f, synchronising %.1f, management %.1f",
+             100 * (double)imbalance / all, 100 * (double)lost[OMPP_LOST_SYNCH] / all,
+             100 * (double)lost[OMPP_LOST_MANAGEMENT] / all);
     return put_part(t, sum, e->thread_ns, text);
 }
 
-/*
- * Time in calls of MPI, divided as the loss budget divides it. Threads that have nothing to do meanwhile are idle here.
- * What is waiting is known where both sides of calls were compared.
- */
+/* What is waiting is known where both sides of calls were compared. */
 static size_t put_mpi(const ompp_text_t *t, const ompp_efficiency_t *e)
 {
-    const uint64_t *lost = e->lost_ns, sum = e->class_ns[OMPP_CLASS_MPI],
-                   known = lost[OMPP_LOST_MPI_WAIT] + lost[OMPP_LOST_MPI_TRANSFER] + lost[OMPP_LOST_MPI_START];
-    const double all = (double)e->thread_ns, percent = 100 * (double)sum / (double)(known + lost[OMPP_LOST_MPI]) / all;
+    const uint64_t *lost = e->lost_ns, sum = mpi_of(e);
+    const double percent = 100 / (double)e->thread_ns;
     char text[120] = "MPI";
 
     if (!sum) return 0;
-    if (known)
+    if (sum > lost[OMPP_LOST_MPI])
         snprintf(text, sizeof text, "MPI: waiting %.1f, moving %.1f, startup %.1f, unknown %.1f",
                  percent * (double)lost[OMPP_LOST_MPI_WAIT], percent * (double)lost[OMPP_LOST_MPI_TRANSFER],
                  percent * (double)lost[OMPP_LOST_MPI_START], percent * (double)lost[OMPP_LOST_MPI]);
@@ -101,11 +111,12 @@ static void put_run(const ompp_text_t *t, const ompp_efficiency_t *e)
 
 static size_t put_parts(const ompp_text_t *t, const ompp_efficiency_t *e)
 {
+    const uint64_t idle_ns = e->thread_ns - e->useful_ns - openmp_of(e) - mpi_of(e);
     size_t lines = put_part(t, e->useful_ns, e->thread_ns, "work") + put_openmp(t, e);
 
     lines += put_mpi(t, e);
-    if (e->idle_ns > e->thread_ns / 1000)
-        lines += put_part(t, e->idle_ns, e->thread_ns,
+    if (idle_ns > e->thread_ns / 1000)
+        lines += put_part(t, idle_ns, e->thread_ns,
                           t->profile->nranks > 1 ? "idle: one thread of the rank works, or it has ended"
                                                  : "idle: one thread works alone");
     if (e->nthreads <= 1) return lines;
@@ -139,8 +150,7 @@ static size_t put_loss(ompp_text_t *t, const ompp_finding_t *f, double basis)
 static void put_first(const ompp_text_t *t, const ompp_finding_t *f, size_t room)
 {
     enum { ROOM = COLUMNS - FIRST_COLUMN - 4 };
-    const char *remedy = ompp_text_remedy(t, f->lost_ns);
-    char *advice = remedy ? strdup(remedy) : ompp_text_advice(t, f);
+    char *remedy = ompp_text_remedy(t, f->lost_ns), *advice = remedy ? remedy : ompp_text_advice(t, f);
     const char *rest = advice ? advice : "";
 
     for (size_t line = 0; *rest && line < room; line++) {

@@ -58,7 +58,7 @@ static void print_cell(ompp_text_t *t, size_t c, const ompp_task_sum_t *sum)
         return;
     }
     if (mean) value = ompp_text_mean(value, value_at(sum, columns[c].per));
-    if (columns[c].style == SECONDS) snprintf(text, sizeof text, "%s", ompp_text_seconds(t, value).text);
+    if (columns[c].style == SECONDS) snprintf(text, sizeof text, "%s", ompp_text_short_seconds(t, value).text);
     else if (columns[c].style == COUNT || columns[c].style == COUNT32) snprintf(text, sizeof text, "%" PRIu64, value);
     else snprintf(text, sizeof text, "%" PRIu64 ".%02" PRIu64, (value + 5) / 1000, (value + 5) % 1000 / 10);
     ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + (columns[c].style == SECONDS ? t->extra : 0), text);

@@ -77,6 +77,34 @@ def check_coz(verdict, path, units, title):
     verdict.check(len({selected for selected, x in latencies if x == 1000}) >= 4, "%s: latencies of %s for Coz's viewer" % (title, sorted(latencies)))
 
 
+SELDOM = """
+int main(void)
+{
+    static double x[2000];
+    for (int round = 0; round < 13; round++) {
+#pragma omp parallel num_threads(2)
+        for (int k = 0; k < 300; k++) {
+#pragma omp for
+            for (int i = 0; i < 2000; i++)
+                for (int n = 0; n < 30; n++) x[i] = x[i] * 0.999 + n;
+        }
+    }
+    return x[1] < 0;
+}
+"""
+
+
+def seldom(verdict, scratch):
+    """A loop that is executed thousands of times is the point, not the parallel region around it with 13 visits."""
+    source, program = scratch.file("seldom", "seldom.c"), scratch.file("seldom", "seldom")
+    with open(source, "w") as file:
+        file.write(SELDOM)
+    harness.build(source, program, harness.sources()[0], flags=("-O1", "-g"))
+    profile = harness.run(program, scratch.file("seldom-run", "x")[:-2], 2, OMPP_CAUSAL="virtual").profile()
+    leaders = [point.visits for point in profile.whatif.points if point.automatic == 2]
+    verdict.check(len(leaders) == 1 and leaders[0] > 128, "a point with 13 visits and one with thousands: %s" % leaders)
+
+
 def latency(verdict, scratch):
     """What begins and ends, and for how long, in the program with a faster region: known by construction, waiting for others included."""
     program = validation.build(scratch, "openmp", harness.sources()[0])
@@ -193,6 +221,7 @@ def main():
             verdict.check(plain.profile().whatif is None and not plain.reports("coz"), "%s: what-if part without OMPP_CAUSAL" % name)
         except harness.Failure as failure:
             verdict.check(False, "%s: %s" % (name, failure))
+    seldom(verdict, scratch)
     latency(verdict, scratch)
     under_way(verdict, scratch)
     asked(verdict, scratch)

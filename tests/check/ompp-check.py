@@ -45,7 +45,7 @@ PROPERTIES, OUTSIDE = 'ompP Performance Properties Report', 'ompp Outside Parall
 EFFICIENCY = 'ompp Efficiency'
 OWN = 0.05  # of a region's time: so much own cost is left out of a severity without a mark
 # Properties whose time is a column of the flat table: without the tasks that ran in it, where it has taskT and is not less them already.
-PROPERTY_COLUMN = {'WaitAtBarrier': 'execT', 'CriticalSectionContention': 'enterT', 'LockContention': 'enterT', 'FrequentAtomic': 'execT',
+PROPERTY_COLUMN = {'WaitAtBarrier': 'execT', 'StaticLoopImbalance': 'execT', 'CriticalSectionContention': 'enterT', 'LockContention': 'enterT', 'FrequentAtomic': 'execT',
                    'WaitAtOrdered': 'enterT', 'ThreadManagement': 'startupT+shutdwnT',
                    'UnparallelizedInSingleRegion': 'exitBarT'}
 

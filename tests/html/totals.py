@@ -169,6 +169,18 @@ def compare_losses(verdict, name, data):
     verdict.equal(paths, {key: time for key, time in budget.items() if time}, name + ": losses of call paths and the loss budget")
 
 
+def compare_summary(verdict, name, data, text):
+    """The summary's parts are those of the loss budget: of MPI and of idle threads, too."""
+    if "efficiency" not in data:
+        return
+    kinds = {p["kind"]: p["time"] for p in data["efficiency"]["parts"]}
+    mpi = sum(kinds[kind] for kind in kinds if kind.startswith("mpi"))
+    for word, ns in (("work", kinds["work"]), ("MPI", mpi), ("idle", sum(kinds.get(kind, 0) for kind in ("serial", "small-team", "ended", "not-attributed")))):
+        found = re.search(r"^ +([\d.]+) sec +[\d.]+ %%  %s\b" % word, text, re.M)
+        verdict.check(abs(float(found[1] if found else 0) - ns / 1e9) < 0.006 + 0.001 * (not found) * data["basis"] / 1e9,
+                      "%s: %s in the summary, %d ns in the page" % (name, found and found[0], ns))
+
+
 def compare_structures(verdict, name, data, csv):
     """Loads, stores and the others by region and structure; those without a region, too."""
     if "structures" not in data:
@@ -211,6 +223,7 @@ def check(verdict, scratch, path):
     compare_xml(verdict, name, data, path)
     compare_efficiency(verdict, name, data, path)
     compare_structures(verdict, name, data, csv)
+    compare_summary(verdict, name, data, "\n".join(report("summary", path)))
     compare_words(verdict, name, data, report("show", "--full", path))
 
 

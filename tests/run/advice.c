@@ -200,6 +200,16 @@ static void do_imbalance(void)
     }
 }
 
+/* With libgomp the barrier at the end of such a loop is a call like that of a barrier construct. */
+static void do_imbalance_static(void)
+{
+#pragma omp parallel
+    for (int r = 0; r < 5; r++) {
+#pragma omp for schedule(static)
+        for (int i = 0; i < 4; i++) work(i < 2 ? 30 : 5);
+    }
+}
+
 static void do_imbalance_region(void)
 {
 #pragma omp parallel
@@ -469,7 +479,7 @@ static const struct {
 #define ROW(name) {#name, do_##name},
     ROW(loop) ROW(one_loop) ROW(one_all) ROW(one_inner) ROW(tasks_fine) ROW(tasks_fine_loop) ROW(tasks_large)
         ROW(tasks_large_wait) ROW(wait_tasks) ROW(master) ROW(master_brief) ROW(tasks) ROW(chunks_small)
-            ROW(chunks_small_for) ROW(imbalance) ROW(imbalance_region) ROW(critical) ROW(lock) ROW(lock_brief)
+            ROW(chunks_small_for) ROW(imbalance) ROW(imbalance_static) ROW(imbalance_region) ROW(critical) ROW(lock) ROW(lock_brief)
                 ROW(critical_brief) ROW(critical_work) ROW(lock_work) ROW(atomic) ROW(ordered) ROW(barrier) ROW(single)
                     ROW(serial) ROW(sections) ROW(sections_few) ROW(sections_uneven) ROW(tiny_regions) ROW(loop_static)
                         ROW(barrier_even) ROW(sections_even) ROW(lock_seldom) ROW(atomic_seldom) ROW(single_nowait)

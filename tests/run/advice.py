@@ -58,6 +58,7 @@ CASES = [
     Case("chunks_small", "ChunksTooSmall", "larger chunks", report=r"PARLOOP .* 3276800 ", OMP_PROC_BIND="true"),
     Case("chunks_small_for", "ChunksTooSmall", "larger chunks", report=r"LOOP .* 3276800 ", OMP_SCHEDULE="dynamic,2", OMP_PROC_BIND="true"),
     Case("imbalance", "ImbalanceInParallelLoop", "schedule"),
+    Case("imbalance_static", "StaticLoopImbalance|ImbalanceInParallelLoop", "schedule", only="gomp"),
     Case("imbalance_region", "ImbalanceInParallelRegion"),
     Case("critical", "CriticalSectionContention"),
     Case("critical_brief", "CriticalSectionContention", "less often", never="more sections", only="fortran"),
@@ -142,7 +143,7 @@ class Programs:
     def sources(self, ranks):
         """Of programs with ranks, or threads."""
         compilers = ([("mpi", "MPICC", "mpicc"), ("mpi fortran", "MPIFORT", "mpifort")] if ranks else [("fortran", "TEST_GFORTRAN", "gfortran")])
-        there = [] if ranks else harness.sources() + (harness.plain_sources() if ALL else [])
+        there = [] if ranks else harness.sources() + harness.plain_sources()
         return there + [how for how, variable, usual in compilers if harness.shutil.which(harness.os.environ.get(variable, usual))]
 
     def words(self, how):
@@ -165,8 +166,8 @@ class Programs:
 
 
 def is_chosen(case, how, names):
-    """--all: everywhere; else in the suite with its sources, in Fortran those that Fortran has."""
-    return (not names or case.name in names) and (ALL or case.only in (None, how)) and (not case.seen or how in case.seen)
+    """--all: everywhere; else in the suite with its sources, with libgomp those that are for it, in Fortran those that Fortran has."""
+    return (not names or case.name in names) and (ALL or case.only in ((how,) if how == "gomp" else (None, how))) and (not case.seen or how in case.seen)
 
 
 def check_table(verdict):

@@ -81,6 +81,16 @@ int main(int argc, char **argv)
 """
 
 
+ASLEEP = """
+#include <unistd.h>
+int main(void)
+{
+#pragma omp parallel
+    usleep(300000);
+    return 0;
+}
+"""
+
 BUSY = """
 #include <stdio.h>
 #include <time.h>
@@ -188,8 +198,10 @@ def check_cause(verdict, title, outcome, subject, reason):
     """Behind the line that threads have waited for processors stands why, and the word that mends it."""
     profile = outcome.profile()
     verdict.check(lines(profile, "starved"), title + ": threads waited, and Coverage does not say it")
-    found = [c for c in lines(profile, "note") if re.search(subject, c["subject"])]
-    verdict.check(len(found) == 1 and re.search(reason, found[0].get("reason", "")), "%s: cause: %s" % (title, lines(profile, "note")))
+    found = [c for c in lines(profile, "shared") if re.search(subject, c["subject"])]
+    verdict.check(len(found) == 1 and re.search(reason, found[0].get("reason", "")), "%s: cause: %s" % (title, lines(profile, "shared")))
+    summary = re.search(r"-- +ompp Summary +-+\n-+\n(.*?)\n\n", open(outcome.reports("txt")[0]).read(), re.S)[1]
+    verdict.check(re.search("^Caution: " + subject.strip("^$"), summary, re.M), "%s: no Caution of it: %s" % (title, summary))
 
 
 def launchers():
@@ -217,6 +229,9 @@ def test_bound(verdict, folder):
     outcome = harness.run(program, os.path.join(folder, "many-threads"), threads)
     if len(os.sched_getaffinity(0)) == online:
         check_cause(verdict, "too many threads", outcome, "^%d threads share %d processors$" % (threads, online), "^OMP_NUM_THREADS=%d" % online)
+    # As many that have nothing to do: it costs nothing, and nothing is said.
+    profile = harness.run(build(folder, "asleep", ASLEEP, "-fopenmp"), os.path.join(folder, "many-asleep"), threads).profile()
+    verdict.equal(lines(profile, "shared"), [], "many threads that sleep")
     for name, words, compiler in launchers():
         program = build(folder, "busy-" + name, BUSY, "-fopenmp", "-DMPI", "-include", "mpi.h", compiler=compiler)
         where = os.path.join(folder, "run-" + name)

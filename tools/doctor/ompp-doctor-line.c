@@ -72,16 +72,18 @@ bool ompp_doctor_knows_launcher(const ompp_probe_t *first)
 
 /* What launchers say when they start nothing, and the option that mends it. */
 static const struct {
-    const char *said, *advice;
+    const char *said, *option, *advice;
 } refusals[] = {
-    {"as root", "mpirun of Open MPI does not start programs of root: add --allow-run-as-root"},
-    {"not enough slots", "more ranks than slots: start fewer, or add --oversubscribe (ranks then share processors)"},
+    {"as root", "--allow-run-as-root", "mpirun of Open MPI does not start programs of root: add --allow-run-as-root"},
+    {"not enough slots", "--oversubscribe",
+     "more ranks than slots: start fewer, or add --oversubscribe (ranks then share processors)"},
 };
 
-static void advise_start(const ompp_doctor_t *d)
+static void advise_start(ompp_doctor_t *d)
 {
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
         if (strstr(d->plain.said, refusals[i].said)) {
+            d->needs = refusals[i].option;
             ompp_doctor_advise("%s", refusals[i].advice);
             return;
         }
@@ -161,27 +163,35 @@ static void advise_processors(ompp_doctor_t *d, const ompp_probe_t *p, int threa
         d->bind = bind;
         d->threads = threads ? threads : each;
         ompp_doctor_advise("the launcher binds it: %s", bind->words);
-        if (threads * ranks > available || !threads)
-            ompp_doctor_advise("set OMP_NUM_THREADS=%d: %d rank%s on each node, %d processors", each, ranks,
-                               ranks == 1 ? "" : "s", available);
+        if (threads * ranks <= available && threads) return;
+        d->num_threads = d->threads = each;
+        ompp_doctor_advise("set OMP_NUM_THREADS=%d: %d rank%s on each node, %d processors", each, ranks,
+                           ranks == 1 ? "" : "s", available);
     } else {
-        ompp_doctor_advise("OMP_NUM_THREADS=%d%s", *p->launcher ? each : cpus,
+        d->num_threads = *p->launcher ? each : cpus;
+        ompp_doctor_advise("OMP_NUM_THREADS=%d%s", d->num_threads,
                            cpus < atoi(p->online) ? ", or let it have more (taskset, numactl, container)" : "");
     }
 }
 
-/* Ranks that are bound to fewer processors than they have threads: the commonest slow hybrid run, with ompp or
- * without. */
+/* Ranks that are bound to fewer processors than they have threads, or that share them: the commonest slow hybrid run,
+ * with ompp or without. */
 static void check_cpus(ompp_doctor_t *d)
 {
     for (size_t i = 0; i < d->plain.n && any_needs(d, true); i++) {
         const ompp_probe_t *p = &d->plain.rank[i];
-        const int threads = atoi(p->threads), cpus = atoi(p->ncpus), available = available_to(p);
+        const int threads = atoi(p->threads), cpus = atoi(p->ncpus), available = available_to(p),
+                  ranks = ranks_on(&d->plain, p->host);
         /* OpenMP libraries take one thread then */
-        const bool alone = cpus == 1 && available > ranks_on(&d->plain, p->host);
-        if (cpus <= 0 || (threads <= cpus && (threads > 0 || !alone))) continue;
-        ompp_doctor_say(d, OMPP_NOTE, "processors", "rank %s: %s threads on %d processor%s (%s)",
-                        *p->rank ? p->rank : "0", threads ? p->threads : "all", cpus, cpus == 1 ? "" : "s", p->cpus);
+        const bool alone = cpus == 1 && available > ranks, share = threads <= cpus && threads * ranks > available;
+        if (cpus <= 0 || (threads <= cpus && (threads > 0 || !alone) && !share)) continue;
+        if (share)
+            ompp_doctor_say(d, OMPP_NOTE, "processors", "%d ranks with %d thread%s each share %d processor%s", ranks,
+                            threads, threads == 1 ? "" : "s", available, available == 1 ? "" : "s");
+        else
+            ompp_doctor_say(d, OMPP_NOTE, "processors", "rank %s: %s threads on %d processor%s (%s)",
+                            *p->rank ? p->rank : "0", threads ? p->threads : "all", cpus, cpus == 1 ? "" : "s",
+                            p->cpus);
         advise_processors(d, p, threads, cpus, available);
         return;
     }

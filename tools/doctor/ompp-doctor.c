@@ -4,6 +4,8 @@
  */
 #include "tools/doctor/ompp-doctor.h"
 
+#include "base/ompp_env.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +50,7 @@ static void print_launcher(const ompp_doctor_t *d, const ompp_launch_t *line)
         return;
     }
     ompp_doctor_print_words(line->argv, 0, 1);
+    if (d->needs) printf("%s ", d->needs);
     print_binding(d);
     if (unwired) printf("--mpi=%s ", ompp_doctor_missing_wire(unwired, d->plain.rank));
     for (size_t i = 1; i < line->front; i++) {
@@ -71,9 +74,21 @@ static void print_ompp(const ompp_doctor_t *d, const ompp_part_t *p)
     ompp_doctor_print_options(line->argv, line->front + 1, line->program, &d->measured, d->said.no_data);
 }
 
+/* Also where the user has set it in front of the doctor alone. */
+static void print_threads(const ompp_doctor_t *d)
+{
+    const char *set = ompp_env_foreign("OMP_NUM_THREADS");
+    bool openmp = false;
+
+    for (size_t i = 0; i < d->line.n; i++) openmp = openmp || (d->part[i].fits && d->part[i].openmp);
+    if (openmp && d->num_threads) printf("OMP_NUM_THREADS=%d ", d->num_threads);
+    else if (openmp && set && *set) printf("OMP_NUM_THREADS=%s ", set);
+}
+
 static void print_command(const ompp_doctor_t *d)
 {
     use_own_launcher(d);
+    print_threads(d);
     for (size_t i = 0; i < d->line.n; i++) {
         const ompp_part_t *p = &d->part[i];
         const ompp_launch_t *line = p->line;

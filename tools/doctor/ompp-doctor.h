@@ -135,7 +135,9 @@ typedef struct {
     ompp_doctor_said_t said;
     /* what the launcher is to be told, for ranks bound to too few processors; NULL = nothing */
     const ompp_bind_t *bind;
-    int threads; /* of such a rank; 0 = not said */
+    int threads;       /* of such a rank; 0 = not said */
+    int num_threads;   /* OMP_NUM_THREADS that the program should have; 0 = what the user has set */
+    const char *needs; /* option without which the launcher starts nothing; NULL = none */
     bool bad;
 } ompp_doctor_t;
 

@@ -8,6 +8,7 @@
 #include "tools/report/ompp-report-left.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,12 +131,23 @@ static int merge_run(const ompp_left_list_t *list, size_t run, const request_t *
 {
     size_t running = count_running(list, run);
     ompp_profile_t *profile = ompp_left_join(list, run, request->running);
-    char message[200];
+    const ompp_left_run_t known = ompp_left_run(list, run);
+    char message[PATH_MAX + 200];
     int rc = 0;
 
     if (running && !request->running) {
         snprintf(message, sizeof message,
                  "use --running to take in %zu processes of a run that still run: they are left out", running);
+        ompp_report_complain(message);
+    } else if (!profile) {
+        snprintf(message, sizeof message, "%s: nothing of this run can be joined", known.path);
+        ompp_report_complain(message);
+    }
+    const size_t taken = known.found - (request->running ? 0 : running);
+    if (profile && taken + running < known.nranks) {
+        snprintf(message, sizeof message,
+                 "name a directory with what all ranks have left: the report has %zu of %" PRIu32 " ranks", taken,
+                 known.nranks);
         ompp_report_complain(message);
     }
     if (profile) rc = ompp_report_write(profile, request, request->to ? request->to : "", "give --to= a directory", -1);
@@ -376,7 +388,8 @@ int ompp_report_merge(const request_t *request, char **files, int n)
     const int rest = take_foreign(&list, request, files, n, &taken);
     if (rest > worst) worst = rest;
     if (request->list) list_foreign(&list, files, n);
-    if (!list.n && worst == EXIT_OK && !taken) worst = complain_of_nothing(&list, files, n);
+    for (size_t run = 0; run < list.nruns && !taken; run++) taken = is_wanted(&list, run, files, n);
+    if (worst == EXIT_OK && !taken) worst = complain_of_nothing(&list, files, n);
     if (list.n) {
         int rc = merge_wanted(&list, request, files, n);
         if (rc > worst) worst = rc;

@@ -470,8 +470,9 @@ static void put_words(const verdict_t *v, const input_t *input, const request_t 
            v->nbad ? "not in order" : "in order", colored ? "\033[0m" : "");
     if (v->nbad) printf(": %zu objections", v->nbad);
     else if (p)
-        printf(": %zu regions, %zu call paths, %zu threads of %zu ranks", p->nregions, p->nnodes - 1, p->nlocations,
-               p->nranks_kept);
+        printf(": %zu constructs, calls and functions on %zu call paths, %zu thread%s of %zu rank%s", p->nregions,
+               p->nnodes - 1, p->nlocations, p->nlocations == 1 ? "" : "s", p->nranks_kept,
+               p->nranks_kept == 1 ? "" : "s");
     else printf(": %zu regions, %zu call paths; %zu values checked", d->nflat, d->npaths, v->nchecked);
     if (d && v->nbad) printf(", %zu values checked", v->nchecked);
     putchar('\n');

@@ -48,7 +48,7 @@ export function largestLosses(p: Profile): Loss[] {
   const without = rows.filter((row) => {
     const kind = p.raw.efficiency!.lost[row.lost][0], about = [...(of.get(row.region) ?? []), ...anywhere].filter((a) => isAbout(p, a, row, kind, sums.get(row.region)!));
     for (const a of about) if (!kinds.has(a)) kinds.set(a, kind);
-    return !about.length && row.time >= LEAST * p.raw.basis;
+    return !about.length && kind !== "mpi-start" && row.time >= LEAST * p.raw.basis; /* the program cannot mend its start */
   });
   const otherwise = (a: Advice) => (a.region === undefined ? "serial" : p.regions[a.region].type === "MPI" ? "mpi" : "imbalance");
   const losses = [
@@ -62,4 +62,4 @@ export function largestLosses(p: Profile): Loss[] {
 export const lossName = (p: Profile, l: Loss): string => l.advice?.name ?? p.raw.efficiency!.lost[l.row!.lost][1];
 
 export const lossText = (l: Loss): string => l.advice?.text
-  ?? (l.kind === "ended" ? "Ranks are done while the last one still runs: the table of ranks in the view MPI has the wallclock of each." : l.kind === "mpi-start" ? "It takes as long in a short run as in a long one, so that it weighs less in longer runs." : "No advice is about this loss.");
+  ?? (l.kind === "ended" ? "Ranks are done while the last one still runs: the table of ranks in the view MPI has the wallclock of each." : "No advice is about this loss.");

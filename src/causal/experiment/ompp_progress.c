@@ -25,8 +25,10 @@ enum {
     MAX_POINTS = 64, /* that the program names; further ones are not counted */
     NAME_SIZE = 256,
     MAX_CANDIDATES = 64,
-    ENOUGH_VISITS = 5, /* of a point, before blocks end at it: COZ's minimum for an experiment */
-    ENOUGH_PERIODS = 8 /* of a candidate, before its regularity is believed */
+    ENOUGH_VISITS = 5,               /* of a point, before blocks end at it: COZ's minimum for an experiment */
+    ENOUGH_PERIODS = 8,              /* of a candidate, before its regularity is believed */
+    FEW_VISITS = OMPP_WHATIF_BLOCKS, /* of a candidate: with fewer, intervals are wide or there are none */
+    MANY_VISITS = 4 * FEW_VISITS     /* that are as good as regular ones */
 };
 
 /** Types of coz.h. */
@@ -305,6 +307,14 @@ static double irregularity(const candidate_t *c)
     return c->mean > 0 ? c->m2 / (double)c->periods / (c->mean * c->mean) : 1e9;
 }
 
+/* It has few visits, and the other one has many, and was visited since. Visits that come in bursts count less: n of
+ * them say as much of their mean as n / (1 + irregularity) in a row. */
+static bool is_too_seldom(const candidate_t *c, const candidate_t *other)
+{
+    return c->visits < FEW_VISITS && (double)other->visits > MANY_VISITS * (1 + irregularity(other)) &&
+           (double)other->last > (double)c->last - c->mean;
+}
+
 /* More regular, and of equals the more frequent: it ends more blocks. A small difference is chance. Any other goes
  * before a barrier. */
 static bool better(const candidate_t *a, const candidate_t *b)
@@ -312,6 +322,7 @@ static bool better(const candidate_t *a, const candidate_t *b)
     double x = irregularity(a), y = b ? irregularity(b) : 1e18;
 
     if (a == b) return false;
+    if (b && (is_too_seldom(a, b) || is_too_seldom(b, a))) return is_too_seldom(b, a);
     if (b && a->barrier != b->barrier) return b->barrier;
     if (!b || x < 0.8 * y) return true;
     return x < 1.25 * y && a->visits > 2 * b->visits;

@@ -23,7 +23,7 @@ const COSTS = "What measuring took stands here as a share of the time of all thr
   + "The view Samples counts where the processor was: the functions of ompp itself are in it, what they slow down elsewhere is not.";
 
 export function coverage(p: Profile): Child[] {
-  const lines = whole(report(p.raw.sections.coverage)).filter((l) => !l.startsWith("percentages are of"));
+  const lines = whole(report(p.raw.sections.coverage)).filter((l) => !l.startsWith("% of "));
   const here = (line: string): string => line.replace(/the Overhead Analysis Report/g, "the table of parallel regions (view Efficiency)");
   return [note("What was not measured, or not as it should be."),
     el("ul", { class: "lines" }, ...lines.map((l) => el("li", {}, ...linked(p, l))), el("li", {}, shares(p)), lines.some((l) => l.startsWith("measuring took")) ? el("li", {}, COSTS) : ""),
