@@ -53,11 +53,12 @@ static void put_serial_place(const ompp_text_t *t, FILE *out)
 
     if (index == OMPP_NONE) return;
     const ompp_region_t *r = &t->whole->regions[index];
-    char *function = ompp_text_printable(ompp_profile_text(t->whole, r->function), false);
+    const bool inlined = r->construct == OMPP_CONSTRUCT_INLINED;
+    char *function = ompp_text_printable(ompp_profile_text(t->whole, inlined ? r->name : r->function), false);
     const char *file = ompp_path_last(ompp_profile_text(t->whole, r->file));
     fprintf(out, " Most of its work is in %s", r->construct == OMPP_CONSTRUCT_SOURCE_LOOP ? "a loop of " : "");
     fprintf(out, "%s", function && *function ? function : "a function without a name");
-    if (*file && r->begin) fprintf(out, " at %s (%" PRIu32 ")", file, r->begin);
+    if (*file && r->begin) fprintf(out, "%s at %s (%" PRIu32 ")", inlined ? ", called" : "", file, r->begin);
     putc('.', out);
     free(function);
 }

@@ -203,22 +203,52 @@ static void put_hot(FILE *out, const char *name, const char *file, double own, d
             callees);
 }
 
+static ompp_code_owner_t owner_of(const ompp_profile_t *p, uint32_t region)
+{
+    return ompp_code_owner(p, &p->regions[region]);
+}
+
+/* The call of a library with most time in it, unless a function of the program has more: those of OpenMP and MPI have
+ * lines of their own. \return whether there is one. */
+static bool put_hot_call(const ompp_text_t *t, const ompp_profile_t *p, const ompp_samples_t *samples, uint64_t least)
+{
+    const ompp_sampled_t *call = samples->paths, *end = call + samples->npaths;
+
+    while (call < end && owner_of(p, p->nodes[call->index].region) != OMPP_CODE_C_LIBRARY &&
+           owner_of(p, p->nodes[call->index].region) != OMPP_CODE_LIBRARY)
+        call++;
+    uint32_t caller = call < end && call->own_ns > least ? p->nodes[call->index].parent : 0;
+    while (caller && p->regions[p->nodes[caller].region].construct == OMPP_CONSTRUCT_SOURCE_LOOP)
+        caller = p->nodes[caller].parent;
+    const ompp_region_t *by = caller ? &p->regions[p->nodes[caller].region] : NULL;
+    if (!by || !ompp_construct_is_path(by->construct)) return false;
+    char *name = ompp_text_printable(ompp_profile_text(p, p->regions[p->nodes[call->index].region].name), false),
+         *from = ompp_text_printable(ompp_profile_text(p, by->name), false), text[400];
+    const bool named = name && from && *name && *from;
+    if (named) snprintf(text, sizeof text, "%s, called by %s", name, from);
+    const double own = 100 * (double)call->own_ns / (double)samples->total_ns;
+    if (named) put_hot(t->out, text, ompp_path_last(ompp_profile_text(p, by->file)), own, own);
+    free(name);
+    free(from);
+    return named;
+}
+
 static int put_hottest(const ompp_text_t *t, const ompp_profile_t *profile)
 {
     ompp_samples_t samples;
 
     if (ompp_samples_init(&samples, profile) != 0) return -OMPP_E_NOMEM;
     size_t f = 0;
-    while (f < samples.nfunctions &&
-           ompp_code_owner(profile, &profile->regions[samples.functions[f].index]) != OMPP_CODE_PROGRAM)
-        f++;
-    if (f < samples.nfunctions && samples.functions[f].own_ns) {
-        const ompp_region_t *r = &profile->regions[samples.functions[f].index];
+    while (f < samples.nfunctions && owner_of(profile, samples.functions[f].index) != OMPP_CODE_PROGRAM) f++;
+    const ompp_sampled_t *most = f < samples.nfunctions ? &samples.functions[f] : NULL;
+    const uint64_t least = (uint64_t)(LEAST_HOT / 100 * (double)samples.total_ns), own_ns = most ? most->own_ns : 0;
+    if (!put_hot_call(t, profile, &samples, own_ns > least ? own_ns : least) && own_ns > least) {
+        const ompp_region_t *r = &profile->regions[most->index];
         char *name = ompp_text_printable(ompp_profile_text(profile, r->name), false);
         const char *file = ompp_path_last(ompp_profile_text(profile, r->file));
-        const double own = 100 * (double)samples.functions[f].own_ns / (double)samples.total_ns;
-        const double all = 100 * (double)samples.functions[f].all_ns / (double)samples.total_ns;
-        if (own >= LEAST_HOT) put_hot(t->out, name && *name ? name : "no name", file, own, all);
+        const double own = 100 * (double)most->own_ns / (double)samples.total_ns;
+        const double all = 100 * (double)most->all_ns / (double)samples.total_ns;
+        put_hot(t->out, name && *name ? name : "no name", file, own, all);
         free(name);
     }
     ompp_samples_fini(&samples);
@@ -238,7 +268,7 @@ static void put_limits(const ompp_text_t *t)
                  p->coverage[i].kind != OMPP_COVERAGE_AFTER_FINALIZE)
             n++; /* what runs after MPI_Finalize is never measured */
     }
-    if (own) fprintf(t->out, "Measuring took %.1f %%, included above.%s", (double)own / 10, n ? " " : "\n");
+    if (own) fprintf(t->out, "Measuring took %.1f %%, part of all figures.%s", (double)own / 10, n ? " " : "\n");
     if (n) fputs("Not measured: see section ompp Coverage.\n", t->out);
 }
 

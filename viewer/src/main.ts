@@ -49,7 +49,7 @@ function sidebar(p: Profile): { element: HTMLElement; update: () => void } {
   const list = el("ul", { class: "regions" }), space = el("div", { class: "space" }, list), box = el("div", { class: "scroll" }, space);
   const all = (r: Region) => (r.isPath && p.raw.samples ? percent(r.sampled, p.raw.samples.time) : percent(r.time, p.basis)) + " %";
   const item = (r: Region | string) => typeof r === "string" ? el("li", { class: "group" }, r) : el("li", {}, el("a", { href: hash({ region: r.id }), "aria-current": r.id === read().region ? "true" : null, title: `${r.type} ${r.isPath ? r.name + " " : ""}${r.place}` },
-    el("span", { class: "what" }, middle(r.isPath ? shortName(r.name || r.label).replace(/ \(function at (0x[0-9a-f]+)\)$/, " $1") : r.type === "MPI" ? r.name : r.place, 25)), el("span", { class: "kind" }, r.isPath ? "function" : `${r.label} ${r.type === "MPI" && r.file ? middle(`${r.file.slice(r.file.lastIndexOf("/") + 1)}:${r.begin}`, 22) : r.brief}`), el("span", { class: "share" }, all(r))));
+    el("span", { class: "what" }, middle(r.isPath ? shortName(r.name || r.label).replace(/ \(function at (0x[0-9a-f]+)\)$/, " $1") : r.type === "MPI" ? r.name : r.place, 25)), el("span", { class: "kind" }, r.isPath ? `function${r.file ? ` ${middle(`${r.file.slice(r.file.lastIndexOf("/") + 1)}:${r.begin}`, 30)}` : ""}` : `${r.label} ${r.type === "MPI" && r.file ? middle(`${r.file.slice(r.file.lastIndexOf("/") + 1)}:${r.begin}`, 22) : r.brief}`), el("span", { class: "share" }, all(r))));
   const update = () => {
     const tall = 2 * ROW - 8, from = Math.max(0, Math.floor(box.scrollTop / tall) - 5), to = Math.min(rows.length, from + Math.ceil((box.clientHeight || 800) / tall) + 12);
     space.style.height = rows.length * tall + "px";
