@@ -80,14 +80,12 @@ static void add_block(unsigned construct, const ompp_block_t *block, team_sum_t 
             sum->waits += ns;
         else if (is_lock(construct) && ompp_constructs[construct].phases[s] != OMPP_PHASE_BODY) sum->locks += ns;
         else if (lost == OMPP_LOST_MANAGEMENT) sum->runtime += ns;
-        if (ompp_constructs[construct].phases[s] == OMPP_PHASE_SHUTDWN) sum->again += ns;
     }
 }
 
 /* What the threads of a team lose in a node, per thread: all do it at the same time. */
 static void add_node(const ompp_profile_t *p, uint32_t node, unsigned members, team_sum_t *sum)
 {
-    const bool twice = strncmp(ompp_profile_text(p, p->source), "OPARI2", 6) == 0;
     team_sum_t all = {0};
     double least = 1e300;
     unsigned n = 0;
@@ -99,7 +97,6 @@ static void add_node(const ompp_profile_t *p, uint32_t node, unsigned members, t
         all.waits += one.waits;
         all.runtime += one.runtime;
         all.locks += one.locks;
-        all.again += one.again;
         least = fmin(least, one.waits);
         n++;
     }
@@ -108,7 +105,7 @@ static void add_node(const ompp_profile_t *p, uint32_t node, unsigned members, t
     sum->least += least;
     sum->runtime += all.runtime / members;
     sum->locks += all.locks / members;
-    if (twice) sum->again += fmin(all.again / members, least);
+    sum->again += ompp_own_second_barrier(p, node) / members;
 }
 
 static bool is_simple(const ompp_profile_t *p, const ompp_paths_t *paths)

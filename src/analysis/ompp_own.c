@@ -3,8 +3,10 @@
 #include "analysis/ompp_thinned.h"
 #include "analysis/ompp_values.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- One block --------------------------------------------------------------------------------------------------- */
 
@@ -143,6 +145,27 @@ double ompp_own_share(const ompp_profile_t *p, const ompp_paths_t *paths, const 
     return own < time ? own / time : 1;
 }
 
+double ompp_own_second_barrier(const ompp_profile_t *p, uint32_t n)
+{
+    const unsigned construct = p->regions[p->nodes[n].region].construct;
+    const unsigned first = ompp_phase_slot(construct, OMPP_PHASE_EXITBAR),
+                   second = ompp_phase_slot(construct, OMPP_PHASE_SHUTDWN);
+    double least = 1e300, sum = 0;
+    unsigned members = 0;
+
+    if (strncmp(ompp_profile_text(p, p->source), "OPARI2", 6) != 0 || !ompp_construct_forks(construct)) return 0;
+    if (first == OMPP_NO_SLOT || second == OMPP_NO_SLOT) return 0;
+    for (uint32_t b = 0; b < p->nodes[n].nblocks; b++) {
+        const ompp_block_t *block = &p->nodes[n].blocks[b];
+        if (!ompp_block_is_phases(block)) continue;
+        least = fmin(least, (double)ompp_less(block->values[ompp_value_index(first, OMPP_SLOT_TIME)],
+                                              block->values[ompp_value_index(first, OMPP_SLOT_TASK)]));
+        sum += (double)block->values[ompp_value_index(second, OMPP_SLOT_TIME)];
+        members++;
+    }
+    return members > 1 ? fmin(sum, least * members) : 0;
+}
+
 /* ---- Coverage ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -185,6 +208,19 @@ static void remedy(const own_sum_t *sum, char *text, size_t size)
     else snprintf(text, size, "fewer and larger ones cost less");
 }
 
+/* It is no event, so that no calibration knows it. */
+static void say_barriers(ompp_profile_t *p, double all)
+{
+    double sum = 0;
+
+    for (uint32_t n = 1; n < p->nnodes; n++) sum += ompp_own_second_barrier(p, n);
+    if (sum < OMPP_OWN_MUCH * all) return;
+    ompp_profile_add_coverage(p, OMPP_COVERAGE_OWN_BARRIER, "the second barrier of OPARI2 in each parallel region",
+                              "programs built with clang, and ompp --, have none",
+                              (uint64_t)(1000 * fmin(sum / all, 1) + 0.5));
+    if (p->ncoverage) p->coverage[p->ncoverage - 1].nranks = 0;
+}
+
 void ompp_analysis_own(ompp_profile_t *profile)
 {
     const double all = (double)ompp_analysis_duration(profile) * (double)profile->nslots;
@@ -192,6 +228,7 @@ void ompp_analysis_own(ompp_profile_t *profile)
     const char *what = sum.functions ? "functions" : ompp_constructs[sum.construct].full;
     char reason[120];
 
+    if (all > 0) say_barriers(profile, all);
     if (all <= 0 || sum.ns <= 0) return;
     const double share = sum.ns < all ? sum.ns / all : 1;
     const bool much = share >= OMPP_OWN_MUCH;
