@@ -189,7 +189,8 @@ static void add_block(part_t *part, uint32_t node, const ompp_block_t *block, un
         const uint64_t time = block->values[ompp_value_index(s, OMPP_SLOT_TIME)],
                        own = ompp_less(time, block->values[ompp_value_index(s, OMPP_SLOT_CHILD)] +
                                                  block->values[ompp_value_index(s, OMPP_SLOT_TASK)]);
-        const unsigned lost = part->lost[construct][s];
+        const unsigned lost =
+            part->p->regions[region].flags & OMPP_REGION_F_LOOP ? OMPP_LOST_IMBALANCE : part->lost[construct][s];
         if (!part->tells && part->paths->top[node] == node) part->top[block->location] += time;
         if (lost < OMPP_LOST_NUM) lose(part, lost, region, unit, own);
         else if (!part->tells) {

@@ -37,6 +37,9 @@ def check_running(verdict, scratch, program, how):
         merged = harness.execute([harness.command("ompp-report"), "merge", "--running", "--to=" + folder, job], folder)
         verdict.equal(merged.status, 0, how + ": running: merge: " + merged.err)
         verdict.equal(process.poll(), None, how + ": running: the program")
+        for words in (["merge"], ["collect"]):  # without --running there is nothing, and they say so
+            said = harness.execute([harness.command("ompp-report"), *words, "--to=" + folder, job], folder)
+            verdict.check(not said.out and "use --running" in said.err, "%s: running: %s: %s" % (how, words, said.err))
     finally:
         process.kill()
         process.wait()

@@ -474,7 +474,7 @@ int ompp_report_collect(const request_t *request, char **files, int n)
     const char *to = request->to ? request->to : ".";
     ompp_left_list_t list = {.patience_ms = request->running ? 0 : PATIENCE_MS}, runs = {0};
     bool ok = find_with_neighbours(&list, files, n) && find_with_neighbours(&runs, files, n);
-    size_t newest = 0;
+    size_t newest = 0, taken = 0, running = 0;
 
     tell_of_skipped(&list);
     ompp_left_group(&runs);
@@ -483,11 +483,15 @@ int ompp_report_collect(const request_t *request, char **files, int n)
     if (mkdir(to, 0777) != 0 && errno != EEXIST) ok = false;
     for (size_t i = 0; i < list.n; i++) {
         const ompp_left_t *piece = &list.piece[i];
-        if ((piece->file.life == OMPP_LIFE_RUNS && !request->running) ||
-            !is_run_wanted(&runs, newest, request, files, n, piece))
+        if (!is_run_wanted(&runs, newest, request, files, n, piece)) continue;
+        if (piece->file.life == OMPP_LIFE_RUNS && !request->running) {
+            running++;
             continue;
+        }
+        taken++;
         ok = gather(piece, to) && (!request->remove || remove_piece(&runs, piece)) && ok;
     }
+    if (running && !taken) ompp_report_complain("use --running: all that is there is of runs that still run");
     ompp_left_free(&list);
     ompp_left_free(&runs);
     return ok ? ompp_report_finish() : EXIT_BAD;
