@@ -328,7 +328,7 @@ static void say_unused(name_t *name)
     if (locate) locate(seen.items, seen.n, &answer, 1, ompp_env.resolve_seconds);
     if (library) dlclose(library);
     snprintf(why, sizeof why,
-             "no block was allocated there, or by what is called there, but for those of other named lines%s%.200s",
+             "neither this line nor what it calls has allocated a block (blocks of other named lines left out)%s%.200s",
              *answer.text ? "; the nearest line that calls for one is " : "", answer.text);
     say(name, why, true);
 }

@@ -86,9 +86,11 @@ static void add_cause(ompp_profile_t *profile)
     const unsigned n = ompp_proc_cpus_count(&cpus);
     if (n == 0 || (threads <= n && (ranks < 2 || n < online || ranks * threads <= n))) return;
     if (threads <= n) {
-        snprintf(subject, sizeof subject, "%u ranks with %u threads each share %u %s", ranks, threads, n,
-                 processors(n));
-        snprintf(why, sizeof why, "OMP_NUM_THREADS=%u, or fewer ranks on a node", n / ranks ? n / ranks : 1);
+        snprintf(subject, sizeof subject, "%u ranks with %u %s each share %u %s", ranks, threads,
+                 threads == 1 ? "thread" : "threads", n, processors(n));
+        const unsigned fit = n / ranks;
+        if (fit && fit < threads) snprintf(why, sizeof why, "OMP_NUM_THREADS=%u, or fewer ranks on a node", fit);
+        else snprintf(why, sizeof why, "start fewer ranks on a node");
     } else if (n < online) {
         snprintf(subject, sizeof subject, "%u threads are bound to %u of %u %s", threads, n, online,
                  processors(online));

@@ -142,6 +142,16 @@ static void percentages(ompp_text_t *t)
             ompp_text_seconds(t, t->duration_ns).text);
 }
 
+/* What a function takes itself is not measured, but sampled. */
+static void functions(const ompp_text_t *t)
+{
+    for (size_t n = 1; n < t->profile->nnodes; n++) {
+        if (t->profile->regions[t->profile->nodes[n].region].construct != OMPP_CONSTRUCT_FUNCTION) continue;
+        fputs("FUNCTION rows: time and executions of the regions below; of functions: ompp Samples\n", t->out);
+        return;
+    }
+}
+
 void ompp_text_coverage(ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
@@ -157,6 +167,7 @@ void ompp_text_coverage(ompp_text_t *t)
                 putc('\n', t->out);
             }
         if (kind == OMPP_COVERAGE_OUTSIDE && t->nslots > 1) percentages(t);
+        if (kind == OMPP_COVERAGE_OUTSIDE) functions(t);
         if (kind == OMPP_COVERAGE_OUTSIDE && t->ncounters)
             fputs("counters have a dot between groups of three digits, as in ompP's reports: 1.953 is 1953\n", t->out);
         /* expressions are the report's matter */

@@ -471,7 +471,7 @@ static void print_first(ompp_text_t *t, const ompp_whatif_result_t *results, siz
     const bool all = print_tried(t, n);
     if (!print_items(t, results, n, false)) print_none(t, results, n, all);
     if (has_sums(results, n)) {
-        fputs("Regions that are little more than others together, if all in them is faster:\n", t->out);
+        fputs("Regions with little time outside of the regions in them, if all in them is faster:\n", t->out);
         print_items(t, results, n, true);
     }
     putc('\n', t->out);

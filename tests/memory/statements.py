@@ -50,7 +50,7 @@ def check_innermost(verdict, scratch, compiler):
     found = [memory.counts(profile, line)[1] for line in (lines[0], lines[-1]) if line in memory.objects(profile)]
     verdict.equal(found, [30], "two lines of one statement: one of them has the blocks")
     said = [c.get("reason") for c in profile.coverage if "OMPP_DATA: statements.f90" in c.get("subject", "")]
-    verdict.check(len(said) == 1 and "no block was allocated there" in said[0], "and the other one is told of: %s" % said)
+    verdict.check(len(said) == 1 and "has allocated a block" in said[0], "and the other one is told of: %s" % said)
 
 
 def main():

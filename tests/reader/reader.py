@@ -291,7 +291,7 @@ def part_cli():
             (['help', 'csv'], 0, b'usage: ompp-report csv', b''), (['shwo', good], 2, b'', b'did you mean show? shwo'),
             ([], 2, b'', b'name a file'), (['show'], 2, b'', b'name a file'), (['--digits=x', good], 2, b'', b'digits are 0 to 9'),
             (['csv', '--digits=3', good], 2, b'', b'--digits is not for: csv'), (['--what', good], 2, b'', b'unknown option: --what'),
-            (['show', good, good], 2, b'', b'name one file: there are more'), (['--', good], 0, b'---', b''),
+            (['show', good, good], 2, b'', b'name one file only'), (['--', good], 0, b'---', b''),
             (['check', good, '/nonexistent'], 1, b'in order', b'No such file'), (['show', '--digits=0', good], 0, b'10 sec', b''),
             (['show', '--digits=5', good], 0, b'10.00 sec', b'the report has no more'), (['convert', good], 1, b'', b'plain.txt: not what a run leaves')]:
         result = run(*words)

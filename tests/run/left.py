@@ -70,8 +70,8 @@ def test_way(verdict, scratch, program, way):
         verdict.equal(re.findall("^(?:User|System) Time +: (.*)", text, re.M), ["not known"] * 2, way + ": CPU time")
         silent = any("the process died" in c.get("reason", "") for c in profile.coverage)
         notes = [c.get("subject", "") for c in profile.coverage if c["kind"] == "note"]
-        verdict.equal(notes.count("by what processes died is not known here"), int(silent), "%s: by what: %s" % (way, notes))
-        order = [re.findall(r"rank (\d+)", n) for n in notes if n.startswith("the first last event was that of rank")]
+        verdict.equal(notes.count("what ended the processes is not known"), int(silent), "%s: by what: %s" % (way, notes))
+        order = [re.findall(r"rank (\d+)", n) for n in notes if "was the first whose events ended" in n]
         verdict.equal([sorted(o) for o in order], [[str(r) for r in range(min(RANKS, 4))]], "%s: which was the first: %s" % (way, notes))
     return folder
 

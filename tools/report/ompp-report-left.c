@@ -480,13 +480,13 @@ static void note_last(ompp_profile_t *profile, last_t *last, size_t n)
     size_t used;
 
     qsort(last, n, sizeof *last, by_time);
-    used = (size_t)snprintf(text, sizeof text, "the first last event was that of rank %u", last[0].rank);
+    used = (size_t)snprintf(text, sizeof text, "rank %u was the first whose events ended", last[0].rank);
     for (size_t i = 1; i < n && i < SHOWN; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, ", rank %u %.3f s later", last[i].rank,
                                  1e-9 * (double)(last[i].epoch_ns - last[0].epoch_ns));
     if (n > SHOWN) snprintf(text + used, sizeof text - used, ", then %zu more", n - SHOWN);
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_NOTE, text,
-                              "a rank that waits in a call has none meanwhile; each node has its own clock", 1);
+                              "a rank that waits in a call has no events; each node has its own clock", 1);
 }
 
 /* Ranks that are gone and have not said why: by what is not known, and which was the first can only be told from their
@@ -508,7 +508,7 @@ static void note_deaths(const ompp_left_list_t *list, size_t run, ompp_profile_t
     }
     if (silent)
         ompp_profile_add_coverage(
-            profile, OMPP_COVERAGE_NOTE, "by what processes died is not known here",
+            profile, OMPP_COVERAGE_NOTE, "what ended the processes is not known",
             "a signal (kill, crash, out of memory) or _exit: the launcher's message or the shell's status says "
             "which",
             1);

@@ -396,7 +396,7 @@ static int check_usage(size_t verb, bool named, unsigned used, char **files, int
         return wrong_verb(files[0], near);
     if (used & TAKES(OUTPUT) && nfiles > 1) return wrong("-o is for one FILE", NULL);
     if (nfiles < verbs[verb].least) return wrong("name a file", NULL);
-    if (nfiles > verbs[verb].most) return wrong("name one file: there are more, or this is no command", files[0]);
+    if (nfiles > verbs[verb].most) return wrong("name one file only, or the command is unknown", files[0]);
     return EXIT_OK;
 }
 
