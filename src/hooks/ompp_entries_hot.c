@@ -133,6 +133,8 @@ _Static_assert(offsetof(ompp_feed_t, latest[0].found) == 40 && sizeof(((ompp_fee
                                                                     "    .size " TEXT(name) ", . - " TEXT(name) "\n");
 KEPT(OMPP_INLINE_AT_LOAD, at_load, QUICK(load, 6))
 KEPT(OMPP_INLINE_AT_STORE, at_store, QUICK(store, 7))
+KEPT(OMPP_INLINE_BASE_LOAD, base_load, "")
+KEPT(OMPP_INLINE_BASE_STORE, base_store, "")
 KEPT(OMPP_INLINE_LOCAL_LOAD, local_load, "")
 KEPT(OMPP_INLINE_LOCAL_STORE, local_store, "")
 KEPT(OMPP_INLINE_TURN_LOCAL_LOAD, turn_local_load, "")
