@@ -449,6 +449,24 @@ static inline uintptr_t turn_usual(uintptr_t address, unsigned kind, ompp_access
            OMPP_INLINE_FOR_PAGE;
 }
 
+/* What is most of it where caches are simulated: another line of a page that is one structure's. \return 0: look. */
+static inline uintptr_t line(uintptr_t address, unsigned kind)
+{
+    ompp_counter_t *counter = ompp_counter_self;
+    const uint32_t entry = ompp_count_entry(counter, address);
+
+    if (!counter->feed->by_line || ompp_feed_is_full(counter->feed)) return 0;
+    if (!(entry & ~OMPP_MAP_LOW) || entry & OMPP_MAP_PAGE_LEADS) return 0;
+    ompp_feed_add(counter->feed, address, 1, kind, structure_at(entry & OMPP_MAP_LOW));
+    const uintptr_t found = (uintptr_t)ompp_count_at(counter, entry & OMPP_MAP_LOW)->scalars | OMPP_INLINE_FOR_PAGE;
+    return (entry ^ counter->own) <= OMPP_MAP_LOW ? found : found | FOREIGN;
+}
+
+KEEPS uintptr_t ompp_line_load(uintptr_t address);
+KEEPS uintptr_t ompp_line_load(uintptr_t address) { return line(address, OMPP_LOAD); }
+KEEPS uintptr_t ompp_line_store(uintptr_t address);
+KEEPS uintptr_t ompp_line_store(uintptr_t address) { return line(address, OMPP_STORE); }
+
 static inline uintptr_t turn(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = seen();
