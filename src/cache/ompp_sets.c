@@ -47,61 +47,80 @@ static bool touch_in_order(const ompp_sets_t *s, uint32_t *row, uint32_t tag, ui
 }
 
 #if defined(__x86_64__)
-/* Up to 8, or 16, ways at once: those before the line move back by one. */
-__attribute__((target("avx2"))) static inline bool touch_vector(uint32_t *row, uint32_t ways, uint32_t tag,
-                                                                uint32_t *evicted)
-{
-    const __m256i back = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6), number = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m256i tags = _mm256_set1_epi32((int)tag);
-    __m256i low = _mm256_loadu_si256((const __m256i *)row), high = low;
-    uint32_t found = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(low, tags)));
+/* Row n: the line of way n comes first, and those before it move back by one. */
+static const uint32_t to_front[8][8] __attribute__((aligned(32))) = {
+    {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 2, 3, 4, 5, 6, 7}, {2, 0, 1, 3, 4, 5, 6, 7}, {3, 0, 1, 2, 4, 5, 6, 7},
+    {4, 0, 1, 2, 3, 5, 6, 7}, {5, 0, 1, 2, 3, 4, 6, 7}, {6, 0, 1, 2, 3, 4, 5, 7}, {7, 0, 1, 2, 3, 4, 5, 6}};
 
-    if (found & 1) return true;
-    if (ways > 8) {
-        high = _mm256_loadu_si256((const __m256i *)(row + 8));
-        found |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(high, tags))) << 8;
+/* Up to 8, or 16, ways at once. A line that is not there takes the place of the last one. */
+__attribute__((target("avx2,bmi"), always_inline)) static inline bool touch_vector(uint32_t *row, uint32_t ways,
+                                                                                   uint32_t tag, uint32_t *evicted)
+{
+    const __m256i *order = (const __m256i *)to_front;
+    const __m256i tags = _mm256_set1_epi32((int)tag);
+    const __m256i low = _mm256_loadu_si256((const __m256i *)row);
+    uint32_t found = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(low, tags)));
+    const uint32_t last = ways - 1;
+
+    if (ways <= 8) {
+        found &= (2u << last) - 1;
+        if (!found) *evicted = row[last];
+        const __m256i moved = _mm256_permutevar8x32_epi32(low, order[__builtin_ctz(found | 1u << last)]);
+        _mm256_storeu_si256((__m256i *)row, _mm256_blend_epi32(moved, tags, 1));
+        return found != 0;
     }
-    found &= (1u << ways) - 1;
-    const uint32_t last = found ? (uint32_t)__builtin_ctz(found) : ways - 1;
+    const __m256i high = _mm256_loadu_si256((const __m256i *)(row + 8));
+    found |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(high, tags))) << 8;
+    found &= (2u << last) - 1;
     if (!found) *evicted = row[last];
-    const __m256i upto = _mm256_set1_epi32((int)last + 1), moved = _mm256_permutevar8x32_epi32(low, back);
-    const __m256i first = _mm256_blend_epi32(moved, tags, 1);
-    _mm256_storeu_si256((__m256i *)row, _mm256_blendv_epi8(low, first, _mm256_cmpgt_epi32(upto, number)));
-    if (last >= 8) {
-        const __m256i second = _mm256_blend_epi32(_mm256_permutevar8x32_epi32(high, back), moved, 1);
-        const __m256i behind = _mm256_add_epi32(number, _mm256_set1_epi32(8));
-        _mm256_storeu_si256((__m256i *)(row + 8), _mm256_blendv_epi8(high, second, _mm256_cmpgt_epi32(upto, behind)));
+    const uint32_t way = (uint32_t)__builtin_ctz(found | 1u << last);
+    const __m256i moved = _mm256_permutevar8x32_epi32(low, order[way < 8 ? way : 7]);
+    _mm256_storeu_si256((__m256i *)row, _mm256_blend_epi32(moved, tags, 1));
+    if (way >= 8) {
+        const __m256i further = _mm256_permutevar8x32_epi32(high, order[way - 8]);
+        _mm256_storeu_si256((__m256i *)(row + 8), _mm256_blend_epi32(further, moved, 1));
     }
     return found != 0;
 }
 
-__attribute__((target("avx2"))) static unsigned touch_all_vector(ompp_sets_t *s, const uint64_t *first, size_t stride,
-                                                                 unsigned n, unsigned shift, uint16_t *missed)
+/* Of all, or of those in which[]; tags' high bits are often those of the line before. */
+__attribute__((target("avx2,bmi"), always_inline)) static inline unsigned
+touch_vectors(ompp_sets_t *s, const uint64_t *first, size_t stride, const uint16_t *which, unsigned n, unsigned shift,
+              uint16_t *missed, const uint32_t ways, const bool is_power)
 {
-    const char *at = (const char *)first;
+    const uint32_t mask = s->sets - 1;
+    uint32_t *const all = s->tags, *row, high = 0, evicted;
+    const size_t step = s->stride;
+    uint64_t far = 0;
     unsigned nmissed = 0;
-    uint32_t evicted;
 
-    for (unsigned i = 0; i < n; i++, at += stride) {
-        const uint64_t line = *(const uint64_t *)at >> shift;
-        uint32_t *row = s->tags + (size_t)ompp_sets_index(s, line) * s->stride;
-        if (!touch_vector(row, s->ways, ompp_sets_tag(line), &evicted)) missed[nmissed++] = (uint16_t)i;
+    for (unsigned i = 0; i < n; i++) {
+        const uint16_t at = which ? which[i] : (uint16_t)i;
+        const uint64_t line = *(const uint64_t *)((const char *)first + at * stride) >> shift;
+        if (line >> OMPP_TAG_BITS != far) {
+            far = line >> OMPP_TAG_BITS;
+            high = ompp_sets_tag(line) & ~OMPP_TAG_EXACT;
+        }
+        row = all + (is_power ? (uint32_t)line & mask : ompp_sets_index(s, line)) * step;
+        missed[nmissed] = at;
+        nmissed += !touch_vector(row, ways, ((uint32_t)line & OMPP_TAG_EXACT) | high, &evicted);
     }
     return nmissed;
 }
 
-__attribute__((target("avx2"))) static unsigned touch_some_vector(ompp_sets_t *s, const uint64_t *first, size_t stride,
-                                                                  uint16_t *which, unsigned n, unsigned shift)
+__attribute__((target("avx2,bmi"))) static unsigned touch_some_vector(ompp_sets_t *s, const uint64_t *first,
+                                                                      size_t stride, const uint16_t *which, unsigned n,
+                                                                      unsigned shift, uint16_t *missed)
 {
-    unsigned nmissed = 0;
-    uint32_t evicted;
+    if (s->ways == 8 && !s->reciprocal) return touch_vectors(s, first, stride, which, n, shift, missed, 8, true);
+    if (s->ways == 16 && !s->reciprocal) return touch_vectors(s, first, stride, which, n, shift, missed, 16, true);
+    return touch_vectors(s, first, stride, which, n, shift, missed, s->ways, false);
+}
 
-    for (unsigned i = 0; i < n; i++) {
-        const uint64_t line = *(const uint64_t *)((const char *)first + which[i] * stride) >> shift;
-        uint32_t *row = s->tags + (size_t)ompp_sets_index(s, line) * s->stride;
-        if (!touch_vector(row, s->ways, ompp_sets_tag(line), &evicted)) which[nmissed++] = which[i];
-    }
-    return nmissed;
+__attribute__((target("avx2,bmi"))) static bool touch_one_vector(uint32_t *row, uint32_t ways, uint32_t tag,
+                                                                 uint32_t *evicted)
+{
+    return touch_vector(row, ways, tag, evicted);
 }
 
 static bool has_vectors(void)
@@ -110,24 +129,19 @@ static bool has_vectors(void)
 
     if (has < 0) {
         __builtin_cpu_init();
-        has = __builtin_cpu_supports("avx2");
+        has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi");
     }
     return has > 0;
 }
 #else
-static inline bool touch_vector(uint32_t *row, uint32_t ways, uint32_t tag, uint32_t *evicted)
+static bool touch_one_vector(uint32_t *row, uint32_t ways, uint32_t tag, uint32_t *evicted)
 {
     return (void)row, (void)ways, (void)tag, (void)evicted, false;
 }
-static unsigned touch_all_vector(ompp_sets_t *s, const uint64_t *first, size_t stride, unsigned n, unsigned shift,
-                                 uint16_t *missed)
+static unsigned touch_some_vector(ompp_sets_t *s, const uint64_t *first, size_t stride, const uint16_t *which,
+                                  unsigned n, unsigned shift, uint16_t *missed)
 {
-    return (void)s, (void)first, (void)stride, (void)n, (void)shift, (void)missed, 0;
-}
-static unsigned touch_some_vector(ompp_sets_t *s, const uint64_t *first, size_t stride, uint16_t *which, unsigned n,
-                                  unsigned shift)
-{
-    return (void)s, (void)first, (void)stride, (void)which, (void)n, (void)shift, 0;
+    return (void)s, (void)first, (void)stride, (void)which, (void)n, (void)shift, (void)missed, 0;
 }
 static bool has_vectors(void) { return false; }
 #endif
@@ -192,7 +206,7 @@ bool ompp_sets_touch(ompp_sets_t *s, uint64_t line, uint32_t *evicted)
     uint32_t *row = s->tags + (size_t)set * s->stride;
 
     *evicted = OMPP_SETS_EMPTY;
-    if (s->policy == OMPP_LRU && s->ways <= 16 && has_vectors()) return touch_vector(row, s->ways, tag, evicted);
+    if (s->policy == OMPP_LRU && s->ways <= 16 && has_vectors()) return touch_one_vector(row, s->ways, tag, evicted);
     if (s->policy == OMPP_LRU || s->policy == OMPP_FIFO) return touch_in_order(s, row, tag, evicted);
     return touch_in_place(s, row, set, tag, evicted);
 }
@@ -205,7 +219,7 @@ unsigned ompp_sets_touch_all(ompp_sets_t *s, const uint64_t *first, size_t strid
     uint32_t evicted;
 
     if (s->policy == OMPP_LRU && s->ways <= 16 && has_vectors())
-        return touch_all_vector(s, first, stride, n, shift, missed);
+        return touch_some_vector(s, first, stride, NULL, n, shift, missed);
     for (unsigned i = 0; i < n; i++, at += stride)
         if (!ompp_sets_touch(s, *(const uint64_t *)at >> shift, &evicted)) missed[nmissed++] = (uint16_t)i;
     return nmissed;
@@ -218,7 +232,7 @@ unsigned ompp_sets_touch_some(ompp_sets_t *s, const uint64_t *first, size_t stri
     uint32_t evicted;
 
     if (s->policy == OMPP_LRU && s->ways <= 16 && has_vectors())
-        return touch_some_vector(s, first, stride, which, n, shift);
+        return touch_some_vector(s, first, stride, which, n, shift, which);
     for (unsigned i = 0; i < n; i++) {
         const uint64_t address = *(const uint64_t *)((const char *)first + which[i] * stride);
         if (!ompp_sets_touch(s, address >> shift, &evicted)) which[nmissed++] = which[i];

@@ -52,13 +52,14 @@ bool ompp_sets_touch_only(ompp_sets_t *s, uint64_t line);
 bool ompp_sets_remove(ompp_sets_t *s, uint64_t line);
 
 /* Lines of 16 GiB and their sets can be told from tags alone; lines further away differ by chance in the high bits. */
+#define OMPP_TAG_BITS 28
 #define OMPP_TAG_EXACT 0x0fffffffu
 
 static inline uint32_t ompp_sets_tag(uint64_t line)
 {
-    const uint64_t far = line >> 28;
+    const uint64_t far = line >> OMPP_TAG_BITS;
 
-    return (uint32_t)(line & OMPP_TAG_EXACT) | (uint32_t)((far ^ far >> 4 ^ far >> 8 ^ far >> 12) << 28);
+    return (uint32_t)(line & OMPP_TAG_EXACT) | (uint32_t)((far ^ far >> 4 ^ far >> 8 ^ far >> 12) << OMPP_TAG_BITS);
 }
 
 static inline uint32_t ompp_sets_index(const ompp_sets_t *s, uint64_t line)

@@ -18,6 +18,10 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #define SOURCE "load/store hooks"
 #define ROW(name, unit, use, meaning)                                                                                 \
     {                                                                                                                 \
@@ -41,8 +45,9 @@ _Static_assert(sizeof rows / sizeof rows[0] == OMPP_COUNTED_VALUES, "a row per v
 static uint32_t no_page;
 static uint64_t no_blocks[1][2];
 static ompp_counter_t unread = {
-    .most = UINT32_MAX, .widths = OMPP_COUNT_WIDTHS, .pages = &no_page, .blocks = no_blocks};
+    .most = UINT32_MAX, .epoch = 1, .widths = OMPP_COUNT_WIDTHS, .pages = &no_page, .blocks = no_blocks};
 static ompp_counter_t unseen = {.tag = OMPP_COUNT_UNSEEN,
+                                .epoch = 1,
                                 .own = OMPP_COUNT_UNSEEN,
                                 .most = UINT32_MAX,
                                 .widths = OMPP_COUNT_WIDTHS,
@@ -137,8 +142,8 @@ static ompp_counter_t *take_counter(void)
 
     while (t && atomic_exchange(&t->taken, true)) t = t->next;
     if (!t && !(t = new_thread())) return NULL;
-    t->counter =
-        (ompp_counter_t){.limit = OMPP_DATA_MAX, .blocks = t->blocks, .used = &t->used, .widths = OMPP_COUNT_WIDTHS};
+    t->counter = (ompp_counter_t){
+        .limit = OMPP_DATA_MAX, .epoch = 1, .blocks = t->blocks, .used = &t->used, .widths = OMPP_COUNT_WIDTHS};
     if (ompp_whose_all) {
         ompp_whose_thread(&t->whose);
         t->counter.whose = &t->whose;
@@ -157,9 +162,10 @@ void ompp_counter_expect(uint32_t object)
 }
 
 /* Those that code in the program counts for by itself: near ones that are, or were, in the map, and those of variables
- * of functions. A bit each. */
+ * of functions. A bit each, and one for each word of these that is not 0. */
 #define MOST_INLINE 8191u
-static _Atomic uint64_t mapped[(MOST_INLINE + 64) / 64];
+#define MAPPED ((MOST_INLINE + 64) / 64)
+static _Atomic uint64_t mapped[MAPPED], mapped_some[MAPPED / 64];
 #define MOST_LOCALS 256u
 _Atomic bool ompp_counter_locals_full;
 static _Atomic bool no_locals; /* the user has named some: the map alone knows */
@@ -168,6 +174,7 @@ bool ompp_counter_inline(uint32_t object)
 {
     if (object > MOST_INLINE) return false;
     atomic_fetch_or(&mapped[object / 64], 1ull << object % 64);
+    atomic_fetch_or(&mapped_some[object / 64 / 64], 1ull << object / 64 % 64);
     return true;
 }
 
@@ -199,12 +206,23 @@ ompp_whose_thread_t *ompp_counter_in_stack(uintptr_t address)
     return NULL;
 }
 
+/* What is used is noted anew, and stacks are looked up anew. */
+static void new_epoch(ompp_counter_t *counter)
+{
+    const uint32_t next = counter->epoch + 1;
+
+    __atomic_store_n(&counter->epoch, next ? next : 1, __ATOMIC_RELAXED);
+}
+
 /* What the user names may be part of a stack. */
 static void put_named(uint32_t object, uintptr_t begin, uintptr_t end)
 {
     if (ompp_whose_all && ompp_counter_in_stack(begin)) {
         atomic_store(&no_locals, true);
-        for (thread_t *t = atomic_load(&threads); t; t = t->next) t->counter.locals = 0;
+        for (thread_t *t = atomic_load(&threads); t; t = t->next) {
+            t->counter.locals = 0;
+            new_epoch(&t->counter);
+        }
     }
     put(object, begin, end);
 }
@@ -326,17 +344,46 @@ static uint64_t *values_of(thread_t *t, ompp_off_t node, uint32_t object)
     return values == FULL ? NULL : (uint64_t *)(uintptr_t)values;
 }
 
-/* Of most objects nothing was counted since the last time. */
-static inline bool is_idle(const thread_t *t, uint32_t object)
+_Static_assert(sizeof(ompp_count_t) == 128, "as busy() looks at it");
+
+/* Of some objects, a bit each from the first on, those that anything was counted for since the last time: few. */
+static uint64_t busy(const ompp_count_t *first, uint64_t objects)
 {
     typedef uint64_t words_t __attribute__((vector_size(16), may_alias));
-    const words_t *w = (const words_t *)((const char *)t->counter.count + ((uint64_t)object << OMPP_INLINE_COUNT_BITS));
-    const words_t any = (w[0] | w[1]) | (w[2] | w[3]) | (w[4] | w[5]) | (w[6] | w[7]);
+    uint64_t found = 0;
 
-    return !(any[0] | any[1]);
+    for (; objects; objects &= objects - 1) {
+        const words_t *w = (const words_t *)(first + __builtin_ctzll(objects));
+        const words_t any = (w[0] | w[1]) | (w[2] | w[3]) | (w[4] | w[5]) | (w[6] | w[7]);
+        if (any[0] | any[1]) found |= objects & -objects;
+    }
+    return found;
 }
 
-_Static_assert(sizeof(ompp_count_t) == 128, "as is_idle() looks at it");
+#if defined(__x86_64__)
+__attribute__((target("avx2,bmi"))) static uint64_t busy_wide(const ompp_count_t *first, uint64_t objects)
+{
+    uint64_t found = 0;
+
+    for (; objects; objects &= objects - 1) {
+        const __m256i *w = (const __m256i *)(first + __builtin_ctzll(objects));
+        const __m256i any = _mm256_or_si256(_mm256_or_si256(w[0], w[1]), _mm256_or_si256(w[2], w[3]));
+        if (__builtin_expect(!_mm256_testz_si256(any, any), 0)) found |= objects & -objects;
+    }
+    return found;
+}
+
+static bool is_wide(void)
+{
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi");
+}
+#else
+static uint64_t busy_wide(const ompp_count_t *first, uint64_t objects) { return busy(first, objects); }
+static bool is_wide(void) { return false; }
+#endif
+
+static bool wide; /* the processor has vectors of 32 bytes */
 
 /* Hands over what was counted for an object. \return whether there was anything. */
 static bool hand_over(thread_t *t, ompp_off_t node, uint32_t object)
@@ -373,11 +420,15 @@ static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
     uint32_t next = 0, first;
 
     ompp_feed_move(&t->counter, from.node);
+    new_epoch(&t->counter);
     bool any = hand_over(t, from.node, 0);
-    for (uint32_t i = 0; i < sizeof mapped / sizeof mapped[0]; i++)
-        for (uint64_t bits = atomic_load_explicit(&mapped[i], memory_order_relaxed); bits; bits &= bits - 1) {
-            const uint32_t object = 64 * i + (uint32_t)__builtin_ctzll(bits);
-            any |= !is_idle(t, object) && hand_over(t, from.node, object);
+    for (uint32_t i = 0; i < MAPPED / 64; i++)
+        for (uint64_t some = atomic_load_explicit(&mapped_some[i], memory_order_relaxed); some; some &= some - 1) {
+            const uint32_t at = 64 * i + (uint32_t)__builtin_ctzll(some);
+            const uint64_t objects = atomic_load_explicit(&mapped[at], memory_order_relaxed);
+            const ompp_count_t *first = ompp_count_at(&t->counter, (uint64_t)(64 * at) << OMPP_INLINE_COUNT_BITS);
+            for (uint64_t bits = wide ? busy_wide(first, objects) : busy(first, objects); bits; bits &= bits - 1)
+                any |= hand_over(t, from.node, 64 * at + (uint32_t)__builtin_ctzll(bits));
         }
     for (uint64_t bits; (bits = ompp_used_take(&t->used, nobjects, &next, &first));)
         for (; bits; bits &= bits - 1) any |= hand_over(t, from.node, first + (uint32_t)__builtin_ctzll(bits));
@@ -438,6 +489,7 @@ static void start(void)
 {
     char why[120];
 
+    wide = is_wide();
     if (!ompp_data_wants("hooks")) return;
     open_for_counting = ompp_component_start(&hooks, why, sizeof why) && ompp_data_subscribe(&hooks);
     if (open_for_counting) {

@@ -122,6 +122,17 @@ _Static_assert(offsetof(ompp_feed_t, latest[0].found) == 40 && sizeof(((ompp_fee
     "    jnz 2f\n"                                \
     "5:\n"
 
+/* What is most of it where code that counts in registers tells of lines. */
+#define LINE(kind)                             \
+    "    movq " SELF "@GOTTPOFF(%rip), %rax\n" \
+    "    movq %fs:(%rax), %rax\n"              \
+    "    cmpq $0, " FEED "(%rax)\n"            \
+    "    je 5f\n"                              \
+    "    call ompp_line_" #kind "\n"           \
+    "    testq %rax, %rax\n"                   \
+    "    jnz 2f\n"                             \
+    "5:\n"
+
 #define KEPT(name, function, before)                                                     \
     __asm__(".text\n" BEGIN(                                                             \
         TEXT(name)) "    movq %rax, %rdi\n" before "    call ompp_usual_" #function "\n" \
@@ -133,12 +144,14 @@ _Static_assert(offsetof(ompp_feed_t, latest[0].found) == 40 && sizeof(((ompp_fee
                                                                     "    .size " TEXT(name) ", . - " TEXT(name) "\n");
 KEPT(OMPP_INLINE_AT_LOAD, at_load, QUICK(load, 6))
 KEPT(OMPP_INLINE_AT_STORE, at_store, QUICK(store, 7))
+KEPT(OMPP_INLINE_BASE_LOAD, base_load, "")
+KEPT(OMPP_INLINE_BASE_STORE, base_store, "")
 KEPT(OMPP_INLINE_LOCAL_LOAD, local_load, "")
 KEPT(OMPP_INLINE_LOCAL_STORE, local_store, "")
 KEPT(OMPP_INLINE_TURN_LOCAL_LOAD, turn_local_load, "")
 KEPT(OMPP_INLINE_TURN_LOCAL_STORE, turn_local_store, "")
-KEPT(OMPP_INLINE_TURN_LOAD, turn_load, "")
-KEPT(OMPP_INLINE_TURN_STORE, turn_store, "")
+KEPT(OMPP_INLINE_TURN_LOAD, turn_load, LINE(load))
+KEPT(OMPP_INLINE_TURN_STORE, turn_store, LINE(store))
 
 /* The first address is in rdi, the step in rsi, the number in rax, which is lost, the slot in rcx. */
 __asm__(".text\n" BEGIN(TEXT(OMPP_INLINE_RUN)) "    movq %rax, %rdx\n"

@@ -27,18 +27,20 @@ typedef struct {
     uint64_t again;  /* further accesses to its line, right behind it */
 } ompp_fed_t;
 
+typedef struct {
+    uint64_t line;   /* touched last of those of this place; that again changes nothing */
+    uintptr_t found; /* where its accesses are counted, when all of it is the thread's own and one structure's */
+} ompp_latest_t;
+
 typedef struct ompp_feed {
     uint32_t n;
     bool all;       /* all accesses are wanted, not only those of sampled pages */
     bool by_line;   /* code that counts in registers is told of lines, not of each access to them */
     bool always[2]; /* accesses of this kind are not left out */
     uint32_t shift, mask;
-    ompp_fed_t *last;    /* whose line is latest[0] */
-    uint32_t structures; /* what is remembered is of this state of theirs */
-    struct {
-        uint64_t line;   /* touched last of those of this place; that again changes nothing */
-        uintptr_t found; /* where its accesses are counted, when all of it is the thread's own and one structure's */
-    } latest[OMPP_FEED_FILTER]; /* [line & mask] */
+    ompp_fed_t *last;                       /* whose line is latest[0] */
+    uint32_t structures;                    /* what is remembered is of this state of theirs */
+    ompp_latest_t latest[OMPP_FEED_FILTER]; /* [line & mask] */
     ompp_fed_t entry[OMPP_FEED_ROOM + 1];
 } ompp_feed_t;
 
@@ -90,19 +92,23 @@ static inline uint32_t ompp_feed_line(const ompp_feed_t *feed)
 /** \brief Not full. A signal handler in between loses one of the two accesses. */
 static inline void ompp_feed_add(ompp_feed_t *feed, uintptr_t address, size_t size, unsigned kind, uint32_t object)
 {
-    const uint64_t line = address >> feed->shift, at = line & feed->mask;
-    ompp_fed_t *entry = &feed->entry[feed->n & OMPP_FEED_ROOM ? OMPP_FEED_ROOM : feed->n];
-    const bool known = size == 1 && !feed->always[kind];
+    uint64_t line = address >> feed->shift;
+    ompp_latest_t *latest = &feed->latest[line & feed->mask];
 
-    if (feed->latest[at].line == line && known) {
+    if (size > 1 || feed->always[kind]) line = 0; /* it is not left out, nor is the next one */
+    else if (latest->line == line) {
         feed->last->again++;
         return;
     }
-    *entry = (ompp_fed_t){address, object << 1 | kind, size > UINT32_MAX ? UINT32_MAX : (uint32_t)size, 0};
-    feed->latest[at].line = known ? line : 0;
-    feed->latest[at].found = 0;
+    latest->line = line;
+    latest->found = 0;
+    ompp_fed_t *entry = &feed->entry[feed->n];
     feed->last = entry;
-    feed->n++;
+    entry->address = address;
+    entry->object = object << 1 | kind;
+    entry->size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
+    entry->again = 0;
+    feed->n += feed->n < OMPP_FEED_ROOM;
 }
 
 /** \brief Where the access is counted, when nothing changes by it; 0 = is not known. */

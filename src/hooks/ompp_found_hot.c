@@ -371,6 +371,45 @@ static inline uintptr_t at_usual(uintptr_t address, unsigned kind, ompp_accessor
     return (uintptr_t)counter + at;
 }
 
+/* Of code that keeps what it finds of the thread's own stack: the variable's, as far as that can be told. */
+static inline uintptr_t base_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
+{
+    ompp_counter_t *counter = ompp_counter_self;
+    const ompp_whose_seen_t *seen = NULL;
+    uint32_t below;
+
+    if (counter->locals && ompp_whose_is_own(counter->whose, address)) {
+        seen = ompp_whose_seen_again(counter, address, by);
+        if (!seen) return 0;
+    }
+    const _Atomic uint64_t *word = seen ? ompp_whose_word(seen, address, &below) : NULL;
+    if (!word) return at_usual(address, kind, by);
+    const uint32_t object = (uint32_t)atomic_load_explicit(word, memory_order_relaxed);
+    if (!object) return 0;
+    ompp_used_mark(counter->used, object);
+    return ((uintptr_t)counter + ((uint64_t)object << OMPP_INLINE_COUNT_BITS)) | 1ull << OMPP_INLINE_BASE_STACK;
+}
+
+static void *keep(void *data)
+{
+    const asked_t *asked = data;
+
+    return ompp_whose_keep(asked->counter, asked->address, asked->by), NULL;
+}
+
+static inline uintptr_t base(uintptr_t address, unsigned kind, ompp_accessor_t by)
+{
+    asked_t asked = {seen(), address, by, 0};
+    uintptr_t found = 0;
+
+    /* a page that is nobody's gets its owner first */
+    if (asked.counter->locals && ompp_count_entry(asked.counter, address) & ~OMPP_MAP_LOW) {
+        ompp_found_kept(keep, &asked);
+        found = base_usual(address, kind, by);
+    }
+    return found ? found : at(address, kind, by);
+}
+
 /* Of a page that several structures share: so much of it is the one's that an address is in. */
 static inline unsigned part_of(const ompp_counter_t *counter, uint32_t entry, uintptr_t address)
 {
@@ -409,6 +448,24 @@ static inline uintptr_t turn_usual(uintptr_t address, unsigned kind, ompp_access
     return (uintptr_t)ompp_count_at(counter, low)->scalars | (owner == counter->own ? 0 : FOREIGN) |
            OMPP_INLINE_FOR_PAGE;
 }
+
+/* What is most of it where caches are simulated: another line of a page that is one structure's. \return 0: look. */
+static inline uintptr_t line(uintptr_t address, unsigned kind)
+{
+    ompp_counter_t *counter = ompp_counter_self;
+    const uint32_t entry = ompp_count_entry(counter, address);
+
+    if (!counter->feed->by_line || ompp_feed_is_full(counter->feed)) return 0;
+    if (!(entry & ~OMPP_MAP_LOW) || entry & OMPP_MAP_PAGE_LEADS) return 0;
+    ompp_feed_add(counter->feed, address, 1, kind, structure_at(entry & OMPP_MAP_LOW));
+    const uintptr_t found = (uintptr_t)ompp_count_at(counter, entry & OMPP_MAP_LOW)->scalars | OMPP_INLINE_FOR_PAGE;
+    return (entry ^ counter->own) <= OMPP_MAP_LOW ? found : found | FOREIGN;
+}
+
+KEEPS uintptr_t ompp_line_load(uintptr_t address);
+KEEPS uintptr_t ompp_line_load(uintptr_t address) { return line(address, OMPP_LOAD); }
+KEEPS uintptr_t ompp_line_store(uintptr_t address);
+KEEPS uintptr_t ompp_line_store(uintptr_t address) { return line(address, OMPP_STORE); }
 
 static inline uintptr_t turn(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
@@ -497,6 +554,8 @@ static inline uintptr_t turn_local(uintptr_t address, unsigned kind, ompp_access
 
 FOUND(at_load, at, OMPP_LOAD, at_usual(address, OMPP_LOAD, ACCESSOR))
 FOUND(at_store, at, OMPP_STORE, at_usual(address, OMPP_STORE, ACCESSOR))
+FOUND(base_load, base, OMPP_LOAD, base_usual(address, OMPP_LOAD, ACCESSOR))
+FOUND(base_store, base, OMPP_STORE, base_usual(address, OMPP_STORE, ACCESSOR))
 FOUND(local_load, local, OMPP_LOAD, local_usual(address, OMPP_LOAD, ACCESSOR))
 FOUND(local_store, local, OMPP_STORE, local_usual(address, OMPP_STORE, ACCESSOR))
 FOUND(turn_local_load, turn_local, OMPP_LOAD, turn_local_usual(address, OMPP_LOAD, ACCESSOR))

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define LEAST_SHIFT 2u /* parts of a frame have 4 bytes at least */
 #define MOST_FRAMES 4096u
 #define RED_ZONE 128u /* bytes below the stack pointer that a function may use */
 
@@ -35,7 +34,7 @@ static frame_t *frame_of(uintptr_t entry, size_t bytes)
         if (all[at].entry == entry) return &all[at];
         if (all[at].entry) continue;
         all[at].bytes = (uint32_t)bytes;
-        for (all[at].shift = LEAST_SHIFT; (bytes >> all[at].shift) >= OMPP_WHOSE_PARTS;) all[at].shift++;
+        for (all[at].shift = OMPP_WHOSE_WORD; (bytes >> all[at].shift) >= OMPP_WHOSE_PARTS;) all[at].shift++;
         atomic_store(&all[at].entry, entry);
         return &all[at];
     }
@@ -173,12 +172,31 @@ void ompp_whose_local(ompp_counter_t *counter, uintptr_t address, ompp_accessor_
     if (ompp_map_object(address) != OMPP_WHOSE_STACK || !ompp_whose_is_own(t, address) || !ompp_whose_walk_begin(t))
         return;
     frame_t *frame = ompp_whose_find_frame(t, address, by, &n, &at) ? found_frame(t, at) : NULL;
-    const uintptr_t below = frame ? t->frames[at + 1].cfa - (address & ~(uintptr_t)((1u << LEAST_SHIFT) - 1)) : 0;
+    const uintptr_t below = frame ? t->frames[at + 1].cfa - (address & ~(uintptr_t)((1u << OMPP_WHOSE_WORD) - 1)) : 0;
     if (frame && ompp_data_try()) {
-        const uint32_t object = ompp_counter_local_room() ? make_object(frame, (uint32_t)below, LEAST_SHIFT) : 0;
+        const uint32_t object = ompp_counter_local_room() ? make_object(frame, (uint32_t)below, OMPP_WHOSE_WORD) : 0;
         if (object && ompp_counter_inline(object)) atomic_store(cell, object << OMPP_INLINE_COUNT_BITS);
         ompp_data_done();
     }
     ompp_whose_walk_end(t);
+    errno = saved;
+}
+
+void ompp_whose_keep(ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by)
+{
+    const int saved = errno;
+
+    if (!ompp_whose_is_own(counter->whose, address)) return;
+    ompp_whose_frame(counter, address, by);
+    const ompp_whose_seen_t *seen = ompp_whose_seen_again(counter, address, by);
+    if (seen && ompp_data_try()) {
+        uint32_t below;
+        _Atomic uint64_t *word = (_Atomic uint64_t *)ompp_whose_word(seen, address, &below);
+        if (word && !atomic_load(word)) {
+            const uint32_t object = make_object(seen->frame, below << OMPP_WHOSE_WORD, OMPP_WHOSE_WORD);
+            if (object) atomic_store(word, (uint64_t)below << 32 | object);
+        }
+        ompp_data_done();
+    }
     errno = saved;
 }

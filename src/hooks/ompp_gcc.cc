@@ -51,6 +51,15 @@ static const unsigned MOST_HELD = 4096; /* accesses: more are handed over at the
 static const unsigned MOST_FREE = 512;
 static const unsigned MOST_IN_LOOP = 8; /* accesses with registers of their own, of a loop nest */
 
+/*
+ * Of a pointer that may be one into a stack: how far the count of what it points to is, the epoch of the thread's
+ * counter that this is of, and the pointer's value then, where it is not always the same in a call. NULL_TREE = there
+ * is none. What is made of a pointer by adding stays in one variable.
+ */
+struct lead_t {
+    tree pointer, distance, epoch, value;
+};
+
 /* A hook that the compiler has put in. */
 struct hook_t {
     gcall *call;
@@ -59,6 +68,7 @@ struct hook_t {
     class loop *nest; /* where it is counted in registers, NULL = nowhere */
     bool stays;       /* its innermost loop does not leave the page by itself */
     tree cell;        /* of a local variable that it is about, NULL_TREE = of none; see elsewhere() */
+    lead_t lead;      /* of the pointer that it goes through */
     /* then: page of the last access, address of its count, what is to be added to that, bits of an address that tell
      * pages apart */
     tree page, slot, number, width;
@@ -257,13 +267,14 @@ struct assembly_t {
  */
 static std::string elsewhere(const hook_t *hook, bool turns)
 {
-    static const char *const names[2][2][2] = {{{TEXT(OMPP_INLINE_AT_LOAD), TEXT(OMPP_INLINE_LOCAL_LOAD)},
-                                                {TEXT(OMPP_INLINE_AT_STORE), TEXT(OMPP_INLINE_LOCAL_STORE)}},
-                                               {{TEXT(OMPP_INLINE_TURN_LOAD), TEXT(OMPP_INLINE_TURN_LOCAL_LOAD)},
-                                                {TEXT(OMPP_INLINE_TURN_STORE), TEXT(OMPP_INLINE_TURN_LOCAL_STORE)}}};
+    static const char *const names[2][2][3] = {
+        {{TEXT(OMPP_INLINE_AT_LOAD), TEXT(OMPP_INLINE_LOCAL_LOAD), TEXT(OMPP_INLINE_BASE_LOAD)},
+         {TEXT(OMPP_INLINE_AT_STORE), TEXT(OMPP_INLINE_LOCAL_STORE), TEXT(OMPP_INLINE_BASE_STORE)}},
+        {{TEXT(OMPP_INLINE_TURN_LOAD), TEXT(OMPP_INLINE_TURN_LOCAL_LOAD), TEXT(OMPP_INLINE_TURN_LOAD)},
+         {TEXT(OMPP_INLINE_TURN_STORE), TEXT(OMPP_INLINE_TURN_LOCAL_STORE), TEXT(OMPP_INLINE_TURN_STORE)}}};
     std::string text = "leaq 1f(%%rip), %%rdx\n\tjmp *";
 
-    text += std::string(names[turns][hook->store][hook->cell != NULL_TREE]) + "@GOTPCREL(%%rip)\n\t";
+    text += std::string(names[turns][hook->store][hook->cell ? 1 : hook->lead.epoch ? 2 : 0]) + "@GOTPCREL(%%rip)\n\t";
     if (hook->cell)
         text += std::string("leaq ") + IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(hook->cell)) + "(%%rip), %%rdx\n";
     return text + "1:\t";
@@ -346,10 +357,18 @@ static std::string in_edge(const hook_t *hook)
                              OMPP_INLINE_EDGES) "(%2), %0\n\t"
                                                 "movl %k1, %%edx\n\tshrl $2, %%edx\n\tandl $124, %%edx\n\tmovl "
                                                 "(%0,%%rdx), %k0\n\t"
-                                                "cmpl $" TEXT(OMPP_INLINE_NEAR) ", %k0\n\tjbe 3f\n2:\tmovq %1, %0\n\t";
+                                                "cmpl $" TEXT(OMPP_INLINE_NEAR) ", %k0\n\tjbe 3f\n2:\t";
+    /* %4 is the lead's distance, %5 its epoch, %6 its value, %7 the pointer */
+    const bool varies = hook->lead.value != NULL_TREE;
+    const std::string led = std::string("movl " TEXT(OMPP_INLINE_EPOCH) "(%2), %%edx\n\tcmpl %%edx, %5\n\tjne 5f\n\t") +
+                            (varies ? "cmpq %7, %6\n\tjne 5f\n\t" : "") +
+                            "movl %4, %k0\n\tjmp 4f\n5:\tmovl %%edx, %5\n\t" + (varies ? "movq %7, %6\n\t" : "");
+    static const char leads[] = "btrq $" TEXT(OMPP_INLINE_BASE_STACK) ", %0\n\tjc 6f\n\tmovl $0, %5\n\tsubq %2, %0"
+                                                                      "\n\tjmp 4f\n6:\tsubq %2, %0\n\tmovl %k0, %4";
 
-    return before + elsewhere(hook, false) +
-           "subq %2, %0\n\tjmp 4f\n3:\tshll $" TEXT(OMPP_INLINE_COUNT_BITS) ", %k0\n4:";
+    return before + (hook->lead.epoch ? led : "") + "movq %1, %0\n\t" + elsewhere(hook, false) +
+           (hook->lead.epoch ? leads : "subq %2, %0") +
+           "\n\tjmp 4f\n3:\tshll $" TEXT(OMPP_INLINE_COUNT_BITS) ", %k0\n4:";
 }
 
 /* Of a local variable whose cell tells nothing: all that count() does otherwise. */
@@ -392,6 +411,8 @@ static tree put_lead(const hook_t *hook, tree self, tree address, gimple_seq cod
     gimple_stmt_iterator seldom = put_seldom(hook, unusual, value, most);
     assembly_t found;
     found.out("=&a", lead).in("r", address).in("r", self).in("0", lead).loses("rdx");
+    if (hook->lead.epoch) found.in("m", hook->lead.distance).in("m", hook->lead.epoch);
+    if (hook->lead.value) found.in("m", hook->lead.value).in("r", hook->lead.pointer);
     put_seldom_statement(seldom, hook, found.statement((hook->cell ? by_map(hook) : in_edge(hook)).c_str()));
     return lead;
 }
@@ -501,28 +522,34 @@ static void surround(hook_t *hook)
 
 /* ---- Local variables --------------------------------------------------------------------------------------------- */
 
-/* The variable of the function that an address is in, as the compiler knows; NULL_TREE = it does not. */
-static tree local_of(tree address)
+/* What an address is made of by adding: a variable, or a pointer that comes from elsewhere; NULL_TREE = not known. */
+static tree origin_of(tree address)
 {
     for (unsigned steps = 0; steps < 16; steps++) { /* loops of pointers that go on are no chains */
         if (TREE_CODE(address) == ADDR_EXPR || TREE_CODE(address) == MEM_REF) {
             tree base = TREE_CODE(address) == MEM_REF ? address : get_base_address(TREE_OPERAND(address, 0));
-            if (!base) return NULL_TREE;
-            if (TREE_CODE(base) == MEM_REF) {
-                address = TREE_OPERAND(base, 0);
-                continue;
-            }
-            const bool is_own = VAR_P(base) && auto_var_in_fn_p(base, current_function_decl);
-            return is_own && !DECL_HAS_VALUE_EXPR_P(base) && !DECL_HARD_REGISTER(base) ? base : NULL_TREE;
+            if (!base || TREE_CODE(base) != MEM_REF) return base;
+            address = TREE_OPERAND(base, 0);
+            continue;
         }
-        gimple *made = TREE_CODE(address) == SSA_NAME ? SSA_NAME_DEF_STMT(address) : NULL;
-        if (!made || !is_gimple_assign(made)) return NULL_TREE;
+        if (TREE_CODE(address) != SSA_NAME) return NULL_TREE;
+        gimple *made = SSA_NAME_DEF_STMT(address);
+        if (!is_gimple_assign(made)) return address;
         const tree_code code = gimple_assign_rhs_code(made);
         if (code != ADDR_EXPR && code != POINTER_PLUS_EXPR && code != SSA_NAME && !CONVERT_EXPR_CODE_P(code))
-            return NULL_TREE;
+            return address;
         address = gimple_assign_rhs1(made);
     }
     return NULL_TREE;
+}
+
+/* The variable of the function that an address is in, as the compiler knows; NULL_TREE = it does not. */
+static tree local_of(tree address)
+{
+    tree base = origin_of(address);
+    const bool is_own = base && VAR_P(base) && auto_var_in_fn_p(base, current_function_decl);
+
+    return is_own && !DECL_HAS_VALUE_EXPR_P(base) && !DECL_HARD_REGISTER(base) ? base : NULL_TREE;
 }
 
 /* Of a variable, 4 bytes for all calls of the function: where it is counted. Assembly names it. */
@@ -551,6 +578,91 @@ static void find_locals(vec<hook_t> &hooks)
         if (!cell) cell = new_cell();
         hook.cell = cell;
     }
+}
+
+/* ---- Pointers into stacks ---------------------------------------------------------------------------------------- */
+
+/* None to the frame of the function around a nested one, which has several variables. */
+static bool is_parameter(tree pointer)
+{
+    tree variable = SSA_NAME_IS_DEFAULT_DEF(pointer) ? SSA_NAME_VAR(pointer) : NULL_TREE;
+
+    return variable && TREE_CODE(variable) == PARM_DECL && variable != cfun->static_chain_decl;
+}
+
+/* Where the compiler has put a pointer to a variable of the function around an OpenMP region, or what a region has of
+ * it: behind the region's only parameter; NULL_TREE = it is not from there. */
+static tree captured(gimple *made)
+{
+    tree from = gimple_assign_load_p(made) ? gimple_assign_rhs1(made) : NULL_TREE;
+    tree base = from ? get_base_address(from) : NULL_TREE;
+    tree region = base && TREE_CODE(base) == MEM_REF ? TREE_OPERAND(base, 0) : NULL_TREE;
+
+    if (!region || TREE_CODE(region) != SSA_NAME || !is_parameter(region)) return NULL_TREE;
+    tree name = DECL_NAME(SSA_NAME_VAR(region));
+    return name && strcmp(IDENTIFIER_POINTER(name), ".omp_data_i") == 0 ? from : NULL_TREE;
+}
+
+/* The pointer that an address is made of by adding: one that the function gets, or that is captured; NULL_TREE = there
+ * is none. */
+static tree pointer_of(tree address)
+{
+    tree pointer = origin_of(address);
+
+    if (!pointer || TREE_CODE(pointer) != SSA_NAME) return NULL_TREE;
+    return is_parameter(pointer) || captured(SSA_NAME_DEF_STMT(pointer)) ? pointer : NULL_TREE;
+}
+
+/* Of this call of the function, in its frame; assembly alone uses it, and the compiler is not told what that writes. */
+static tree new_word(tree type, const char *name)
+{
+    tree word = create_tmp_var(type, name);
+
+    TREE_ADDRESSABLE(word) = TREE_THIS_VOLATILE(word) = 1;
+    return word;
+}
+
+/* A lead for all pointers that are the same: one that the function gets, or those that are read from one place. */
+struct pointers_t {
+    tree from;
+    unsigned accesses; /* those in loops count twice */
+    lead_t lead;
+};
+
+static pointers_t *same_pointers(vec<pointers_t> &all, tree pointer)
+{
+    tree from = is_parameter(pointer) ? pointer : captured(SSA_NAME_DEF_STMT(pointer));
+
+    for (pointers_t &one : all)
+        if (operand_equal_p(one.from, from, 0)) return &one;
+    all.safe_push({from, 0, {}});
+    return &all.last();
+}
+
+/* Where it is worth it: with more than one access. */
+static void find_leads(function *in, vec<hook_t> &hooks)
+{
+    auto_vec<pointers_t> all;
+    gimple_seq code = NULL;
+
+    for (hook_t &hook : hooks) {
+        hook.lead.pointer = hook.cell || hook.nest ? NULL_TREE : pointer_of(gimple_call_arg(hook.call, 0));
+        if (hook.lead.pointer)
+            same_pointers(all, hook.lead.pointer)->accesses += gimple_bb(hook.call)->loop_father->num ? 2 : 1;
+    }
+    for (hook_t &hook : hooks) {
+        pointers_t *pointers = hook.lead.pointer ? same_pointers(all, hook.lead.pointer) : NULL;
+        if (!pointers || pointers->accesses < 2) continue;
+        lead_t &lead = pointers->lead;
+        if (!lead.epoch) {
+            lead = {NULL_TREE, new_word(half_type, "ompp_distance"), new_word(half_type, "ompp_epoch"), NULL_TREE};
+            if (!is_parameter(hook.lead.pointer)) lead.value = new_word(word_type, "ompp_pointer");
+            gimple_seq_add_stmt(&code, gimple_build_assign(lead.epoch, build_int_cst(half_type, 0)));
+        }
+        lead.pointer = hook.lead.pointer;
+        hook.lead = lead;
+    }
+    if (code) gsi_insert_seq_on_edge(single_succ_edge(ENTRY_BLOCK_PTR_FOR_FN(in)), code);
 }
 
 /* ---- The pass ---------------------------------------------------------------------------------------------------- */
@@ -593,6 +705,7 @@ static unsigned replace(function *in)
     loop_optimizer_init(LOOPS_NORMAL | LOOPS_HAVE_RECORDED_EXITS);
     choose_nests(in, hooks);
     find_locals(hooks);
+    find_leads(in, hooks);
     release_recorded_exits(in);
     for (hook_t &hook : hooks)
         if (hook.nest) surround(&hook);

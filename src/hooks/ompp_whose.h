@@ -27,6 +27,8 @@ typedef struct {
 #define OMPP_WHOSE_MEMOS 256
 
 #define OMPP_WHOSE_PARTS 128u /* a frame is told apart in so many at most */
+#define OMPP_WHOSE_WORD 2u    /* log2 of the bytes of the smallest part */
+#define OMPP_WHOSE_WORDS 32u  /* of a frame, that pointers which are kept have led to */
 
 /** What is known of the frames of a procedure. */
 typedef struct {
@@ -34,6 +36,9 @@ typedef struct {
     unsigned shift;          /* log2 of the bytes of a part */
     uint32_t bytes;          /* of one frame, from the stack pointer to the CFA */
     _Atomic uint32_t object[OMPP_WHOSE_PARTS];
+    /* words of the frame, which stand for the variable there alone: how far below the CFA they begin, in words, and the
+     * object; 0 = free */
+    _Atomic uint64_t word[OMPP_WHOSE_WORDS];
 } ompp_whose_frame_t;
 
 /** Where an access of the stack has ended, from which code. */
@@ -97,16 +102,43 @@ static inline unsigned ompp_whose_part(const ompp_whose_frame_t *frame, uintptr_
     return part < OMPP_WHOSE_PARTS ? (unsigned)part : OMPP_WHOSE_PARTS - 1;
 }
 
+/** \brief The frame of an address, when this code has been there in the same call, else NULL. */
+static inline const ompp_whose_seen_t *ompp_whose_seen_again(const ompp_counter_t *counter, uintptr_t address,
+                                                             ompp_accessor_t by)
+{
+    const ompp_whose_seen_t *seen = ompp_whose_seen(counter->whose, by);
+
+    if (seen->code != by.code || seen->sp != by.sp || seen->high - address - 1 >= seen->bytes) return NULL;
+    return *(const uintptr_t *)seen->returns_at == seen->returns ? seen : NULL;
+}
+
 /** \brief The structure in a stack, when this code has been there in the same call; 0 = ask ompp_whose_frame(). */
 static inline uint32_t ompp_whose_again(const ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by)
 {
-    const ompp_whose_seen_t *seen = ompp_whose_seen(counter->whose, by);
-    const uintptr_t below = seen->high - address;
+    const ompp_whose_seen_t *seen = ompp_whose_seen_again(counter, address, by);
 
-    if (seen->code != by.code || seen->sp != by.sp || below - 1 >= seen->bytes) return 0;
-    if (*(const uintptr_t *)seen->returns_at != seen->returns) return 0;
-    return atomic_load_explicit(&seen->frame->object[ompp_whose_part(seen->frame, below)], memory_order_relaxed);
+    if (!seen) return 0;
+    return atomic_load_explicit(&seen->frame->object[ompp_whose_part(seen->frame, seen->high - address)],
+                                memory_order_relaxed);
 }
+
+/** \brief Where the word of an address has or gets its row; NULL = there is no more. */
+static inline const _Atomic uint64_t *ompp_whose_word(const ompp_whose_seen_t *seen, uintptr_t address, uint32_t *below)
+{
+    *below = (uint32_t)((seen->high - (address & ~(uintptr_t)((1u << OMPP_WHOSE_WORD) - 1))) >> OMPP_WHOSE_WORD);
+    for (uint32_t i = 0; i < OMPP_WHOSE_WORDS; i++) {
+        const _Atomic uint64_t *word = &seen->frame->word[(*below + i) % OMPP_WHOSE_WORDS];
+        const uint64_t value = atomic_load_explicit(word, memory_order_relaxed);
+        if (!value || value >> 32 == *below) return word;
+    }
+    return NULL;
+}
+
+/**
+ * \brief Code that keeps what it finds is about to: the variable at an address of the thread's own stack gets an object
+ *        of its own, when that can be told.
+ */
+void ompp_whose_keep(ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by);
 
 /** \brief Whether an address is in the thread's own stack. */
 static inline bool ompp_whose_is_own(const ompp_whose_thread_t *thread, uintptr_t address)

@@ -7,7 +7,10 @@
 #include "structure/ompp_structure_priv.h"
 #include "structure/ompp_type_priv.h"
 
+#include "base/ompp_hash.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_DEPTH 64
@@ -17,22 +20,52 @@
 #define BELOW_RBP 16 /* bytes from rbp to the canonical frame address, where a frame begins with it */
 
 typedef struct {
-    ompp_structure_t *structure;
-    const ompp_local_place_t *place;
-    ompp_local_t *found;
-    size_t max, n;
-    const char *function;
-    bool fortran, has_base;
-    const ompp_unit_t *unit;
-    int64_t base; /* of DW_OP_fbreg, from the canonical frame address */
-    int depth;
-} search_t;
-
-typedef struct {
     unsigned n; /* operations */
     Dwarf_Small op;
     Dwarf_Unsigned first, second;
 } expression_t;
+
+/* Where a variable of a procedure is, in code from low to high. */
+typedef struct {
+    uint64_t low, high; /* 0, UINT64_MAX: everywhere */
+    Dwarf_Off die;
+    const char *function; /* that it is inlined from, or the procedure */
+    expression_t expression;
+} location_t;
+
+/* What debug information says of a procedure's variables. */
+typedef struct {
+    const ompp_unit_t *unit; /* NULL = of none yet */
+    Dwarf_Off die;
+    bool fortran;
+    expression_t base; /* of DW_OP_fbreg; no operations: not known */
+    size_t n, room;
+    location_t *locations;
+} procedure_t;
+
+#define PROCEDURES 64
+
+/* Those that were asked for last: many places of few procedures are. */
+struct ompp_locals {
+    procedure_t procedures[PROCEDURES];
+};
+
+typedef struct {
+    procedure_t *procedure;
+    const ompp_unit_t *unit;
+    const char *function;
+    int depth;
+} reader_t;
+
+typedef struct {
+    ompp_structure_t *structure;
+    const ompp_local_place_t *place;
+    ompp_local_t *found;
+    size_t max, n;
+    bool fortran, has_base;
+    const ompp_unit_t *unit;
+    int64_t base; /* of DW_OP_fbreg, from the canonical frame address */
+} search_t;
 
 static Dwarf_Half tag_of(ompp_dwarf_t *dwarf, Dwarf_Die die)
 {
@@ -60,49 +93,59 @@ static bool read_expression(ompp_dwarf_t *dwarf, Dwarf_Locdesc_c where, Dwarf_Un
                                                                      &branch, &dwarf->error));
 }
 
-/* Each expression of a location that holds at an address of the code (0: at any). \return whether visit has. */
-static bool each_expression(search_t *s, Dwarf_Die die, Dwarf_Half name, uint64_t code,
-                            bool (*visit)(search_t *, const expression_t *, Dwarf_Die), Dwarf_Die of)
+static void add_location(procedure_t *p, const location_t *location)
 {
-    ompp_dwarf_t *dwarf = ompp_unit_dwarf(&s->structure->dwarf, s->unit);
+    if (p->n == p->room) {
+        const size_t room = p->room ? 2 * p->room : 64;
+        location_t *more = realloc(p->locations, room * sizeof *more);
+        if (!more) return;
+        p->locations = more;
+        p->room = room;
+    }
+    p->locations[p->n++] = *location;
+}
+
+/* Each expression of a location. */
+static void read_locations(ompp_dwarf_t *dwarf, reader_t *r, Dwarf_Die die, Dwarf_Half name)
+{
+    location_t location = {.function = r->function};
     Dwarf_Attribute attribute = NULL;
     Dwarf_Loc_Head_c head = NULL;
     Dwarf_Unsigned n = 0;
-    bool done = false;
 
-    if (!ompp_die_ok(dwarf, dwarf_attr(die, name, &attribute, &dwarf->error))) return false;
-    if (!ompp_die_has_locations(dwarf, attribute, s->unit) ||
+    if (!ompp_die_ok(dwarf, dwarf_attr(die, name, &attribute, &dwarf->error))) return;
+    if (!ompp_die_ok(dwarf, dwarf_dieoffset(die, &location.die, &dwarf->error)) ||
+        !ompp_die_has_locations(dwarf, attribute, r->unit) ||
         !ompp_die_ok(dwarf, dwarf_get_loclist_c(attribute, &head, &n, &dwarf->error)))
         n = 0;
-    for (Dwarf_Unsigned i = 0; i < n && !done; i++) {
+    for (Dwarf_Unsigned i = 0; i < n; i++) {
         Dwarf_Small kind = 0, source = 0;
         Dwarf_Unsigned raw_low = 0, raw_high = 0, nops = 0, offset = 0, at = 0;
         Dwarf_Bool missing = 0;
         Dwarf_Addr low = 0, high = 0;
         Dwarf_Locdesc_c where = NULL;
-        expression_t e;
         if (!ompp_die_ok(dwarf, dwarf_get_locdesc_entry_d(head, i, &kind, &raw_low, &raw_high, &missing, &low, &high,
                                                           &nops, &where, &source, &offset, &at, &dwarf->error)))
             break;
-        const bool everywhere = source == 0;
-        if (!everywhere && code && (code < low || code >= high)) continue;
-        if (read_expression(dwarf, where, nops, &e)) done = visit(s, &e, of);
+        location.low = source == 0 ? 0 : low;
+        location.high = source == 0 ? UINT64_MAX : high;
+        if (!read_expression(dwarf, where, nops, &location.expression)) continue;
+        if (name == DW_AT_frame_base) r->procedure->base = location.expression;
+        else add_location(r->procedure, &location);
+        if (name == DW_AT_frame_base) break;
     }
     if (head) dwarf_loc_head_c_dealloc(head);
     dwarf_dealloc_attribute(attribute);
-    return done;
 }
 
-static bool take_base(search_t *s, const expression_t *e, Dwarf_Die of)
+static void take_base(search_t *s, const expression_t *e)
 {
-    (void)of;
     s->has_base = true;
     if (e->n == 1 && e->op == DW_OP_call_frame_cfa) s->base = 0;
     else if (e->n == 1 && (e->op == DW_OP_reg0 + RBP || (e->op == DW_OP_breg0 + RBP && !e->first)))
         s->base = -BELOW_RBP;
     else if (e->n == 1 && e->op == DW_OP_reg0 + RSP && s->place->frame) s->base = -(int64_t)s->place->frame;
     else s->has_base = false;
-    return true;
 }
 
 /* Where an expression says that the variable lies. */
@@ -137,16 +180,20 @@ static uint64_t bytes_of(const search_t *s, uint64_t type)
     return size ? size : 8;
 }
 
-static bool take(search_t *s, const expression_t *e, Dwarf_Die of)
+static bool take(search_t *s, const location_t *at)
 {
-    ompp_local_t local = {.function = s->function, .fortran = s->fortran};
+    ompp_dwarf_t *dwarf = ompp_unit_dwarf(&s->structure->dwarf, s->unit);
+    const expression_t *e = &at->expression;
+    ompp_local_t local = {.function = at->function, .fortran = s->fortran};
     const ompp_local_place_t *p = s->place;
 
     if (p->in_register ? e->n != 1 || e->op != DW_OP_reg0 + p->reg : !place_of(s, e, &local.low)) return false;
-    local.name = name_of(ompp_unit_dwarf(&s->structure->dwarf, s->unit), of, &local.type, 0);
+    if (!p->in_register && local.low >= p->high) return false;
+    Dwarf_Die die = ompp_die_at(dwarf, at->die);
+    if (die) local.name = name_of(dwarf, die, &local.type, 0);
+    if (die) dwarf_dealloc_die(die);
     if (!local.name || !*local.name) return false;
-    if (!p->in_register && (local.low >= p->high || local.low + (int64_t)bytes_of(s, local.type) <= p->low))
-        return false;
+    if (!p->in_register && local.low + (int64_t)bytes_of(s, local.type) <= p->low) return false;
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->found[i].name, local.name) == 0 && strcmp(s->found[i].function, local.function) == 0) return true;
     if (s->n < s->max) s->found[s->n++] = local;
@@ -157,19 +204,18 @@ static bool take(search_t *s, const expression_t *e, Dwarf_Die of)
 
 static bool visit(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
 {
-    search_t *s = context;
+    reader_t *r = context;
     const Dwarf_Half tag = tag_of(dwarf, die);
     uint64_t type = 0;
 
     if (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) {
-        each_expression(s, die, DW_AT_location, s->place->now ? s->place->code : 0, take, die);
+        read_locations(dwarf, r, die, DW_AT_location);
     } else if (tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_try_block ||
                tag == DW_TAG_catch_block) {
-        search_t inner = *s;
+        reader_t inner = *r;
         const char *name = tag == DW_TAG_inlined_subroutine ? name_of(dwarf, die, &type, 0) : NULL;
         if (name) inner.function = name;
         if (++inner.depth < MAX_DEPTH) ompp_die_each_child(dwarf, die, visit, &inner);
-        s->n = inner.n;
     }
     return true;
 }
@@ -197,27 +243,63 @@ static bool is_fortran(Dwarf_Unsigned language)
            language == 0x22 /* 2003 */ || language == 0x23 /* 2008 */ || language == 0x2d /* 2018 */;
 }
 
+static void free_locals(struct ompp_locals *locals)
+{
+    for (size_t i = 0; i < PROCEDURES; i++) free(locals->procedures[i].locations);
+    free(locals);
+}
+
+static void read_procedure(ompp_structure_t *structure, procedure_t *p, const ompp_function_t *f)
+{
+    ompp_dwarf_t *dwarf = ompp_unit_dwarf(&structure->dwarf, p->unit);
+    reader_t r = {.procedure = p, .unit = p->unit, .function = f->name ? f->name : ""};
+    Dwarf_Unsigned language = 0;
+    Dwarf_Die die = ompp_die_at(dwarf, p->unit->die);
+
+    if (die) {
+        if (ompp_die_number(dwarf, die, DW_AT_language, &language)) p->fortran = is_fortran(language);
+        dwarf_dealloc_die(die);
+    }
+    die = ompp_die_at(dwarf, f->die);
+    if (!die) return;
+    read_locations(dwarf, &r, die, DW_AT_frame_base);
+    ompp_die_each_child(dwarf, die, visit, &r);
+    dwarf_dealloc_die(die);
+}
+
+/* \return what is known of a procedure, until another one is asked for; NULL: no memory. */
+static const procedure_t *known_procedure(ompp_structure_t *structure, const ompp_unit_t *unit,
+                                          const ompp_function_t *f)
+{
+    if (!structure->locals) {
+        structure->locals = calloc(1, sizeof *structure->locals);
+        structure->free_locals = free_locals;
+    }
+    if (!structure->locals) return NULL;
+    procedure_t *p = &structure->locals->procedures[ompp_hash_mix(f->die) % PROCEDURES];
+    if (p->unit == unit && p->die == f->die) return p;
+    *p = (procedure_t){.unit = unit, .die = f->die, .room = p->room, .locations = p->locations};
+    read_procedure(structure, p, f);
+    return p;
+}
+
 size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *place, ompp_local_t *found, size_t max)
 {
     const ompp_unit_t *unit;
     const ompp_function_t *f = procedure_of(structure, place->code, &unit);
-    search_t s = {.structure = structure, .place = place, .found = found, .max = max};
-    Dwarf_Unsigned language = 0;
+    const procedure_t *p = f && f->die ? known_procedure(structure, unit, f) : NULL;
+    const uint64_t code = place->now ? place->code : 0;
 
-    if (!f || !f->die) return 0;
-    s.unit = unit;
-    ompp_dwarf_t *dwarf = ompp_unit_dwarf(&structure->dwarf, unit);
-    Dwarf_Die die = ompp_die_at(dwarf, unit->die);
-    if (die) {
-        if (ompp_die_number(dwarf, die, DW_AT_language, &language)) s.fortran = is_fortran(language);
-        dwarf_dealloc_die(die);
+    if (!p) return 0;
+    search_t s = {
+        .structure = structure, .place = place, .found = found, .max = max, .fortran = p->fortran, .unit = unit};
+    if (p->base.n) take_base(&s, &p->base);
+    for (size_t i = 0, taken = p->n; i < p->n; i++) {
+        const location_t *at = &p->locations[i];
+        const bool same = taken < p->n && p->locations[taken].die == at->die; /* a variable is found once */
+        if (same || (code && (code < at->low || code >= at->high))) continue;
+        if (take(&s, at)) taken = i;
     }
-    die = ompp_die_at(dwarf, f->die);
-    if (!die) return 0;
-    s.function = f->name ? f->name : "";
-    each_expression(&s, die, DW_AT_frame_base, 0, take_base, die);
-    ompp_die_each_child(dwarf, die, visit, &s);
-    dwarf_dealloc_die(die);
     return s.n;
 }
 

@@ -16,6 +16,7 @@ typedef struct ompp_kept_name {
 } ompp_kept_name_t;
 
 struct ompp_variables;
+struct ompp_locals;
 struct ompp_scopes;
 
 struct ompp_structure {
@@ -29,6 +30,8 @@ struct ompp_structure {
     struct ompp_variables *variables; /* NULL until asked for; ompp_variable.c */
     struct ompp_scopes *scopes;       /* the same; ompp_scope.c, which is not in every library that has this */
     void (*free_scopes)(struct ompp_scopes *scopes);
+    struct ompp_locals *locals; /* the same; ompp_local.c */
+    void (*free_locals)(struct ompp_locals *locals);
 };
 
 /** \brief Gives back what ompp_variable.c has read. NULL is accepted. */

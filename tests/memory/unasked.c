@@ -24,6 +24,7 @@ typedef struct {
 
 cell_t grid[1000];
 static volatile whole_t table;
+static cell_t board[8];
 static volatile int counter;
 static cell_t *pointer;
 static mesh_t *mesh;
@@ -62,6 +63,26 @@ __attribute__((noinline)) static double deep(int level)
 }
 
 __attribute__((noinline)) static double at(const whole_t *whole, int n) { return whole->x[n]; }
+
+/* Variables of callers, through pointers that stay the same in a call, also while they are other ones in its calls. */
+__attribute__((noinline)) static void both(cell_t *to, cell_t *from, int level)
+{
+    to[0] = level;
+    from[1] = to[0];
+    to[2] = from[1];
+    if (level) both(from, to, level - 1);
+    to[3] = level;
+    from[4] = to[3];
+}
+
+static double callers(void)
+{
+    cell_t first[8], second[8];
+
+    both(first, second, 4);
+    both(first, board, 0);
+    return first[4];
+}
 
 /* One store each time, wherever in a page of the map the structure lies. */
 __attribute__((noinline)) static double copy(int n)
@@ -123,7 +144,7 @@ int main(void)
     heap();
     for (int i = 0; i < 5; i++) sum += stack(60);
     for (int i = 1; i <= 20; i++) sum += copy(i) > 0;
-    sum += deep(9) + grow();
+    sum += deep(9) + grow() + callers();
     printf("%g\n", sum + (double)mine[3]);
     free((void *)mesh->density);
     free((void *)mesh->energy);

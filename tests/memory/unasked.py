@@ -17,7 +17,8 @@ import memory  # noqa: E402
 
 # Stores by name, which each compiler makes: those of fill() and of the loops.
 STORES = {"unasked.c": {"grid": 1000, "pointer [heap": 300, "mesh->density [heap": 200, "mesh->energy [heap": 100, "stack::local [stack]": 300,
-                        "deep::at_level [stack]": 40, "counter": 30, "mine [of threads]": 8},
+                        "deep::at_level [stack]": 40, "callers::first [stack]": 16, "callers::second [stack]": 12, "board": 2, "counter": 30,
+                        "mine [of threads]": 8},
           "unasked.cc": {"mesh->nodes [heap": 400, "mesh->cells [heap": 800, "work::mine [heap": 500},
           "unasked.f90": {"state::pressure [heap": 400, "state::fixed": 300, "state::chunk%tiles%density [heap": 200,
                           "state::chunk%tiles%energy [heap": 100, "work::temporary [heap": 70}}
@@ -81,8 +82,22 @@ def check_part(verdict, scratch):
         program = scratch.file("part-" + kind)
         memory.build(compiler, os.path.join(memory.HERE, "part.c"), program, "-O2")
         profile = run(scratch, "run part " + kind, program, OMPP_DATA="all")[1]
-        verdict.equal(stores(profile).get("half"), 20, kind + ": stores to a part of a local variable")
-        verdict.equal(memory.sums(profile)[None][memory.STORES], 240, kind + ": stores with such a part")
+        verdict.equal(stores(profile).get("half"), 40, kind + ": stores to a part of a local variable")
+        verdict.equal(memory.sums(profile)[None][memory.STORES], 480, kind + ": stores with such a part")
+
+
+def check_captured(verdict, scratch):
+    """What a region of OpenMP has captured of the function around it, while a pointer there changes, and places, too."""
+    for kind, compiler in memory.compilers("gcc", "clang"):
+        program = scratch.file("captured-" + kind)
+        memory.build(compiler, os.path.join(memory.HERE, "captured.c"), program, "-O2")
+        for threads in ("1", "2"):
+            profile = run(scratch, "run captured %s %s" % (kind, threads), program, OMP_NUM_THREADS=threads)[1]
+            found = stores(profile)
+            title = "%s, %s threads: " % (kind, threads)
+            for name in ("first", "second"):
+                count = found.get("main::%s [stack]" % name)
+                verdict.equal(count, 4000, title + "stores to %s; there are %s" % (name, found))
 
 
 def check_caches(verdict, scratch, program):
@@ -118,6 +133,7 @@ def main():
                     check_named(verdict, scratch, program)
                     check_caches(verdict, scratch, program)
     check_part(verdict, scratch)
+    check_captured(verdict, scratch)
     verdict.finish(scratch)
 
 
