@@ -40,6 +40,7 @@ typedef struct {
     char kind; /* as in model/ompp_raw.h; 0 = free */
     uint64_t key, at, other;
     uintptr_t outer[OUTER]; /* s: where the callers go on */
+    size_t depth;           /* s: frames around it; 0 of others */
     uint64_t left;          /* g: it was left pointing there by a block of before: when; 0 = it was not */
 } holder_t;
 
@@ -261,6 +262,7 @@ typedef struct {
     uintptr_t base;  /* g: none; h: the block's begin; s: stack pointer */
     uintptr_t upper; /* s: CFA */
     uintptr_t outer[OUTER];
+    size_t depth; /* s: frames around it */
 } where_t;
 
 static bool is_about(const site_t *s, uintptr_t value)
@@ -275,15 +277,32 @@ static bool is_about(const site_t *s, uintptr_t value)
     return false;
 }
 
+static bool is_same_word(const holder_t *a, const holder_t *b)
+{
+    return a->kind == b->kind && a->at == b->at && (a->kind == 's' ? a->outer[0] == b->outer[0] : a->key == b->key);
+}
+
+/*
+ * Of a word of a frame two addresses of the code are kept, the first and the latest: a variable may be there at one and
+ * not at the other. Where there is no room, the innermost frame goes: a constructor, and what it calls, holds the block
+ * as this at many places.
+ */
 static void add_holder(site_t *s, holder_t holder)
 {
-    for (unsigned i = 0; i < HOLDERS; i++) {
-        const holder_t *h = &s->holder[i];
-        if (h->kind == holder.kind && h->key == holder.key && h->at == holder.at) return;
-        if (h->kind) continue;
-        s->holder[i] = holder;
-        return;
+    holder_t *innermost = &s->holder[0], *latest = NULL;
+    unsigned same = 0, i;
+
+    for (i = 0; i < HOLDERS && s->holder[i].kind; i++) {
+        holder_t *h = &s->holder[i];
+        if (h->depth > innermost->depth) innermost = h;
+        if (!is_same_word(h, &holder)) continue;
+        if (h->key == holder.key) return;
+        latest = h;
+        same++;
     }
+    if (same > 1) *latest = holder;
+    else if (i < HOLDERS) s->holder[i] = holder;
+    else if (innermost->depth > holder.depth) *innermost = holder;
 }
 
 static uint64_t when_left(uintptr_t word, uintptr_t value)
@@ -304,6 +323,7 @@ static void look_at(uintptr_t at, uintptr_t value, const where_t *where)
                              in_frame ? where->upper - at : at - where->base,
                              in_frame ? at - where->base : 0,
                              {where->outer[0], where->outer[1], where->outer[2]},
+                             where->depth,
                              where->kind == 'g' ? when_left(at, value) : 0});
 }
 
@@ -330,7 +350,7 @@ static void in_stack(ompp_whose_thread_t *t)
     ompp_whose_find_frame(t, UINTPTR_MAX, (ompp_accessor_t){.code = 0}, &n, &at);
     for (at = n ? n - 1 : 0; at-- > 0;) { /* the outermost ones first: what lives long names a block best */
         const uintptr_t low = t->frames[at].cfa, high = t->frames[at + 1].cfa;
-        where_t where = {.kind = 's', .key = t->frames[at].address, .base = low, .upper = high};
+        where_t where = {.kind = 's', .key = t->frames[at].address, .base = low, .upper = high, .depth = n - at};
         for (size_t i = 0; i < OUTER && at + 1 + i < n; i++) where.outer[i] = t->frames[at + 1 + i].address;
         if (high < low || high - low > STACK_BYTES) continue;
         look_through((const uintptr_t *)low, low, high - low, &where);

@@ -67,8 +67,7 @@ static bool copy_regions(ompp_collecting_t *c, ompp_off_t first)
     c->region_of = malloc((c->nregions + 1) * sizeof *c->region_of);
     if (!c->region_of) return false;
     for (uint32_t i = 0; i < c->nregions; i++) c->region_of[i] = OMPP_NONE;
-    for (uint32_t n = 0; r && n < c->nregions; n++, r = ompp_collect_record(c, r->next, sizeof *r))
-        copy_region(c, r);
+    for (uint32_t n = 0; r && n < c->nregions; n++, r = ompp_collect_record(c, r->next, sizeof *r)) copy_region(c, r);
     return true;
 }
 

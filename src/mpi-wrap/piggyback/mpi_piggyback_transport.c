@@ -214,8 +214,7 @@ void ompp_mpi_here_put(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned 
 static bool is_later(ompp_mpi_shadow_t *shadow, int source, int tag, const unsigned char *message)
 {
     const uint32_t number = ((const ompp_mpi_header_t *)(const void *)message)->number;
-    const ompp_mpi_direction_t *d =
-        number ? ompp_mpi_direction(shadow, OMPP_MPI_RECEIVED, source, tag, false) : NULL;
+    const ompp_mpi_direction_t *d = number ? ompp_mpi_direction(shadow, OMPP_MPI_RECEIVED, source, tag, false) : NULL;
 
     if (!d || !d->count) return false;
     uint32_t next = ompp_mpi_number_after(d->count);
