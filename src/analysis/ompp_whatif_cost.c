@@ -19,26 +19,6 @@
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
 
-/* What MPI calls take is waiting, or not known. */
-double ompp_whatif_own_work(const ompp_profile_t *p, const ompp_node_t *node)
-{
-    unsigned construct = p->regions[node->region].construct;
-    const ompp_construct_row_t *row = &ompp_constructs[construct];
-    double sum = 0;
-
-    if (construct == OMPP_CONSTRUCT_MPI || construct == OMPP_CONSTRUCT_BARRIER || construct == OMPP_CONSTRUCT_TASKWAIT)
-        return 0;
-    for (uint32_t b = 0; b < node->nblocks; b++) {
-        if (node->blocks[b].set != OMPP_SET_PHASES || node->blocks[b].object != 0) continue;
-        const uint64_t *v = node->blocks[b].values;
-        for (unsigned s = 0; s < row->nphases; s++)
-            if (ompp_phase_is_work[row->phases[s]])
-                sum += (double)v[ompp_value_index(s, OMPP_SLOT_TIME)] -
-                       (double)v[ompp_value_index(s, OMPP_SLOT_CHILD)] - (double)v[ompp_value_index(s, OMPP_SLOT_TASK)];
-    }
-    return sum;
-}
-
 /* Times that a node was begun, and ns that were spent in it and not below it, all locations. */
 typedef struct {
     double calls, ns;
@@ -148,9 +128,9 @@ static bool find_measuring(const ompp_profile_t *p, ompp_measuring_t *m)
 
 /* Part of a region's work that measuring took, 0 to 1. What clocks took in a region that was followed in pieces is not
  * in its gains. */
-static double part_of(const ompp_profile_t *p, const ompp_measuring_t *m, const ompp_whatif_result_t *r)
+static double part_of(const ompp_profile_t *p, const ompp_measuring_t *m, const ompp_whatif_result_t *r, double all)
 {
-    const double work = r->share * (double)p->whatif.worked_ns;
+    const double work = r->share * all;
     double ns = 0, events = 0;
 
     for (uint32_t i = 1; i < p->nnodes && r->region != OMPP_NONE; i++) {
@@ -162,12 +142,12 @@ static double part_of(const ompp_profile_t *p, const ompp_measuring_t *m, const 
     return work > 0 ? fmin(ns / work, MOST) : 0;
 }
 
-ompp_whatif_factor_t ompp_whatif_without_measuring(const ompp_profile_t *p, const ompp_whatif_result_t *r)
+ompp_whatif_factor_t ompp_whatif_without_measuring(const ompp_profile_t *p, const ompp_whatif_result_t *r, double all)
 {
     ompp_measuring_t m;
 
     if (!find_measuring(p, &m)) return (ompp_whatif_factor_t){1, 1};
-    const double left = 1 - part_of(p, &m, r);
+    const double left = 1 - part_of(p, &m, r, all);
     return (ompp_whatif_factor_t){left / (1 - m.beside), left / (1 - m.behind)};
 }
 
@@ -202,12 +182,6 @@ static int compare_untried(const void *a, const void *b)
     return x->region < y->region ? -1 : x->region > y->region;
 }
 
-/* Whether a node below one of the same region is to be left out: it is counted there. */
-static bool is_recursive(const ompp_profile_t *p, uint32_t node)
-{
-    return p->nodes[node].parent != 0 && is_below(p, p->nodes[node].parent, p->nodes[node].region);
-}
-
 /* Work of each region that has no result, where one above it has. */
 static void add_hidden(const ompp_profile_t *p, const bool *in_table, const double *below, double *work)
 {
@@ -217,7 +191,7 @@ static void add_hidden(const ompp_profile_t *p, const bool *in_table, const doub
         for (uint32_t n = p->nodes[i].parent; n != 0; n = p->nodes[n].parent)
             covered = covered || in_table[p->nodes[n].region];
         if (covered && !in_table[region] && !ompp_construct_is_path(p->regions[region].construct) &&
-            !is_recursive(p, i))
+            !ompp_whatif_lies_in(p, i, region)) /* which counts it already */
             work[region] += below[i];
     }
 }
@@ -226,17 +200,16 @@ size_t ompp_whatif_hidden(const ompp_profile_t *p, const ompp_whatif_result_t *r
                           ompp_whatif_untried_t *hidden, size_t n, size_t *count)
 {
     bool *in_table = calloc(p->nregions + 1, sizeof *in_table);
-    double *below = calloc(p->nnodes + 1, sizeof *below), *work = calloc(p->nregions + 1, sizeof *work), all = 0;
+    double *below = calloc(p->nnodes + 1, sizeof *below), *work = calloc(p->nregions + 1, sizeof *work);
+    const double all = ompp_whatif_all_work(p);
     ompp_whatif_untried_t *found = calloc(p->nregions + 1, sizeof *found);
 
     *count = 0;
     for (size_t i = 0; in_table && i < nresults; i++)
         if (results[i].region != OMPP_NONE) in_table[results[i].region] = true;
     for (size_t i = p->nnodes; below && i-- > 1;) {
-        const double own = ompp_whatif_own_work(p, &p->nodes[i]);
-        below[i] += own;
+        below[i] += ompp_whatif_own_work(p, &p->nodes[i]);
         below[p->nodes[i].parent] += below[i];
-        all += own;
     }
     if (in_table && below && work && found && nresults) add_hidden(p, in_table, below, work);
     for (uint32_t r = 0; r < p->nregions && work && found && all > 0; r++)

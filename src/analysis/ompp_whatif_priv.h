@@ -5,7 +5,10 @@
 #ifndef OMPP_ANALYSIS_WHATIF_PRIV_H
 #define OMPP_ANALYSIS_WHATIF_PRIV_H
 
+#include "analysis/ompp_paths.h"
 #include "analysis/ompp_whatif.h"
+
+#define OMPP_WHATIF_WHOLE_RUN 0.99 /* followed for so much of it: no correction */
 
 /**
  * \return whether anything was observed. What is outside of regions tells nothing by itself, if nobody asks for it: it
@@ -15,6 +18,59 @@ bool ompp_whatif_any(const ompp_profile_t *profile);
 
 /** \return ns of work at a node and not below it, all locations. */
 double ompp_whatif_own_work(const ompp_profile_t *profile, const ompp_node_t *node);
+
+/** \return whether it is not of the units of a latency point. */
+static inline bool ompp_whatif_is_of_program(const ompp_whatif_region_t *region) { return region->point == OMPP_NONE; }
+
+/** \return whether the clock was used, and in experiments something was done in the region. */
+bool ompp_whatif_is_seen(const ompp_whatif_region_t *region, const ompp_whatif_clock_t *clock);
+
+/** \return whether any clock of the region is seen. */
+bool ompp_whatif_is_observed(const ompp_whatif_region_t *region);
+
+/** \return ns of the run without what it was delayed by. */
+double ompp_whatif_time_without_delays(const ompp_profile_t *profile);
+
+/** All calls of a region of MPI. */
+typedef struct {
+    double number, ns;
+} ompp_whatif_calls_t;
+
+/** The work of the run, ns, all locations. */
+typedef struct {
+    bool partly;         /* clocks know a part of the run alone: all is by the profile, which knows the whole run */
+    double *own, *below; /* [nnodes] of each node, without and with all below it; MPI as the clocks know it */
+    uint32_t *top;       /* [nnodes] the outermost region that was tried at or above it; OMPP_NONE */
+    ompp_whatif_calls_t *calls; /* [nregions] */
+    ompp_paths_t paths;
+    double alone;       /* ompp_whatif_time_alone(), by who needs it */
+    double all;         /* what was tried, and what was not */
+    double outside;     /* of it, outside of all regions */
+    bool tries_outside; /* that was tried, too */
+    double left;        /* 0 to 1: as much of what the nodes without a top have was not tried */
+    double of_threads;  /* 0 to 1: part of their time */
+} ompp_whatif_sums_t;
+
+/** \return false without memory: nothing is to be freed then. */
+bool ompp_whatif_sums_init(const ompp_profile_t *profile, ompp_whatif_sums_t *sums);
+void ompp_whatif_sums_fini(ompp_whatif_sums_t *sums);
+
+/** \return ns of all work; 0 also without memory. */
+double ompp_whatif_all_work(const ompp_profile_t *profile);
+
+/** \return ns of work in a region during the run, by the profile. region: OMPP_NONE = what is outside of all. */
+double ompp_whatif_region_work(const ompp_profile_t *profile, const ompp_whatif_sums_t *sums, uint32_t region);
+
+/** \return part of all work that was done in the region and below it, 0 to 1. */
+double ompp_whatif_share(const ompp_profile_t *profile, const ompp_whatif_sums_t *sums,
+                         const ompp_whatif_region_t *region);
+
+/** \return what a gain is to be multiplied with, for the part of the run that the region was followed. */
+double ompp_whatif_correction(const ompp_profile_t *profile, const ompp_whatif_sums_t *sums,
+                              const ompp_whatif_region_t *region);
+
+/** \return whether a node has a node of this region above it. */
+bool ompp_whatif_lies_in(const ompp_profile_t *profile, uint32_t node, uint32_t region);
 
 /** What measuring took: parts of the run, 0 to 1, that the program has waited for. */
 typedef struct {
@@ -34,9 +90,10 @@ typedef struct {
 /**
  * \brief Virtual clocks: how much of what measuring took the program has waited for is not known. Gains are told as if
  *        threads did it side by side, but for locks that threads wait for.
- * \param[in] result  share and followed are used.
+ * \param[in] result  share and followed are used. \param[in] all  what the share is of, ns.
  */
-ompp_whatif_factor_t ompp_whatif_without_measuring(const ompp_profile_t *profile, const ompp_whatif_result_t *result);
+ompp_whatif_factor_t ompp_whatif_without_measuring(const ompp_profile_t *profile, const ompp_whatif_result_t *result,
+                                                   double all);
 
 /** \brief The interval of a gain that is by `beside` reaches to that by `behind`. */
 void ompp_whatif_reach(ompp_whatif_factor_t factor, ompp_gain_t *gain);

@@ -458,6 +458,20 @@ static bool any_chance(const ompp_whatif_result_t *results, size_t n)
     return false;
 }
 
+/* What comes first in the list is first of what was tried: said where more of the work is in one thing that was not. */
+static void print_larger(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
+{
+    ompp_whatif_untried_t largest;
+    size_t count, first = 0;
+
+    if (!ompp_whatif_untried(t->profile, &largest, 1, &count)) largest.share = 0;
+    const double outside = ompp_whatif_work(t->profile).outside;
+    while (first < n && (is_sum(&results[first]) || !is_worth_it(&results[first]))) first++;
+    if (first == n || ompp_whatif_chosen(t->profile) || fmax(outside, largest.share) <= results[first].share) return;
+    print_name(t, "The share of", outside >= largest.share ? OMPP_NONE : largest.region);
+    fputs(", not tried, is larger than that of what is first here: it may be worth more.\n", t->out);
+}
+
 static void print_first(ompp_text_t *t, const ompp_whatif_result_t *results, size_t n)
 {
     fputs("Fix these first: gain of the program if a region is faster by 50 %, and by as much as was tried (percent in "
@@ -469,6 +483,7 @@ static void print_first(ompp_text_t *t, const ompp_whatif_result_t *results, siz
                 ompp_text_whatif_cpu_wait(t));
     if (any_chance(results, n)) fprintf(t->out, "What has a ? may be chance: %s.\n", how_to_see_more(t));
     const bool all = print_tried(t, n);
+    print_larger(t, results, n);
     if (!print_items(t, results, n, false)) print_none(t, results, n, all);
     if (has_sums(results, n)) {
         fputs("Regions with little time outside of the regions in them, if all in them is faster:\n", t->out);

@@ -2,6 +2,7 @@
  * Programs whose threads do not meet for long, or whose pieces with clocks are unlike the run.
  *   early  functions that run once, then one loop in which two functions do all the work, three parts and one part
  *   apart  the same start; then one thread works for twice as long as the other, each in a function of its own
+ *   begins one function in short teams; when clocks are suspended for longer than the run will last, another one takes over
  *   locks  serial work beside a loop with a very short critical section: prints which part of the run is serial
  */
 #include <stdio.h>
@@ -38,6 +39,8 @@ REGION void slow(void) { work(3e-6); }
 REGION void fast(void) { work(1e-6); }
 REGION void longer(void) { work(50e-6); }
 REGION void shorter(void) { work(50e-6); }
+REGION void first(void) { work(4e-3); }
+REGION void later(void) { work(5e-3); }
 
 static QUIET void begin_all(void)
 {
@@ -71,6 +74,18 @@ static QUIET void apart(void)
     }
 }
 
+static QUIET void begins(void)
+{
+    for (int i = 0; i < 30; i++) {
+#pragma omp parallel num_threads(2)
+        first();
+    }
+    for (int i = 0; i < 70; i++) {
+#pragma omp parallel num_threads(2)
+        later();
+    }
+}
+
 static QUIET void locks(void)
 {
     const double begin = now();
@@ -94,6 +109,7 @@ int QUIET main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "early") == 0) early();
     else if (argc > 1 && strcmp(argv[1], "apart") == 0) apart();
+    else if (argc > 1 && strcmp(argv[1], "begins") == 0) begins();
     else locks();
     return 0;
 }

@@ -59,6 +59,18 @@ def apart(verdict, scratch, program):
             if key not in gains or abs(gains[key] - gain) > APART], len(wanted)
 
 
+def begins(verdict, scratch, program):
+    """What begins in a suspension, and takes most of the run, gets its clocks before the suspension would end."""
+    whatif, results, gains, outcome = run(verdict, scratch, program, "begins", OMPP_CAUSAL_BUDGET="0")
+    verdict.profile(outcome.profile(), "begins")
+    off = [] if whatif.rested > whatif.time / 2 else ["begins: rested for %d of %d ns" % (whatif.rested, whatif.time)]
+    if "later" not in results or not 0.6 < results["later"].share < 0.85:
+        off.append("begins: results are %s" % {name: result.share for name, result in results.items()})
+    if gains.get(("later", 1000), 0) < 0.15:  # a processor that others use makes it less
+        off.append("begins: later gains %s" % (gains.get(("later", 1000)),))
+    return off, 3
+
+
 def locks(verdict, scratch, program):
     """Of the run without us: measured, it is longer."""
     plain = os.path.join(os.path.dirname(program), "plain")
@@ -89,7 +101,7 @@ def main():
         program = scratch.file(how, "long")
         harness.build(os.path.join(validation.HERE, "long.c"), program, how, flags=("-O2", "-g", "-finstrument-functions"))
         harness.build(os.path.join(validation.HERE, "long.c"), os.path.join(os.path.dirname(program), "plain"), how, flags=("-O2",), instrument=False)
-        for case in (early, apart, locks, named):
+        for case in (early, apart, begins, locks, named):
             verdict.timed(lambda case=case: case(verdict, scratch, program))
     verdict.finish(scratch)
 

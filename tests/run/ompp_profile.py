@@ -272,8 +272,21 @@ class Profile:
 
     def defects(self):
         """Broken rules, as text: sums must be exact, parts not larger than the whole."""
-        checks = [self._phases_sane, self._tasks_sane, self._children_exact, self._threads_exact, self._losses_exact] + ([self.whatif.defects] if self.whatif else [])
+        checks = [self._phases_sane, self._tasks_sane, self._children_exact, self._threads_exact, self._losses_exact]
+        checks += [self.whatif.defects, self._shares_disjoint] if self.whatif else []
         return [text for check in checks for text in check()]
+
+    def _shares_disjoint(self):
+        """Regions that never lie in another one of the table, and what is outside of all: parts of one sum."""
+        shares = {region: result.share for region, result in self.whatif.results.items()}
+        for node in self.nodes:
+            above = node.parent
+            while above is not None and above.region is not None and above.region.id not in self.whatif.results:
+                above = above.parent
+            if node.region is not None and above is not None and above.region is not None:
+                shares.pop(node.region.id, None)
+        if sum(shares.values()) > 1.001:
+            yield "what-if: shares of disjoint regions add up to %.3f: %s" % (sum(shares.values()), shares)
 
     def _phases_sane(self):
         for node in self.nodes:

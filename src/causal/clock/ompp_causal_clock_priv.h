@@ -43,6 +43,9 @@ ompp_region_ref_t ompp_causal_known_region(unsigned index);
 /** \return index of a region among those known; -1 = not known. */
 int ompp_causal_find(ompp_region_ref_t region);
 
+/** \brief Makes a region known that is met first. \return its index; -1 when there are too many. */
+int ompp_causal_add(ompp_region_ref_t region);
+
 /** \brief The slots belong to these keys from now on, 0 = free. The caller changes the number of the set. */
 void ompp_causal_choose(const uint64_t keys[OMPP_CLOCKS_SLOTS]);
 

@@ -171,8 +171,7 @@ static uint64_t key_of(ompp_region_ref_t region)
     return has_work(region) ? ompp_whatif_region_key(region) : 0;
 }
 
-/* A region that is met first. \return its index; -1 when there are too many. */
-static int add(ompp_region_ref_t region)
+int ompp_causal_add(ompp_region_ref_t region)
 {
     const uint64_t key = key_of(region);
     int index = -1;
@@ -206,7 +205,7 @@ static int add(ompp_region_ref_t region)
 void ompp_causal_follow_ideal(void)
 {
     slots.limit = 1;
-    ompp_causal.rule.ideal = add(OMPP_WHATIF_IDEAL) >= 0;
+    ompp_causal.rule.ideal = ompp_causal_add(OMPP_WHATIF_IDEAL) >= 0;
 }
 
 uint64_t ompp_causal_ideal_key(void) { return ompp_causal.rule.ideal ? IDEAL_KEY : 0; }
@@ -229,7 +228,7 @@ static unsigned bit_of(ompp_region_ref_t region)
 {
     int index = ompp_causal_find(region);
 
-    if (index < 0) index = add(region);
+    if (index < 0) index = ompp_causal_add(region);
     const int slot = index < 0 ? NONE : slot_of_region((unsigned)index);
     return slot < 0 ? 0 : 1u << slot;
 }

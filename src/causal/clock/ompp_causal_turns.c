@@ -30,6 +30,7 @@
 #define PIECE_NS 10000000u     /* between two suspensions clocks are kept for so long, ... */
 #define PIECE_PART 32u         /* or for one part in so many of what they were kept, at least */
 #define LONGEST_SUSPENSION 64u /* in such pieces: whatever they cost, something is observed */
+#define LOOKS 8u               /* in a suspension: whether much is done meanwhile in a region that never had a clock */
 #define APART_NS 50000000u     /* ranks do not meet any more after so long, ... */
 #define APART_TIMES 4u         /* and so many times as long as it took them before */
 #define LATE_TIMES 2u          /* the longest of the latest times between meetings: the next one is late */
@@ -50,8 +51,9 @@ static struct {
     _Atomic ompp_time_t between;        /* since the meeting before */
     _Atomic ompp_time_t latest[LATEST]; /* of that */
     _Atomic unsigned meetings;
-    ompp_time_t charged; /* until the present set */
-    bool unreported;     /* moves are not reported */
+    _Atomic ompp_time_t end; /* of the present suspension, if nothing is seen before */
+    ompp_time_t charged;     /* until the present set */
+    bool unreported;         /* moves are not reported */
 } suspending;
 
 /* What comes next. */
@@ -71,11 +73,13 @@ typedef struct {
 
 #define CHOSEN UINT64_MAX
 
+/* While clocks are suspended, regions that are met are not reported: their time makes them known. */
 static void add_time(ompp_region_ref_t region, uint64_t ns, void *argument)
 {
     times_t *times = argument;
-    const int index = ompp_causal_find(region);
+    int index = ompp_causal_find(region);
 
+    if (index < 0 && ns) index = ompp_causal_add(region);
     if (index >= 0) times->ns[index] += ns;
 }
 
@@ -91,8 +95,9 @@ static void add_open(times_t *open, ompp_time_t passed)
     }
 }
 
-/* What was spent in a region lately, and of what came before a part: it may come again. \return the most. */
-static uint64_t look_at_times(times_t *times, ompp_time_t t)
+/* What was spent in a region since the last turn, and of what came before a part: it may come again. turns: one begins
+ * now. \return the most. */
+static uint64_t look_at_times(times_t *times, bool turns, ompp_time_t t)
 {
     static times_t before, open; /* under the lock */
     static ompp_time_t last;
@@ -103,14 +108,36 @@ static uint64_t look_at_times(times_t *times, ompp_time_t t)
     ompp_whatif_region_times(add_time, times);
     add_time(0, ompp_causal_result_work(OMPP_CLOCKS_OUTSIDE, t), times);
     add_open(&open, t > last ? t - last : 0);
-    last = t;
+    if (turns) last = t;
     for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
         const uint64_t all = times->ns[i], lately = all > before.ns[i] ? all - before.ns[i] : open.ns[i];
         times->ns[i] = lately + all / BEFORE;
-        before.ns[i] = all;
+        if (turns) before.ns[i] = all;
         if (times->ns[i] > most) most = times->ns[i];
     }
     return most;
+}
+
+/* \return whether a region that had no clock has much time. Of equal keys the first region has the clock. */
+static bool is_news(unsigned known, const times_t *times, uint64_t longest)
+{
+    if (times->ns[known] <= longest / WORTH) return false;
+    const uint64_t key = ompp_causal_known_key(known);
+    const int first = ompp_causal_known_with(key);
+    return first >= 0 && ompp_causal_known_record((unsigned)first) && !ompp_causal_result_followed((unsigned)first) &&
+           ompp_causal_slot_with(key) < 0;
+}
+
+/* While clocks are suspended. */
+static bool any_news(ompp_time_t t)
+{
+    static times_t times; /* under the lock */
+    const uint64_t longest = look_at_times(&times, false, t);
+    bool news = false;
+
+    if (ompp_causal_ideal_key() && ompp_causal_nslots() == 1) return false; /* no region has a clock */
+    for (unsigned i = 0; i < ompp_causal_nknown() && !news; i++) news = is_news(i, &times, longest);
+    return news;
 }
 
 /* Those with the largest time per time that they have been followed; a region that was not followed yet comes
@@ -119,8 +146,8 @@ static uint64_t look_at_times(times_t *times, ompp_time_t t)
 static bool choose(uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
 {
     static times_t times; /* under the lock */
+    const uint64_t longest = look_at_times(&times, true, t), ideal = ompp_causal_ideal_key();
     const unsigned n = ompp_causal_nknown();
-    const uint64_t longest = look_at_times(&times, t), ideal = ompp_causal_ideal_key();
     bool news = false;
 
     memset(keys, 0, OMPP_CLOCKS_SLOTS * sizeof *keys);
@@ -139,8 +166,7 @@ static bool choose(uint64_t keys[OMPP_CLOCKS_SLOTS], ompp_time_t t)
         }
         if (best == n) break;
         keys[s] = ompp_causal_known_key(best);
-        news = news || (!ompp_causal_result_followed(best) && ompp_causal_slot_with(keys[s]) < 0 &&
-                        times.ns[best] > longest / WORTH);
+        news = news || is_news(best, &times, longest);
         for (unsigned i = 0; i < n; i++)
             if (ompp_causal_known_key(i) == keys[s]) times.ns[i] = CHOSEN;
     }
@@ -199,7 +225,7 @@ static bool is_due(ompp_time_t t)
 static bool is_held(ompp_time_t t)
 {
     const ompp_time_t begin = atomic_load_explicit(&ompp_causal.set_begin, memory_order_relaxed);
-    const ompp_time_t end = atomic_load_explicit(&ompp_causal.look, memory_order_relaxed);
+    const ompp_time_t end = atomic_load_explicit(&suspending.end, memory_order_relaxed);
 
     return atomic_load_explicit(&suspending.holds, memory_order_relaxed) > 0 && t < end + (end - begin);
 }
@@ -234,6 +260,17 @@ static bool must_suspend(ompp_time_t t)
     return false;
 }
 
+/* A suspension goes on to its end, if nothing is news: that gets its piece at once, since the run may be over then. */
+static bool goes_on_suspended(ompp_time_t t)
+{
+    const ompp_time_t begin = atomic_load(&ompp_causal.set_begin), end = atomic_load(&suspending.end);
+
+    if (t >= end || end <= begin || any_news(t)) return false;
+    const ompp_time_t next = t + longer((end - begin) / LOOKS, LOOK_NS);
+    atomic_store_explicit(&ompp_causal.look, next < end ? next : end, memory_order_relaxed);
+    return true;
+}
+
 /* \return false = the present one goes on. Under the lock. */
 static bool decide(turn_t *turn, ompp_time_t t)
 {
@@ -251,7 +288,7 @@ static bool decide(turn_t *turn, ompp_time_t t)
         turn->length = length_of_suspension(t, t - atomic_load(&ompp_causal.set_begin));
         return true;
     }
-    if (!is_suspended && !is_due(t)) return false;
+    if (is_suspended ? goes_on_suspended(t) : !is_due(t)) return false;
     if (!is_suspended) turn->length = 0;
     choose(turn->keys, t);
     return turn->keys[0] != 0;
@@ -281,7 +318,9 @@ static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, bool anyw
     t = longer(t, atomic_load(&ompp_causal.set_begin));
     ompp_causal_result_turn(self, turn->number, !turn->keys[0], anywhere, t);
     ompp_causal_choose(turn->keys);
-    if (turn->length) atomic_store_explicit(&ompp_causal.look, t + turn->length, memory_order_relaxed);
+    atomic_store_explicit(&suspending.end, t + turn->length, memory_order_relaxed);
+    if (turn->length)
+        atomic_store_explicit(&ompp_causal.look, t + turn->length / (turn->keys[0] ? 1 : LOOKS), memory_order_relaxed);
     /* rank 0 decides */
     else if (ompp_whatif_rank() > 0) atomic_store_explicit(&ompp_causal.look, NEVER, memory_order_relaxed);
     atomic_store(&ompp_causal.set_begin, t);

@@ -1,5 +1,5 @@
 /* How well what-if results are known: intervals of few blocks, of blocks that disagree, and the control of
- * experiments. */
+ * experiments. Shares of the work: parts of one sum. */
 #include "analysis/ompp_whatif.h"
 #include "analysis/ompp_whatif_priv.h"
 
@@ -338,6 +338,144 @@ static void blocks_of_the_last_rank(void **state)
     assert_int_equal(last.clocks[1].blocks[0].saved_ns, 1 * MS);
 }
 
+/* ---- Shares ------------------------------------------------------------------------------------------------------ */
+
+/* A region with a node that took so many ms, of these below it, so often. */
+static uint32_t add_region(ompp_profile_t *p, unsigned construct, uint32_t parent, uint64_t ms, uint64_t below,
+                           uint64_t count, uint32_t *node)
+{
+    const uint32_t region = ompp_profile_add_region(p, &(ompp_region_t){.construct = construct, .module = OMPP_NONE});
+
+    *node = ompp_profile_add_node(p, region, parent, 0, 0);
+    uint64_t *v = ompp_profile_block(p, *node, 0, OMPP_SET_PHASES, 0, ompp_phase_values(construct));
+    v[ompp_value_index(0, OMPP_SLOT_TIME)] = ms * MS;
+    v[ompp_value_index(0, OMPP_SLOT_CHILD)] = below * MS;
+    v[ompp_value_index(0, OMPP_SLOT_COUNT)] = count;
+    return region;
+}
+
+/* Its clocks ran for a part of the run, and saw so much of its work, ms. */
+static void follow(ompp_profile_t *p, uint32_t region, uint64_t followed, uint64_t work, uint64_t visits)
+{
+    ompp_whatif_region_t r = {
+        .region = region, .point = OMPP_NONE, .work_ns = work * MS, .followed_ns = followed * MS, .visits = visits};
+
+    for (uint32_t k = 0; k < OMPP_WHATIF_SPEEDUPS; k++)
+        r.clocks[k] = (ompp_whatif_clock_t){.permille = 250 * (k + 1),
+                                            .observations = 5,
+                                            .time_ns = followed * MS,
+                                            .saved_ns = work * (k + 1) * MS / 4};
+    ompp_profile_add_whatif_region(p, &r);
+}
+
+/* 10 s of one thread: a takes 4 s, 1 s of that in c; b 3 s, d 1 s, calls of MPI 1 s, and 1 s is outside of all. */
+enum { A, B, C, D, M, NAMED };
+
+static ompp_profile_t *suspended_run(ompp_thread_kind_t kind, uint32_t region[NAMED])
+{
+    ompp_profile_t *p = ompp_profile_new();
+    uint32_t a, other;
+
+    p->nslots = 1;
+    ompp_profile_add_location(p, &(ompp_location_t){.end_ns = 10000 * (uint64_t)MS, .kind = kind});
+    region[A] = add_region(p, OMPP_CONSTRUCT_USER_REGION, 0, 4000, 1000, 1, &a);
+    region[B] = add_region(p, OMPP_CONSTRUCT_USER_REGION, 0, 3000, 0, 1, &other);
+    region[C] = add_region(p, OMPP_CONSTRUCT_USER_REGION, a, 1000, 0, 1, &other);
+    region[D] = add_region(p, OMPP_CONSTRUCT_USER_REGION, 0, 1000, 0, 1, &other);
+    region[M] = add_region(p, OMPP_CONSTRUCT_MPI, 0, 1000, 0, 100, &other);
+    p->whatif.mode = OMPP_WHATIF_VIRTUAL;
+    p->whatif.time_ns = 10000 * (uint64_t)MS;
+    p->whatif.suspended_ns = 9000 * (uint64_t)MS;
+    return p;
+}
+
+static double share_of(const ompp_whatif_result_t *results, size_t n, uint32_t region)
+{
+    for (size_t i = 0; i < n; i++)
+        if (results[i].region == region) return results[i].share;
+    return 0;
+}
+
+/* Clocks ran for a tenth of the run, in which threads worked less than in the rest, and mostly in a: the profile knows
+ * what each region did in all of it. */
+static void shares_of_the_run(void **state)
+{
+    ompp_whatif_result_t *results;
+    ompp_whatif_untried_t untried[NAMED];
+    uint32_t region[NAMED];
+    size_t n, count;
+    const double all = 9.2; /* calls of MPI: 0.2 s, twice as long as ten of a hundred of them */
+
+    (void)state;
+    for (int outside = 0; outside <= 1; outside++) {
+        ompp_profile_t *p = suspended_run(OMPP_THREAD_INITIAL, region);
+        p->whatif.worked_ns = 5000 * (uint64_t)MS;
+        p->whatif.outside_ns = 2000 * (uint64_t)MS;
+        follow(p, region[A], 900, 800, 1);
+        follow(p, region[B], 500, 10, 1);
+        follow(p, region[C], 900, 500, 1);
+        follow(p, region[M], 500, 20, 10);
+        if (outside) follow(p, OMPP_NONE, 900, 50, 1);
+        assert_int_equal(ompp_analysis_whatif(p, &results, &n), 0);
+        const ompp_whatif_work_t work = ompp_whatif_work(p);
+        const double a = share_of(results, n, region[A]), b = share_of(results, n, region[B]),
+                     m = share_of(results, n, region[M]), none = share_of(results, n, OMPP_NONE);
+        print_message("a %.3f b %.3f MPI %.3f outside %.3f %.3f rest %.3f\n", a, b, m, none, work.outside,
+                      work.left_out);
+        assert_true(fabs(a - 4 / all) < 1e-6 && fabs(b - 3 / all) < 1e-6 && fabs(m - 0.2 / all) < 1e-6);
+        assert_true(fabs(share_of(results, n, region[C]) - 1 / all) < 1e-6);
+        assert_true(fabs((outside ? none : work.outside) - 1 / all) < 1e-6);
+        assert_true(fabs(work.left_out - 1 / all) < 1e-6 && fabs(work.of_threads - 0.92) < 1e-6);
+        assert_true(fabs(a + b + m + none + work.outside + work.left_out - 1) < 1e-6);
+        assert_int_equal(ompp_whatif_untried(p, untried, NAMED, &count), 1);
+        assert_true(untried[0].region == region[D] && fabs(untried[0].share - 1 / all) < 1e-6);
+        free(results);
+        ompp_profile_free(p);
+    }
+}
+
+/* Where threads of the program's own may wait unseen by the profile, shares are by clocks, each of its own pieces: they
+ * are no more than all together. */
+static void shares_of_own_threads(void **state)
+{
+    ompp_whatif_result_t *results;
+    uint32_t region[NAMED];
+    size_t n;
+    ompp_profile_t *p = suspended_run(OMPP_THREAD_OTHER, region);
+
+    (void)state;
+    p->whatif.worked_ns = 5000 * (uint64_t)MS;
+    follow(p, region[A], 500, 400, 1);
+    follow(p, region[B], 500, 200, 1);
+    follow(p, region[C], 500, 100, 1);
+    assert_int_equal(ompp_analysis_whatif(p, &results, &n), 0);
+    assert_true(fabs(share_of(results, n, region[A]) - 8.0 / 12) < 1e-6);
+    assert_true(fabs(share_of(results, n, region[B]) - 4.0 / 12) < 1e-6);
+    assert_true(fabs(share_of(results, n, region[C]) - 2.0 / 12) < 1e-6);
+    assert_true(ompp_whatif_work(p).left_out == 0);
+    free(results);
+    ompp_profile_free(p);
+}
+
+/* With delays, which the profile takes for work, what was not tried is the rest of what clocks know, at most. */
+static void rest_without_delays(void **state)
+{
+    uint32_t region[NAMED];
+    ompp_profile_t *p = suspended_run(OMPP_THREAD_INITIAL, region);
+    ompp_whatif_region_t a = {.point = OMPP_NONE, .total_ns = 3000 * (uint64_t)MS, .work_ns = MS};
+
+    (void)state;
+    p->whatif.mode = OMPP_WHATIF_DELAY;
+    p->whatif.worked_ns = 6000 * (uint64_t)MS;
+    p->whatif.outside_ns = 1000 * (uint64_t)MS;
+    a.region = region[A];
+    a.clocks[0] = (ompp_whatif_clock_t){.permille = 500, .observations = 4, .time_ns = 100 * MS};
+    ompp_profile_add_whatif_region(p, &a);
+    const ompp_whatif_work_t work = ompp_whatif_work(p); /* by the profile, b and d took 4 s */
+    assert_true(fabs(work.outside - 1.0 / 6) < 1e-6 && fabs(work.left_out - 2.0 / 6) < 1e-6);
+    ompp_profile_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -356,6 +494,9 @@ int main(void)
         cmocka_unit_test(control),
         cmocka_unit_test(control_of_unlike_units),
         cmocka_unit_test(blocks_of_the_last_rank),
+        cmocka_unit_test(shares_of_the_run),
+        cmocka_unit_test(shares_of_own_threads),
+        cmocka_unit_test(rest_without_delays),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
