@@ -8,6 +8,7 @@
 #include "structure/ompp_type_priv.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_DEPTH 64
@@ -25,6 +26,7 @@ typedef struct {
     bool fortran, has_base;
     const ompp_unit_t *unit;
     int64_t base; /* of DW_OP_fbreg, from the canonical frame address */
+    Dwarf_Addr low; /* of the unit */
     int depth;
 } search_t;
 
@@ -155,6 +157,21 @@ static bool take(search_t *s, const expression_t *e, Dwarf_Die of)
 
 /* ---- Procedures -------------------------------------------------------------------------------------------------- */
 
+/* Variables of different blocks may have one place in the frame: those count in whose block the code is. */
+static bool is_in_block(const search_t *s, ompp_dwarf_t *dwarf, Dwarf_Die die)
+{
+    ompp_ranges_t ranges = {.n = 0};
+    bool is = false;
+
+    if (!s->place->now || s->place->in_register) return true;
+    ompp_die_ranges(dwarf, die, s->unit->version, s->low, 0, &ranges);
+    for (size_t i = 0; i < ranges.n && !is; i++)
+        is = s->place->code >= ranges.items[i].low && s->place->code < ranges.items[i].high;
+    is |= ranges.n == 0;
+    free(ranges.items);
+    return is;
+}
+
 static bool visit(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
 {
     search_t *s = context;
@@ -163,8 +180,9 @@ static bool visit(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
 
     if (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) {
         each_expression(s, die, DW_AT_location, s->place->now ? s->place->code : 0, take, die);
-    } else if (tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_try_block ||
-               tag == DW_TAG_catch_block) {
+    } else if ((tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_try_block ||
+                tag == DW_TAG_catch_block) &&
+               is_in_block(s, dwarf, die)) {
         search_t inner = *s;
         const char *name = tag == DW_TAG_inlined_subroutine ? name_of(dwarf, die, &type, 0) : NULL;
         if (name) inner.function = name;
@@ -210,6 +228,11 @@ size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *pl
     Dwarf_Die die = ompp_die_at(dwarf, unit->die);
     if (die) {
         if (ompp_die_number(dwarf, die, DW_AT_language, &language)) s.fortran = is_fortran(language);
+        dwarf_dealloc_die(die);
+    }
+    die = ompp_die_at(&structure->dwarf, unit->head);
+    if (die) {
+        if (!ompp_die_ok(dwarf, dwarf_lowpc(die, &s.low, &dwarf->error))) s.low = 0;
         dwarf_dealloc_die(die);
     }
     die = ompp_die_at(dwarf, f->die);
