@@ -217,6 +217,7 @@ static void by_stack(names_t *n, const char *text, answer_t *a)
     ompp_local_t found[VARIABLES];
     char *end, part[TEXT / 2];
     uint64_t code = 0;
+    bool listed = false;
     const char *rest = read_place(n, text, &structure, &code);
 
     if (!rest || !structure) return;
@@ -224,13 +225,15 @@ static void by_stack(names_t *n, const char *text, answer_t *a)
     const ompp_local_place_t place = {
         .code = code - 1, .low = -below, .high = -below + 8, .frame = (uint64_t)(below + above), .now = true};
     const size_t nfound = ompp_local_find(structure, &place, found, VARIABLES);
-    for (size_t i = 0; i < nfound; i++) {
+    for (size_t i = 0; i < nfound; i++) { /* outer ones first */
         answer_t one = {.rank = is_this(found[i].name) ? BY_THIS : BY_STACK,
                         .target = {structure, 0, found[i].fortran}};
         if (is_own(found[i].name) || place.low < found[i].low ||
             !ompp_local_pointer(structure, found[i].type, (uint64_t)(place.low - found[i].low), found[i].fortran, part,
                                 sizeof part, &one.target.type))
             continue;
+        if (listed && found[i].listed) continue; /* both have this value: the outer one's name is told */
+        listed = found[i].listed;
         qualify(one.name, found[i].function, found[i].name, part);
         join(a, &one);
     }

@@ -22,9 +22,9 @@ enum {
     OMPP_CACHED_REFERENCES, /* made in bursts, when all lines were */
     OMPP_CACHED_BURST,      /* the histogram of bursts */
     OMPP_CACHED_SAMPLED = OMPP_CACHED_BURST + OMPP_CACHED_DISTANCES, /* that of the part, scaled to all */
-    OMPP_CACHED_SEEN = OMPP_CACHED_SAMPLED + OMPP_CACHED_DISTANCES, /* references in bursts, each counted once */
-    OMPP_CACHED_FOLLOWED, /* references to the part, scaled to all */
-    OMPP_CACHED_UNSURE,   /* in bursts, to lines that the burst had not met: a histogram by the lines that it had met */
+    OMPP_CACHED_SEEN = OMPP_CACHED_SAMPLED + OMPP_CACHED_DISTANCES,  /* references in bursts, each counted once */
+    OMPP_CACHED_FOLLOWED,                                            /* references to the part, scaled to all */
+    OMPP_CACHED_UNSURE, /* in bursts, to lines that the burst had not met: a histogram by the lines that it had met */
     OMPP_CACHED_CURVE_VALUES = OMPP_CACHED_UNSURE + OMPP_CACHED_BURST_ROWS
 };
 

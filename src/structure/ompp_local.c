@@ -24,8 +24,9 @@ typedef struct {
     size_t max, n;
     const char *function;
     bool fortran, has_base;
+    bool listed; /* the expression that is visited is of a list */
     const ompp_unit_t *unit;
-    int64_t base; /* of DW_OP_fbreg, from the canonical frame address */
+    int64_t base;   /* of DW_OP_fbreg, from the canonical frame address */
     Dwarf_Addr low; /* of the unit */
     int depth;
 } search_t;
@@ -88,6 +89,7 @@ static bool each_expression(search_t *s, Dwarf_Die die, Dwarf_Half name, uint64_
             break;
         const bool everywhere = source == 0;
         if (!everywhere && code && (code < low || code >= high)) continue;
+        s->listed = !everywhere;
         if (read_expression(dwarf, where, nops, &e)) done = visit(s, &e, of);
     }
     if (head) dwarf_loc_head_c_dealloc(head);
@@ -141,7 +143,7 @@ static uint64_t bytes_of(const search_t *s, uint64_t type)
 
 static bool take(search_t *s, const expression_t *e, Dwarf_Die of)
 {
-    ompp_local_t local = {.function = s->function, .fortran = s->fortran};
+    ompp_local_t local = {.function = s->function, .fortran = s->fortran, .listed = s->listed};
     const ompp_local_place_t *p = s->place;
 
     if (p->in_register ? e->n != 1 || e->op != DW_OP_reg0 + p->reg : !place_of(s, e, &local.low)) return false;
