@@ -150,9 +150,13 @@ static bool part_tells(const ompp_cache_rows_t *rows, const ompp_cache_row_t *ro
     return size >= ompp_cache_least(rows) && (many || (part >= all - all / 4 && part <= all + all / 4));
 }
 
-static bool tells(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row, unsigned size)
+/* A larger cache has no more misses: where they are next to none, that is known of it, too. Smaller sizes first. */
+static bool is_known(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row, unsigned size)
 {
-    return !(row->loads + row->stores) || burst_tells(row, size) || part_tells(rows, row, size);
+    const uint64_t all = row->loads + row->stores;
+    const bool fits = size && row->known >> (size - 1) & 1 && row->misses[size - 1] <= all / 100;
+
+    return !all || fits || burst_tells(row, size) || part_tells(rows, row, size);
 }
 
 /* \return false: nothing is known. */
@@ -221,11 +225,12 @@ static void add_up(making_t *m)
         if (!object || !whole[0]) continue;
         ompp_cache_row_t *of_object = &rows[object - 1], *of_all = &rows[whole[0] - 1];
         for (unsigned size = 0; size < OMPP_CACHE_SIZES; size++) {
-            const bool told = tells(m->rows, row, size);
+            const bool told = is_known(m->rows, row, size);
             if (!misses_of(m->rows, row, size, &misses) && !misses_as(m->rows, row, of_object, size, &misses) &&
                 !misses_as(m->rows, row, of_all, size, &misses))
                 misses = 0;
             add_misses(row, size, misses, told);
+            row->known |= (uint32_t)told << size;
             if (of_region != row) add_misses(of_region, size, misses, told);
             if (of_object != of_all) add_misses(of_object, size, misses, told);
             add_misses(of_all, size, misses, told);
@@ -233,7 +238,7 @@ static void add_up(making_t *m)
     }
     for (ompp_cache_row_t *row = rows; whole && row < end; row++)
         for (unsigned size = 0; size < OMPP_CACHE_SIZES; size++)
-            if (!(row->in_doubt >> size & 1) || tells(m->rows, row, size)) row->known |= 1u << size;
+            if (!(row->in_doubt >> size & 1) || is_known(m->rows, row, size)) row->known |= 1u << size;
     free(whole);
 }
 
