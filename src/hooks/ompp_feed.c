@@ -163,7 +163,7 @@ static void follow_burst(state_t *s, uint64_t line, uint64_t times, found_t *f)
     if (!s->first && s->left > BURST / 2) return;
     f->values[OMPP_CACHED_REFERENCES] += times * weight;
     f->values[OMPP_CACHED_SEEN] += times;
-    if (distance == OMPP_REUSE_NEW && !s->first && known < TRACKED)
+    if (distance == OMPP_REUSE_NEW && known < TRACKED)
         f->values[OMPP_CACHED_UNSURE + (known >> OMPP_CACHED_LEAST_BITS ? row_of(known) : 0)] += weight;
     if (distance >= 1u << OMPP_CACHED_LEAST_BITS) f->values[OMPP_CACHED_BURST + row_of(distance)] += weight;
 }
