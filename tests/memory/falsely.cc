@@ -101,7 +101,7 @@ struct Numbers {
     ~Numbers() { delete[] begin; }
 };
 
-__attribute__((noinline)) static void use(Numbers &numbers, long n)
+__attribute__((noinline)) void use(Numbers &numbers, long n)
 {
     touch(numbers.begin, n, "count::degrees.begin [heap");
 }
