@@ -103,7 +103,7 @@ struct Numbers {
 
 __attribute__((noinline)) void use(Numbers &numbers, long n)
 {
-    touch(numbers.begin, n, "count::degrees.begin [heap");
+    touch(numbers.begin, n, "=count::degrees.begin [heap");
 }
 
 static inline double count(long n)
