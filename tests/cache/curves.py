@@ -47,8 +47,10 @@ def told(verdict, title, rows):
         verdict.check(whole is None or known <= whole and (None in values or known == whole), "%s: sum at %s: %s of %s" % (title, size, known, whole))
 
 
-def few_lines(verdict, scratch, program):
+def few_lines(verdict, scratch, compiler, title):
     """Of structures with few lines, or seldom met, what cannot be told is left out, and what is told is right."""
+    program = scratch.file("few-" + title)
+    memory.build(compiler, os.path.join(caches.HERE, "few.c"), program, "-O1")
     rows = caches.simulate(program, scratch.file("alike"), "curves", ("alike",)).rows
     told(verdict, "alike", rows)
     for k in range(10):
@@ -75,7 +77,7 @@ def main():
             wrong = errors(curve(run.rows["all", "(all data)"]), truth(judge, name, scratch.path))
             print("%-8s mean error %.4f, largest %.4f, sizes %d" % (name, sum(wrong) / len(wrong), max(wrong), len(wrong)))
             verdict.check(len(wrong) == len(SIZES) and sum(wrong) / len(wrong) <= MEAN, "%s: errors %s" % (name, wrong))
-        few_lines(verdict, scratch, program)
+        few_lines(verdict, scratch, compiler, title)
         # what is short is followed as a whole, and exact
         run = caches.simulate(program, scratch.file("whole"), "curves", ("rows",))
         wrong = errors(curve(run.rows["all", "(all data)"])[:11], truth(judge, "rows", scratch.path)[:11])
