@@ -9,6 +9,8 @@
 
 /* One in so many lines tells caches of 64 times so many: the lines of its blocks are no longer alone then. */
 #define LINES_OF_PART 64
+#define LEAST_LINES 64u /* of a structure's, followed: so many tell its misses to an eighth */
+#define LEAST_SEEN 64u  /* references, in bursts */
 
 typedef struct {
     const ompp_profile_t *profile;
@@ -120,17 +122,55 @@ static uint64_t sum_from(const uint64_t *histogram, unsigned size)
     return sum;
 }
 
+static bool is_whole(const ompp_cache_row_t *row)
+{
+    const uint64_t all = row->loads + row->stores, followed = row->values[OMPP_CACHED_REFERENCES];
+
+    return followed + all / 1000 >= all && followed <= all + all / 1000;
+}
+
+/* Enough references were looked at, and those that a larger burst might find in the cache are one of 100 at most. */
+static bool burst_tells(const ompp_cache_row_t *row, unsigned size)
+{
+    const uint64_t *v = row->values, followed = v[OMPP_CACHED_REFERENCES];
+    uint64_t unsure = 0;
+
+    if (size > OMPP_CACHED_BURST_ROWS || !followed) return false;
+    for (unsigned i = 0; i < size; i++) unsure += v[OMPP_CACHED_UNSURE + i];
+    return is_whole(row) || (v[OMPP_CACHED_SEEN] >= LEAST_SEEN && unsure <= followed / 100);
+}
+
+/* Of few lines chance decides which are followed: these count where they make the references that they stand for. */
+static bool part_tells(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row, unsigned size)
+{
+    const uint64_t all = row->loads + row->stores, part = row->values[OMPP_CACHED_FOLLOWED];
+    const uint64_t least = LEAST_LINES * rows->one_in;
+    const bool many = row->lines >= least && sum_from(&row->values[OMPP_CACHED_SAMPLED], 0) >= least;
+
+    return size >= ompp_cache_least(rows) && (many || (part >= all - all / 4 && part <= all + all / 4));
+}
+
+/* A larger cache has no more misses: where they are next to none, that is known of it, too. Smaller sizes first. */
+static bool is_known(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row, unsigned size)
+{
+    const uint64_t all = row->loads + row->stores;
+    const bool fits = size && row->known >> (size - 1) & 1 && row->misses[size - 1] <= all / 100;
+
+    return !all || fits || burst_tells(row, size) || part_tells(rows, row, size);
+}
+
+/* \return false: nothing is known. */
 static bool misses_alone(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row, unsigned size, uint64_t *misses)
 {
     const uint64_t all = row->loads + row->stores, followed = row->values[OMPP_CACHED_REFERENCES];
-    const bool in_burst = size <= OMPP_CACHED_BURST_ROWS,
-               is_whole = followed + all / 1000 >= all && followed <= all + all / 1000;
+    const bool small = size < ompp_cache_least(rows);
 
-    if (!all) return *misses = 0, true;
-    if (in_burst && followed && (size < ompp_cache_least(rows) || is_whole)) {
+    *misses = 0;
+    if (!all) return true;
+    if (small ? followed > 0 : burst_tells(row, size) && (is_whole(row) || !part_tells(rows, row, size))) {
         const uint64_t sum = sum_from(&row->values[OMPP_CACHED_BURST], size);
         *misses = (uint64_t)((unsigned __int128)sum * all / followed);
-    } else if (size < ompp_cache_least(rows)) return false;
+    } else if (small) return false;
     else *misses = sum_from(&row->values[OMPP_CACHED_SAMPLED], size);
     if (*misses > all) *misses = all;
     return true;
@@ -158,10 +198,10 @@ static bool misses_as(const ompp_cache_rows_t *rows, const ompp_cache_row_t *row
     return true;
 }
 
-static void add_misses(ompp_cache_row_t *to, unsigned size, uint64_t misses)
+static void add_misses(ompp_cache_row_t *to, unsigned size, uint64_t misses, bool told)
 {
     to->misses[size] += misses;
-    to->known |= 1u << size;
+    if (!told) to->in_doubt |= 1u << size;
 }
 
 /* Of each structure in each region; sums of these are those of structures, of regions and of all. */
@@ -172,9 +212,11 @@ static void add_up(making_t *m)
     uint32_t *whole = calloc(nobjects + 2ul, sizeof *whole); /* by object: index + 1 of its row of all */
     uint64_t misses;
 
-    for (ompp_cache_row_t *row = rows; whole && row < end; row++)
-        if (row->region == OMPP_CACHE_ALL)
-            whole[row->object == OMPP_CACHE_ALL ? nobjects + 1 : row->object] = (uint32_t)(row - rows) + 1;
+    for (ompp_cache_row_t *row = rows; whole && row < end; row++) {
+        uint32_t *of_object = &whole[row->object == OMPP_CACHE_ALL ? nobjects + 1 : row->object];
+        if (row->region == OMPP_CACHE_ALL) *of_object = (uint32_t)(row - rows) + 1;
+        if (*of_object) row->lines = rows[*of_object - 1].values[OMPP_CACHED_SAMPLED + OMPP_CACHED_DISTANCES - 1];
+    }
     for (ompp_cache_row_t *row = rows; whole && row < end; row++) {
         if (row->region == OMPP_CACHE_ALL || (nobjects && row->object == 0)) continue;
         ompp_cache_row_t *of_region = row;
@@ -183,15 +225,20 @@ static void add_up(making_t *m)
         if (!object || !whole[0]) continue;
         ompp_cache_row_t *of_object = &rows[object - 1], *of_all = &rows[whole[0] - 1];
         for (unsigned size = 0; size < OMPP_CACHE_SIZES; size++) {
+            const bool told = is_known(m->rows, row, size);
             if (!misses_of(m->rows, row, size, &misses) && !misses_as(m->rows, row, of_object, size, &misses) &&
                 !misses_as(m->rows, row, of_all, size, &misses))
-                continue;
-            add_misses(row, size, misses);
-            if (of_region != row) add_misses(of_region, size, misses);
-            if (of_object != of_all) add_misses(of_object, size, misses);
-            add_misses(of_all, size, misses);
+                misses = 0;
+            add_misses(row, size, misses, told);
+            row->known |= (uint32_t)told << size;
+            if (of_region != row) add_misses(of_region, size, misses, told);
+            if (of_object != of_all) add_misses(of_object, size, misses, told);
+            add_misses(of_all, size, misses, told);
         }
     }
+    for (ompp_cache_row_t *row = rows; whole && row < end; row++)
+        for (unsigned size = 0; size < OMPP_CACHE_SIZES; size++)
+            if (!(row->in_doubt >> size & 1) || is_known(m->rows, row, size)) row->known |= 1u << size;
     free(whole);
 }
 

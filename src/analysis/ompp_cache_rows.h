@@ -23,6 +23,8 @@ typedef struct {
     uint64_t values[OMPP_CACHED_CURVE_VALUES]; /* of a curve, or of the model, as ompp_cached.h has them */
     uint64_t misses[OMPP_CACHE_SIZES];         /* of a curve: see ompp_cache_misses() */
     uint32_t known;                            /* bits: of which sizes they can be told */
+    uint32_t in_doubt;                         /* bits: of which sizes parts of it cannot */
+    uint64_t lines;                            /* of its structure, all that are followed and all that are not */
 } ompp_cache_row_t;
 
 typedef struct {
@@ -46,7 +48,7 @@ unsigned ompp_cache_least(const ompp_cache_rows_t *rows);
 /**
  * \brief Misses of a fully associative cache of a curve. Those of regions and structures add up to those of all.
  * \param[out] misses  of all references of the row, as far as can be told.
- * \return false: it cannot be told: no burst has met it.
+ * \return false: it cannot be told: bursts have met too little of it, and too few of its lines are followed.
  */
 static inline bool ompp_cache_misses(const ompp_cache_row_t *row, unsigned size, uint64_t *misses)
 {

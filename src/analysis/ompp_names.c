@@ -160,6 +160,22 @@ static void by_variable(names_t *n, const char *text, answer_t *a)
     if (read_place(n, text, &structure, &at) && structure) by_address(n, structure, at, a);
 }
 
+/* Of two that are as good, both are told. */
+static void join(answer_t *into, const answer_t *next)
+{
+    answer_t a = *into, b = *next;
+
+    if (!*next->name) return;
+    if (next->rank > into->rank) {
+        *into = *next;
+        return;
+    }
+    if (next->rank < into->rank || strstr(into->name, next->name)) return;
+    if (strchr(into->name, '|')) return;
+    say(into->name, "%.190s|%.190s", a.name, b.name);
+    into->mixed = a.target.structure != b.target.structure || a.target.type != b.target.type;
+}
+
 static const answer_t *answer_of(names_t *n, size_t object, int steps);
 
 /* "->x" of what a pointer points to, "[*].x" of one of several. */
@@ -201,6 +217,7 @@ static void by_stack(names_t *n, const char *text, answer_t *a)
     ompp_local_t found[VARIABLES];
     char *end, part[TEXT / 2];
     uint64_t code = 0;
+    bool listed = false;
     const char *rest = read_place(n, text, &structure, &code);
 
     if (!rest || !structure) return;
@@ -208,14 +225,17 @@ static void by_stack(names_t *n, const char *text, answer_t *a)
     const ompp_local_place_t place = {
         .code = code - 1, .low = -below, .high = -below + 8, .frame = (uint64_t)(below + above), .now = true};
     const size_t nfound = ompp_local_find(structure, &place, found, VARIABLES);
-    for (size_t i = 0; i < nfound && !*a->name; i++) {
-        a->target = (target_t){structure, 0, found[i].fortran};
+    for (size_t i = 0; i < nfound; i++) { /* outer ones first */
+        answer_t one = {.rank = is_this(found[i].name) ? BY_THIS : BY_STACK,
+                        .target = {structure, 0, found[i].fortran}};
         if (is_own(found[i].name) || place.low < found[i].low ||
             !ompp_local_pointer(structure, found[i].type, (uint64_t)(place.low - found[i].low), found[i].fortran, part,
-                                sizeof part, &a->target.type))
+                                sizeof part, &one.target.type))
             continue;
-        qualify(a->name, found[i].function, found[i].name, part);
-        a->rank = is_this(found[i].name) ? BY_THIS : BY_STACK;
+        if (listed && found[i].listed) continue; /* both have this value: the outer one's name is told */
+        listed = found[i].listed;
+        qualify(one.name, found[i].function, found[i].name, part);
+        join(a, &one);
     }
 }
 
@@ -288,25 +308,25 @@ static void by_result(names_t *n, const char *path, answer_t *a)
 
 /* ---- Blocks of the heap ------------------------------------------------------------------------------------------ */
 
-static void join(answer_t *into, const answer_t *next)
+static uint64_t size_of(const target_t *t)
 {
-    answer_t a = *into, b = *next;
+    return t->structure && t->type ? ompp_local_size(t->structure, t->type, t->fortran) : 0;
+}
 
-    if (!*next->name) return;
-    if (next->rank > into->rank) {
-        *into = *next;
-        return;
-    }
-    if (next->rank < into->rank || strstr(into->name, next->name)) return;
-    if (strchr(into->name, '|')) return;
-    say(into->name, "%.190s|%.190s", a.name, b.name);
-    into->mixed = a.target.structure != b.target.structure || a.target.type != b.target.type;
+/* A word of a frame that was left behind may lie in a variable now that points to other things. */
+static bool points_to_others(const answer_t *a, const answer_t *result)
+{
+    const uint64_t size = size_of(&a->target), allocated = result->rank ? size_of(&result->target) : 0;
+
+    return size && allocated > 1 && size != allocated; /* of one byte: an allocator's, for what its caller wants */
 }
 
 static const answer_t *answer_of(names_t *n, size_t i, int steps)
 {
     object_t *o = &n->objects[i];
-    const char *says = strchr(origin_of(n, i), ';'), *path;
+    const char *says = strchr(origin_of(n, i), ';'), *path = strchr(raw_of(n, i) + 3, ' ');
+    answer_t result = {.rank = NONE};
+    bool asked = false;
 
     if (o->state == DONE) return &o->answer;
     if (o->state == BUSY) return NULL;
@@ -322,13 +342,13 @@ static const answer_t *answer_of(names_t *n, size_t i, int steps)
             by_kept_register(n, says + 3, &kept);
             if (kept.rank) a = kept;
         }
+        if (a.rank == BY_STACK && !asked && path) by_result(n, path, &result), asked = true;
+        if (a.rank == BY_STACK && points_to_others(&a, &result)) a.rank = BY_HELPER;
         ompp_name_without_indices(a.name);
         join(&o->answer, &a);
     }
-    path = strchr(raw_of(n, i) + 3, ' ');
-    answer_t a = {.rank = NONE};
-    if (path && o->answer.rank < BY_RESULT) by_result(n, path, &a);
-    join(&o->answer, &a);
+    if (path && !asked && o->answer.rank < BY_RESULT) by_result(n, path, &result);
+    if (o->answer.rank < BY_RESULT) join(&o->answer, &result);
     o->state = DONE;
     return &o->answer;
 }

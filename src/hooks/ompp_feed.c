@@ -129,12 +129,13 @@ static unsigned row_of(uint32_t distance)
 }
 
 /* Distances of a part are of fewer lines. */
-static void follow_sampled(state_t *s, uint64_t line, found_t *f)
+static void follow_sampled(state_t *s, uint64_t line, uint64_t times, found_t *f)
 {
     const uint64_t one_in = ((uint64_t)s->rate + 1) << OMPP_FEED_BLOCK_BITS;
     const uint32_t distance = ompp_reuse_touch(&s->sampled, line);
     uint64_t lines = distance == OMPP_REUSE_NEW ? OMPP_REUSE_NEW : distance * one_in;
 
+    f->values[OMPP_CACHED_FOLLOWED] += times * one_in;
     if (lines < 1u << OMPP_CACHED_LEAST_BITS) return;
     if (distance != OMPP_REUSE_NEW && lines >= OMPP_REUSE_NEW) lines = OMPP_REUSE_NEW - 1;
     f->values[OMPP_CACHED_SAMPLED + row_of((uint32_t)lines)] += one_in;
@@ -155,11 +156,15 @@ static void take_rate(state_t *s)
 
 static void follow_burst(state_t *s, uint64_t line, uint64_t times, found_t *f)
 {
+    const uint32_t known = s->burst.live;
     const uint32_t distance = ompp_reuse_touch(&s->burst, line);
     const uint64_t weight = s->first ? 1 : 2ull << s->steps;
 
     if (!s->first && s->left > BURST / 2) return;
     f->values[OMPP_CACHED_REFERENCES] += times * weight;
+    f->values[OMPP_CACHED_SEEN] += times;
+    if (distance == OMPP_REUSE_NEW && known < TRACKED)
+        f->values[OMPP_CACHED_UNSURE + (known >> OMPP_CACHED_LEAST_BITS ? row_of(known) : 0)] += weight;
     if (distance >= 1u << OMPP_CACHED_LEAST_BITS) f->values[OMPP_CACHED_BURST + row_of(distance)] += weight;
 }
 
@@ -198,7 +203,7 @@ static void curve(state_t *s, uint64_t address, uint64_t times, found_t *f)
         s->left -= (int64_t)times;
     } else if (sampled) s->left -= (int64_t)(times * (((uint64_t)s->rate + 1) << OMPP_FEED_BLOCK_BITS));
     if (!sampled) return;
-    follow_sampled(s, line, f);
+    follow_sampled(s, line, times, f);
     take_rate(s);
 }
 

@@ -35,16 +35,16 @@ _Static_assert(sizeof model / sizeof model[0] == OMPP_CACHED_MODEL_VALUES, "a ro
 
 unsigned ompp_feed_rows_model(void) { return ompp_metric_register(model, OMPP_CACHED_MODEL_VALUES); }
 
-static void name_row(ompp_metric_row_t *row, char *name, size_t n, unsigned distance, bool burst)
+static void name_row(ompp_metric_row_t *row, char *name, size_t n, unsigned distance, const char *what)
 {
     const unsigned log2 = OMPP_CACHED_LEAST_BITS + 6 + distance, unit = (log2 - 10) / 10;
-    const char *what = burst ? "burst" : "reuse";
 
     if (distance == OMPP_CACHED_DISTANCES - 1) snprintf(name, n, "%s-new", what);
     else snprintf(name, n, "%s-%u%c", what, 1u << (log2 - 10) % 10, "kMG"[unit]);
     *row = (ompp_metric_row_t)ROW(name, "references with as many bytes of lines, or more, touched since their line was",
                                   VALUE);
-    if (burst) row->meaning = "the same, of those in bursts";
+    if (*what == 'b') row->meaning = "the same, of those in bursts";
+    if (*what == 'u') row->meaning = "references to a line that a burst had not met, after as many bytes of lines";
     if (distance == OMPP_CACHED_DISTANCES - 1) row->meaning = "references to lines that are not known";
 }
 
@@ -52,13 +52,17 @@ unsigned ompp_feed_rows_curves(void)
 {
     ompp_metric_row_t rows[OMPP_CACHED_CURVE_VALUES] = {
         [OMPP_CACHED_ONE_IN] = ROW("one-in", "one of so many lines was followed", CURVES),
-        [OMPP_CACHED_REFERENCES] = ROW("burst-references", "references when all lines were followed", VALUE)};
-    char names[2][OMPP_CACHED_DISTANCES][16];
+        [OMPP_CACHED_REFERENCES] = ROW("burst-references", "references when all lines were followed", VALUE),
+        [OMPP_CACHED_SEEN] = ROW("burst-seen", "the same, each counted once: bursts stand for more", VALUE),
+        [OMPP_CACHED_FOLLOWED] = ROW("reuse-references", "references to lines followed, for all lines", VALUE)};
+    char names[3][OMPP_CACHED_DISTANCES][16];
 
     rows[OMPP_CACHED_ONE_IN].threads = rows[OMPP_CACHED_ONE_IN].ranks = OMPP_REDUCE_MAX;
     for (unsigned i = 0; i < OMPP_CACHED_DISTANCES; i++) {
-        name_row(&rows[OMPP_CACHED_BURST + i], names[0][i], sizeof names[0][i], i, true);
-        name_row(&rows[OMPP_CACHED_SAMPLED + i], names[1][i], sizeof names[1][i], i, false);
+        name_row(&rows[OMPP_CACHED_BURST + i], names[0][i], sizeof names[0][i], i, "burst");
+        name_row(&rows[OMPP_CACHED_SAMPLED + i], names[1][i], sizeof names[1][i], i, "reuse");
     }
+    for (unsigned i = 0; i < OMPP_CACHED_BURST_ROWS; i++)
+        name_row(&rows[OMPP_CACHED_UNSURE + i], names[2][i], sizeof names[2][i], i, "unsure");
     return ompp_metric_register(rows, OMPP_CACHED_CURVE_VALUES);
 }

@@ -16,14 +16,17 @@
 #define OMPP_CACHED_LINE 64
 #define OMPP_CACHED_LEAST_BITS 4 /* caches of 1 KiB */
 #define OMPP_CACHED_DISTANCES 20
+#define OMPP_CACHED_BURST_ROWS 10 /* of a burst's histogram that distances can be told of: 16384 lines are known */
 enum {
     OMPP_CACHED_ONE_IN,     /* of lines, one in so many was followed all the time */
     OMPP_CACHED_REFERENCES, /* made in bursts, when all lines were */
     OMPP_CACHED_BURST,      /* the histogram of bursts */
     OMPP_CACHED_SAMPLED = OMPP_CACHED_BURST + OMPP_CACHED_DISTANCES, /* that of the part, scaled to all */
-    OMPP_CACHED_CURVE_VALUES = OMPP_CACHED_SAMPLED + OMPP_CACHED_DISTANCES
+    OMPP_CACHED_SEEN = OMPP_CACHED_SAMPLED + OMPP_CACHED_DISTANCES,  /* references in bursts, each counted once */
+    OMPP_CACHED_FOLLOWED,                                            /* references to the part, scaled to all */
+    OMPP_CACHED_UNSURE, /* in bursts, to lines that the burst had not met: a histogram by the lines that it had met */
+    OMPP_CACHED_CURVE_VALUES = OMPP_CACHED_UNSURE + OMPP_CACHED_BURST_ROWS
 };
-#define OMPP_CACHED_BURST_ROWS 10 /* of its histogram that distances can be told of: 16384 lines are known */
 
 /** The model: misses of L1 to L3, of loads and stores in turn. */
 enum {

@@ -27,7 +27,8 @@ typedef struct {
 
 /* Where a variable of a procedure is, in code from low to high. */
 typedef struct {
-    uint64_t low, high; /* 0, UINT64_MAX: everywhere */
+    uint64_t low, high;      /* 0, UINT64_MAX: everywhere */
+    size_t block, block_end; /* of the ranges of blocks: those of the innermost block around it; none: the procedure */
     Dwarf_Off die;
     const char *function; /* that it is inlined from, or the procedure */
     expression_t expression;
@@ -41,6 +42,7 @@ typedef struct {
     expression_t base; /* of DW_OP_fbreg; no operations: not known */
     size_t n, room;
     location_t *locations;
+    ompp_ranges_t blocks; /* addresses of lexical blocks and inlined calls */
 } procedure_t;
 
 #define PROCEDURES 64
@@ -54,6 +56,8 @@ typedef struct {
     procedure_t *procedure;
     const ompp_unit_t *unit;
     const char *function;
+    Dwarf_Addr low;          /* of the unit */
+    size_t block, block_end; /* as in location_t */
     int depth;
 } reader_t;
 
@@ -108,7 +112,7 @@ static void add_location(procedure_t *p, const location_t *location)
 /* Each expression of a location. */
 static void read_locations(ompp_dwarf_t *dwarf, reader_t *r, Dwarf_Die die, Dwarf_Half name)
 {
-    location_t location = {.function = r->function};
+    location_t location = {.function = r->function, .block = r->block, .block_end = r->block_end};
     Dwarf_Attribute attribute = NULL;
     Dwarf_Loc_Head_c head = NULL;
     Dwarf_Unsigned n = 0;
@@ -184,7 +188,7 @@ static bool take(search_t *s, const location_t *at)
 {
     ompp_dwarf_t *dwarf = ompp_unit_dwarf(&s->structure->dwarf, s->unit);
     const expression_t *e = &at->expression;
-    ompp_local_t local = {.function = at->function, .fortran = s->fortran};
+    ompp_local_t local = {.function = at->function, .fortran = s->fortran, .listed = at->high != UINT64_MAX};
     const ompp_local_place_t *p = s->place;
 
     if (p->in_register ? e->n != 1 || e->op != DW_OP_reg0 + p->reg : !place_of(s, e, &local.low)) return false;
@@ -215,6 +219,12 @@ static bool visit(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
         reader_t inner = *r;
         const char *name = tag == DW_TAG_inlined_subroutine ? name_of(dwarf, die, &type, 0) : NULL;
         if (name) inner.function = name;
+        const size_t n = r->procedure->blocks.n;
+        ompp_die_ranges(dwarf, die, r->unit->version, r->low, 0, &r->procedure->blocks);
+        if (r->procedure->blocks.n > n) {
+            inner.block = n;
+            inner.block_end = r->procedure->blocks.n;
+        }
         if (++inner.depth < MAX_DEPTH) ompp_die_each_child(dwarf, die, visit, &inner);
     }
     return true;
@@ -245,7 +255,10 @@ static bool is_fortran(Dwarf_Unsigned language)
 
 static void free_locals(struct ompp_locals *locals)
 {
-    for (size_t i = 0; i < PROCEDURES; i++) free(locals->procedures[i].locations);
+    for (size_t i = 0; i < PROCEDURES; i++) {
+        free(locals->procedures[i].locations);
+        free(locals->procedures[i].blocks.items);
+    }
     free(locals);
 }
 
@@ -258,6 +271,11 @@ static void read_procedure(ompp_structure_t *structure, procedure_t *p, const om
 
     if (die) {
         if (ompp_die_number(dwarf, die, DW_AT_language, &language)) p->fortran = is_fortran(language);
+        dwarf_dealloc_die(die);
+    }
+    die = ompp_die_at(&structure->dwarf, p->unit->head);
+    if (die) {
+        if (!ompp_die_ok(dwarf, dwarf_lowpc(die, &r.low, &dwarf->error))) r.low = 0;
         dwarf_dealloc_die(die);
     }
     die = ompp_die_at(dwarf, f->die);
@@ -278,9 +296,20 @@ static const procedure_t *known_procedure(ompp_structure_t *structure, const omp
     if (!structure->locals) return NULL;
     procedure_t *p = &structure->locals->procedures[ompp_hash_mix(f->die) % PROCEDURES];
     if (p->unit == unit && p->die == f->die) return p;
+    free(p->blocks.items);
     *p = (procedure_t){.unit = unit, .die = f->die, .room = p->room, .locations = p->locations};
     read_procedure(structure, p, f);
     return p;
+}
+
+/* Variables of different blocks may have one place in the frame: those count in whose block the code is. */
+static bool is_in_block(const procedure_t *p, const location_t *at, uint64_t code)
+{
+    bool is = at->block == at->block_end;
+
+    for (size_t i = at->block; i < at->block_end && !is; i++)
+        is = code >= p->blocks.items[i].low && code < p->blocks.items[i].high;
+    return is;
 }
 
 size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *place, ompp_local_t *found, size_t max)
@@ -298,6 +327,7 @@ size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *pl
         const location_t *at = &p->locations[i];
         const bool same = taken < p->n && p->locations[taken].die == at->die; /* a variable is found once */
         if (same || (code && (code < at->low || code >= at->high))) continue;
+        if (code && !place->in_register && !is_in_block(p, at, code)) continue;
         if (take(&s, at)) taken = i;
     }
     return s.n;

@@ -13,9 +13,9 @@ typedef struct {
     uint64_t code;     /* in the procedure */
     int64_t low, high; /* bytes from its canonical frame address: low <= offset < high, below 0 */
     uint64_t frame;    /* bytes from the stack pointer to that address; 0 = not known */
-    bool now;          /* the variable is there when code is reached, and not only somewhere in the procedure */
-    bool in_register;  /* not the place, but a register is asked for */
-    unsigned reg;      /* DWARF's number */
+    bool now; /* code is in the variable's block and the variable is there, not only somewhere in the procedure */
+    bool in_register; /* not the place, but a register is asked for */
+    unsigned reg;     /* DWARF's number */
 } ompp_local_place_t;
 
 /** Strings are borrowed from the structure or its debug information. */
@@ -24,10 +24,12 @@ typedef struct {
     uint64_t type;
     int64_t low; /* where it begins */
     bool fortran;
+    bool listed; /* it is said to be there at this code, not only in all of its block */
 } ompp_local_t;
 
 /**
- * \brief The variables at a place: several where the compiler uses it for one after the other.
+ * \brief The variables at a place: several where the compiler uses it for one after the other and the code does not
+ *        tell which (now).
  * \param[out] found  shape [max].
  * \return how many, at most max.
  */

@@ -38,6 +38,33 @@ def errors(found, wanted):
     return [abs(a - b) for a, b in zip(found, wanted) if a is not None]
 
 
+def told(verdict, title, rows):
+    """What regions and structures have adds up to all data, or to less where some cannot be told."""
+    leaves = [row for (region, name), row in rows.items() if region != "all" and name != "(all data)"]
+    for size in SIZES:
+        values = [row["misses " + size] for row in leaves]
+        known, whole = sum(v for v in values if v is not None), rows["all", "(all data)"]["misses " + size]
+        verdict.check(whole is None or known <= whole and (None in values or known == whole), "%s: sum at %s: %s of %s" % (title, size, known, whole))
+
+
+def few_lines(verdict, scratch, compiler, title):
+    """Of structures with few lines, or seldom met, what cannot be told is left out, and what is told is right."""
+    program = scratch.file("few-" + title)
+    memory.build(compiler, os.path.join(caches.HERE, "few.c"), program, "-O1")
+    rows = caches.simulate(program, scratch.file("alike"), "curves", ("alike",)).rows
+    told(verdict, "alike", rows)
+    for k in range(10):
+        found = curve(rows["all", "m%d" % k])
+        verdict.check(None not in found[2:8], "m%d: known up to 128 KiB: %s" % (k, found))
+        verdict.check(all(f is None or abs(f - 0.125) < 0.03 for f in found[2:13]), "m%d: one of 8: %s" % (k, found))
+    rows = caches.simulate(program, scratch.file("once"), "curves", ("once",)).rows
+    told(verdict, "once", rows)
+    for name in "hot", "seldom":
+        found = curve(rows["all", name])
+        verdict.check(all(f is None or f < 0.01 for f in found[4:]), "%s fits 16 KiB: %s" % (name, found))
+    verdict.check(None not in curve(rows["all", "hot"])[4:8], "hot is known: %s" % curve(rows["all", "hot"]))
+
+
 def main():
     scratch, verdict = harness.Scratch("cache-curves"), harness.Verdict("cache-curves")
     source = os.path.join(caches.HERE, "programs.c")
@@ -50,6 +77,7 @@ def main():
             wrong = errors(curve(run.rows["all", "(all data)"]), truth(judge, name, scratch.path))
             print("%-8s mean error %.4f, largest %.4f, sizes %d" % (name, sum(wrong) / len(wrong), max(wrong), len(wrong)))
             verdict.check(len(wrong) == len(SIZES) and sum(wrong) / len(wrong) <= MEAN, "%s: errors %s" % (name, wrong))
+        few_lines(verdict, scratch, compiler, title)
         # what is short is followed as a whole, and exact
         run = caches.simulate(program, scratch.file("whole"), "curves", ("rows",))
         wrong = errors(curve(run.rows["all", "(all data)"])[:11], truth(judge, "rows", scratch.path)[:11])

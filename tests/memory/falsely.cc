@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <vector>
 
 __attribute__((noinline)) static void touch(volatile double *at, long n, const char *names)
@@ -86,9 +87,48 @@ __attribute__((noinline)) static double thrown(int n)
     return sum + inside[0];
 }
 
-int main()
+struct Reader {
+    std::string filename;
+    explicit Reader(const char *name) : filename(name) {}
+    int read();
+};
+
+__attribute__((noinline)) int Reader::read() { return (int)filename.size(); }
+
+struct Numbers {
+    double *begin;
+    explicit Numbers(long n) : begin(new double[n]()) {}
+    ~Numbers() { delete[] begin; }
+};
+
+__attribute__((noinline)) void use(Numbers &numbers, long n)
+{
+    touch(numbers.begin, n, "=count::degrees.begin [heap");
+}
+
+static inline double count(long n)
+{
+    Numbers degrees(n);
+
+    use(degrees, n);
+    return degrees.begin[1];
+}
+
+/* The compiler gives the two variables of blocks, of which one is never made, the same place in the frame. */
+__attribute__((noinline)) static double blocks(const char *name, long n)
+{
+    double sum = 0;
+
+    if (name) {
+        Reader reader(name);
+        sum += reader.read();
+    }
+    return sum + count(n);
+}
+
+int main(int argc, char **argv)
 {
     fields();
     containers();
-    return local() + thrown(280) < 0;
+    return local() + thrown(280) + blocks(argc > 1 ? argv[1] : nullptr, 390) < 0;
 }

@@ -32,8 +32,10 @@ def truth_of(out):
 
 
 def is_right(name, wanted):
-    """One of the names that are right, or what begins as one that ends so: "list->"."""
+    """One of the names that are right, or what begins as one that ends so: "list->"; this one alone: "=list"."""
     base, _, rest = name.partition(" [heap")
+    if wanted.startswith("="):
+        return base + (" [heap" if rest else "") == wanted[1:]
     found = [part + (" [heap" if rest else "") for part in (base.split("|") if rest else [base])]
     return any(f == w or (w.endswith("->") and f.startswith(w)) for f in found for w in wanted.split("|"))
 

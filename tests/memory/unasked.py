@@ -108,7 +108,9 @@ def check_caches(verdict, scratch, program):
     rows = caches.rows_of(found[1][0].reports("csv")[0])
     for size in [key for key in rows["all", "(all data)"] if key.startswith("misses")]:
         parts = [row[size] for (region, name), row in rows.items() if region == "all" and name != "(all data)"]
-        verdict.equal(sum(parts), rows["all", "(all data)"][size], "curves: the sum of %s over structures" % size)
+        known, whole = [part for part in parts if part is not None], rows["all", "(all data)"][size]
+        title = "curves: the sum of %s over structures: %s of %s" % (size, sum(known), whole)
+        verdict.check(whole is None or sum(known) == whole or (sum(known) < whole and None in parts), title)
     rows = caches.rows_of(found[2][0].reports("csv")[0])
     for level in ("L1-load-misses", "L1-store-misses"):
         parts = {name: row[level] or 0 for (region, name), row in rows.items() if region == "all"}
