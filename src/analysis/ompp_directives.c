@@ -14,7 +14,8 @@ typedef struct {
     uint32_t inside; /* the innermost outlined directive that holds its first line; OMPP_NO_INTERVAL = none */
     bool outlined;   /* its block is made a function: parallel, task */
     bool nowait;
-    bool taken; /* a region belongs to it */
+    uint32_t barrier; /* single with nowait: line of a barrier behind it, which looks like its own where it is next */
+    bool taken;       /* a region belongs to it */
 } entry_t;
 
 typedef struct {
@@ -114,15 +115,30 @@ static bool is_sought(uint32_t construct)
     return false;
 }
 
+bool ompp_directives_are_calls(uint32_t construct) { return is_sought(construct) && !is_outlined(construct); }
+
+bool ompp_directives_between(const ompp_source_t *source, uint32_t first, uint32_t last, uint32_t construct)
+{
+    entry_t entry;
+
+    for (uint32_t line = first; line <= last; line++)
+        if (ompp_source_directive(source, line, &entry.d) == 0 && fits(&entry, construct)) return true;
+    return false;
+}
+
 static bool holds(const entry_t *entry, uint32_t line) { return line >= entry->d.first && line <= entry->d.last; }
 
-static void take(ompp_region_t *region, entry_t *entry)
+static void take(ompp_region_t *region, entry_t *entry, bool waits)
 {
     entry->taken = true;
     region->begin = region->end = entry->d.first;
     if (region->construct == OMPP_CONSTRUCT_BARRIER && !ompp_directive_has(entry->d.words, "barrier"))
         region->flags |= OMPP_REGION_F_LOOP;
     if (!is_standalone(region->construct) && entry->d.last > region->end) region->end = entry->d.last;
+    if (region->construct == OMPP_CONSTRUCT_SINGLE && entry->barrier && waits) {
+        region->end = entry->barrier;
+        region->flags |= OMPP_REGION_F_NOWAIT;
+    }
 }
 
 /* Entries that hold a line, the last one first: for (i = last_at(); i != OMPP_NO_INTERVAL; i = before()). */
@@ -171,7 +187,7 @@ static bool may_be(const entry_t *entry, const sought_t *sought)
     uint32_t construct = sought->region->construct;
 
     if (!fits(entry, construct) || (construct == OMPP_CONSTRUCT_BARRIER && entry->nowait)) return false;
-    return ompp_phase_slot(construct, OMPP_PHASE_EXITBAR) == OMPP_NO_SLOT || is_outlined(construct) ||
+    return ompp_phase_slot(construct, OMPP_PHASE_EXITBAR) == OMPP_NO_SLOT || is_outlined(construct) || entry->barrier ||
            entry->nowait != sought->waits || (!sought->exact && !sought->waits);
 }
 
@@ -368,6 +384,15 @@ static bool has_clause(const ompp_source_t *source, uint32_t line, const char *w
     return false;
 }
 
+/* Line of the barrier that is the next directive in the block; 0 = another one is. */
+static uint32_t barrier_behind(const text_t *text, const entry_t *entry)
+{
+    const size_t i = behind(text, entry->d.last > entry->d.first ? entry->d.last : entry->d.first);
+    const entry_t *next = i < text->nentries ? &text->entries[i] : NULL;
+
+    return next && next->inside == entry->inside && ompp_directive_has(next->d.words, "barrier") ? next->d.first : 0;
+}
+
 static void link_lines(text_t *text)
 {
     for (size_t i = 0; i < text->nentries; i++) {
@@ -379,6 +404,8 @@ static void link_lines(text_t *text)
         const entry_t *outside = outlined_around(text, text->entries[i].d.first);
         text->entries[i].inside = outside ? (uint32_t)(outside - text->entries) : OMPP_NO_INTERVAL;
     }
+    for (entry_t *e = text->entries; e < text->entries + text->nentries; e++)
+        if (e->nowait && ompp_directive_has(e->d.words, "single")) e->barrier = barrier_behind(text, e);
 }
 
 static bool read_directives(text_t *text, const ompp_source_t *source, double deadline)
@@ -519,7 +546,7 @@ bool ompp_directives_mend(const ompp_directives_t *directives, const uint32_t *r
             entry_t *entry = find(&text, &sought, step);
             ok = i % 64 || ompp_clock_seconds() < deadline;
             if (!entry) continue;
-            take(region, entry);
+            take(region, entry, sought.waits);
             done[i] = true;
         }
     }

@@ -29,7 +29,8 @@ void ompp_directives_free(ompp_directives_t *directives);
  * belongs to. One with nowait fits regions that nobody has waited at the end of, and the others fit the others. A
  * barrier in a loop's block is the loop's, and gets the line of its directive. One that is called last in a region's
  * function, from an unknown line, is the last directive in the block, when that can have a barrier, or the only one
- * that can; else its lines are the block's. A region for which there is no fitting directive stays as it is.
+ * that can; else its lines are the block's. A single with nowait whose barrier construct comes directly behind it has
+ * lines up to that, and OMPP_REGION_F_NOWAIT. A region for which there is no fitting directive stays as it is.
  *
  * \param[in] regions   numbers of regions of this file, shape [n].
  * \param[in] source    its text; borrowed.
@@ -38,6 +39,12 @@ void ompp_directives_free(ompp_directives_t *directives);
  */
 bool ompp_directives_mend(const ompp_directives_t *directives, const uint32_t *regions, size_t n,
                           const ompp_source_t *source, double deadline);
+
+/** \brief Whether these are calls that gcc makes for a directive, and often gives no line of their own. */
+bool ompp_directives_are_calls(uint32_t construct);
+
+/** \brief Whether a directive that makes a construct stands on one of these lines. */
+bool ompp_directives_between(const ompp_source_t *source, uint32_t first, uint32_t last, uint32_t construct);
 
 /** \brief Whether a word is among words with single blanks between. */
 bool ompp_directive_has(const char *words, const char *word);

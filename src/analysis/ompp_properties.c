@@ -306,6 +306,7 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
     switch (when) {
     case OMPP_WHEN_ALWAYS: return true;
     case OMPP_WHEN_LOOP: return f->profile->regions[region].flags & OMPP_REGION_F_LOOP;
+    case OMPP_WHEN_NOWAIT: return f->profile->regions[region].flags & OMPP_REGION_F_NOWAIT;
     case OMPP_WHEN_UNEVEN:
     case OMPP_WHEN_FEW:
         if (piece == OMPP_COLUMN_NUM) return false;

@@ -224,6 +224,20 @@ static const char *callee_of(const ompp_profile_t *profile, const ompp_region_t 
     return region->construct == OMPP_CONSTRUCT_TASKWAIT ? "GOMP_taskwait" : NULL;
 }
 
+/* Of the functions that a directive may stand in, the innermost one whose text has such a directive. */
+static void choose_site(ompp_query_t *query, uint32_t construct, int64_t newest)
+{
+    for (size_t i = 0; i + 1 < query->nsites; i++) {
+        const ompp_source_site_t *site = &query->sites[i];
+        ompp_source_t *source = ompp_source_open(site->file, newest);
+        const bool has = source && ompp_directives_between(source, site->first, site->last, construct);
+        ompp_source_close(source);
+        if (!has) continue;
+        ompp_structure_take(query, site);
+        return;
+    }
+}
+
 static ompp_query_t question(const ompp_profile_t *profile, const ompp_region_t *region)
 {
     const ompp_extent_t extent = is_function(region) ? OMPP_EXTENT_FUNCTION : ways[region->construct].extent;
@@ -232,6 +246,7 @@ static ompp_query_t question(const ompp_profile_t *profile, const ompp_region_t 
     return (ompp_query_t){.addr = region->addr,
                           .addr_end = region->addr_end,
                           .extent = extent,
+                          .directive = is_gomp(profile) && ompp_directives_are_calls(region->construct),
                           .callee = callee_of(profile, region),
                           .callee_end = calls && is_gomp(profile) ? "GOMP" : NULL};
 }
@@ -273,7 +288,10 @@ static int resolve_code(ompp_profile_t *profile, item_t *items, size_t n, ompp_s
     int rc = ompp_structure_lookup(structure, queries, n, limit->deadline);
     for (size_t i = 0; i < n; i++) {
         items[i].newest = ompp_structure_mtime(structure);
-        const bool is_path = ompp_construct_is_path(profile->regions[items[i].region].construct);
+        const uint32_t construct = profile->regions[items[i].region].construct;
+        const bool is_path = ompp_construct_is_path(construct);
+        if (is_over(limit)) queries[i].nsites = 0;
+        choose_site(&queries[i], construct, items[i].newest);
         if (!queries[i].done) late += !is_path;
         else if (!apply(profile, &items[i], &queries[i])) missing += !is_path;
     }
@@ -376,7 +394,8 @@ static void refine(ompp_profile_t *profile, ompp_region_t *region, const ompp_so
     if (!words[0] || ompp_source_directive(source, region->begin, &directive) != 0) return;
     if (!ompp_directive_has(directive.words, words[0]) && !(words[1] && ompp_directive_has(directive.words, words[1])))
         return;
-    if (directive.last >= region->begin) region->end = directive.last;
+    const bool past = region->flags & OMPP_REGION_F_NOWAIT; /* its lines are more than the directive's */
+    if (directive.last >= region->begin && !past) region->end = directive.last;
     if (ompp_constructs[region->construct].place == OMPP_PLACE_NAMED && region->name == 0 && directive.name[0])
         region->name = ompp_profile_string(profile, directive.name);
     if (is_gomp(profile) && is_loop(&directive) && region->construct == OMPP_CONSTRUCT_PARALLEL &&

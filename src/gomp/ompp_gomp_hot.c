@@ -10,6 +10,7 @@
 typedef struct {
     ompp_region_ref_t team; /* region of the innermost team this thread is a member of */
     bool dynamic;           /* ompp_gomp_dynamic */
+    const void *single;     /* ompp_gomp_single_code */
 } place_t;
 
 /** What the members of a team need; on the forking thread's stack until the join. */
@@ -51,12 +52,13 @@ static void fork_team(team_t *w, ompp_construct_t construct, int schedule, ompp_
     w->team = ompp_event_fork(w->region, ompp_event_now());
 }
 
-static place_t place_here(void) { return (place_t){self.team, ompp_gomp_dynamic}; }
+static place_t place_here(void) { return (place_t){self.team, ompp_gomp_dynamic, ompp_gomp_single_code}; }
 
 static void come_back(place_t outer)
 {
     self.team = outer.team;
     ompp_gomp_dynamic = outer.dynamic;
+    ompp_gomp_single_code = outer.single;
 }
 
 /* A worker has left the barrier of its last team when that team was joined. Who follows waiting is told now; else the

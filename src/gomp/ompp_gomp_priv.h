@@ -11,7 +11,8 @@
  *    closes it.
  *  - Of single only the begin is told, unless it is copyprivate. It ends at the thread's next barrier or worksharing
  *    construct, or with its part of the team.
- *  - The barrier at the end of single, and of loops with a static schedule, is a plain GOMP_barrier.
+ *  - The barrier at the end of single, and of loops with a static schedule, is a plain GOMP_barrier. Of single it is
+ *    called directly by the threads that do not execute it: else, single has nowait, and the barrier is another one.
  *  - Loops with a static schedule, master, atomic and flush are no calls at all.
  *  - LLVM's library has the same functions. In front of libgomp it serves the program, and is the one behind these.
  *  - Calls may be tail calls; then the address is that of the caller's caller, or of the region's function
@@ -173,6 +174,9 @@ static inline void ompp_gomp_give(ompp_region_ref_t region, ompp_sync_object_t k
 
 /** Single constructs that this thread executes, inside one another; never fewer than there are. */
 extern __thread unsigned ompp_gomp_singles __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/** Where this thread's last single began: GOMP_single_start returned to it. */
+extern __thread const void *ompp_gomp_single_code __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 bool ompp_gomp_end_single_slow(ompp_time_t t);
 

@@ -4,7 +4,10 @@
  */
 #include "gomp/ompp_gomp_priv.h"
 
+#include "unwind/ompp_unwind.h"
+
 __thread unsigned ompp_gomp_singles __attribute__((tls_model("initial-exec"), visibility("hidden")));
+__thread const void *ompp_gomp_single_code __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 bool ompp_gomp_end_single_slow(ompp_time_t t)
 {
@@ -38,6 +41,7 @@ OMPP_EXPORT bool GOMP_single_start(void)
     ompp_region_ref_t region = enter_work(OMPP_CONSTRUCT_SINGLE, OMPP_GOMP_HERE);
     ompp_gomp_come_for_one();
     bool executes = real();
+    ompp_gomp_single_code = __builtin_return_address(0);
     ompp_gomp_singles += executes;
     if (executes) ompp_event_phase(region, OMPP_PHASE_SINGLE, ompp_event_now());
     else ompp_event_exit_or_barrier(region, ompp_event_now());
@@ -225,15 +229,23 @@ static inline ompp_word_t end_without(ompp_construct_t construct, end_t *real, c
 
 /* ---- Barriers ---------------------------------------------------------------------------------------------------- */
 
+/* Whether the single before has a barrier at its end, as the code tells: then it is this one. It may be there several
+ * times. */
+static bool ends_single(end_t *called)
+{
+    return ompp_unwind_calls_next((uintptr_t)ompp_gomp_single_code, (uintptr_t)called);
+}
+
 /* The end of a single construct, or a barrier of its own. \return region that was entered; 0 = the barrier belongs to a
  * single. */
-static ompp_region_ref_t enter_barrier(const void *code)
+static ompp_region_ref_t enter_barrier(end_t *called, const void *code)
 {
     ompp_time_t t = ompp_event_now();
     ompp_barrier_state_t state = ompp_event_barrier_state();
     ompp_region_ref_t region = 0;
 
     if (state == OMPP_BARRIER_NONE && ompp_gomp_end_single(t)) state = OMPP_BARRIER_AWAITED;
+    if (state == OMPP_BARRIER_AWAITED && !ends_single(called)) state = OMPP_BARRIER_NONE;
     if (state == OMPP_BARRIER_AWAITED) ompp_event_barrier_phase(true, t);
     else if (state == OMPP_BARRIER_NONE)
         ompp_event_enter(region = ompp_region_at(OMPP_CONSTRUCT_BARRIER, code, NULL), t);
@@ -246,10 +258,10 @@ static void leave_barrier(ompp_region_ref_t region)
     else ompp_event_barrier_phase(false, ompp_event_now());
 }
 
-static inline ompp_word_t barrier(end_t *real, const void *code)
+static inline ompp_word_t barrier(end_t *real, end_t *called, const void *code)
 {
     const bool on = ompp_gomp_on();
-    const ompp_region_ref_t region = on ? enter_barrier(code) : 0;
+    const ompp_region_ref_t region = on ? enter_barrier(called, code) : 0;
 
     ompp_gomp_arrive();
     const ompp_word_t cancelled = real();
@@ -258,6 +270,9 @@ static inline ompp_word_t barrier(end_t *real, const void *code)
     return cancelled;
 }
 
-#define OMPP_GOMP_BARRIER(name) \
-    OMPP_EXPORT ompp_word_t GOMP_##name(void) { return barrier(OMPP_REAL(end_t *, "GOMP_" #name), OMPP_GOMP_HERE); }
+#define OMPP_GOMP_BARRIER(name)                                                         \
+    OMPP_EXPORT ompp_word_t GOMP_##name(void)                                           \
+    {                                                                                   \
+        return barrier(OMPP_REAL(end_t *, "GOMP_" #name), GOMP_##name, OMPP_GOMP_HERE); \
+    }
 #include "gomp/ompp_gomp.def"

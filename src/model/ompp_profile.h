@@ -83,7 +83,8 @@ enum {
     OMPP_REGION_F_FUNCTION = 8,  /* the address is the entry of a function, whose name is the region's */
     OMPP_REGION_F_OUTLINED = 16, /* a function that the compiler has made of a construct's body */
     OMPP_REGION_F_QUIET = 32,    /* a construct that the user does not want measured (noinstrument) */
-    OMPP_REGION_F_LOOP = 64      /* BARRIER: it is at the end of a loop, by the directive on its line (libgomp) */
+    OMPP_REGION_F_LOOP = 64,     /* BARRIER: it is at the end of a loop, by the directive on its line (libgomp) */
+    OMPP_REGION_F_NOWAIT = 128   /* SINGLE: it has nowait, its exit barrier is a barrier directly behind it (libgomp) */
 };
 
 /** A static thing in the program. Equal on all ranks by ompp_region_key(). */

@@ -19,6 +19,7 @@ typedef enum {
 typedef enum {
     OMPP_WHEN_ALWAYS,
     OMPP_WHEN_LOOP,
+    OMPP_WHEN_NOWAIT,
     OMPP_WHEN_UNEVEN,
     OMPP_WHEN_FEW,
     OMPP_WHEN_OFTEN,

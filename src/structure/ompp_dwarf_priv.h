@@ -61,6 +61,7 @@ typedef struct {
 typedef struct {
     uint64_t back;    /* where it returns to; of a jump: the address behind it */
     Dwarf_Off origin; /* entry of who is called */
+    Dwarf_Off caller; /* of who calls, inlined or not */
     uint32_t order;   /* of the entries */
     bool tail;        /* made as a jump */
 } ompp_unit_call_t;

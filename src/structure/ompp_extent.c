@@ -35,6 +35,16 @@ typedef struct {
     uint32_t first, last; /* lines; 0 = none */
 } lines_t;
 
+/* First row of a range of a function. The last row of the code in front may be at the same address, with no code. */
+static size_t rows_from(const ompp_unit_t *unit, uint32_t f, uint64_t low)
+{
+    const size_t begin = ompp_unit_row_from(unit, low);
+
+    for (size_t i = begin; !unit->functions[f].inlined && i < unit->nrows && unit->rows[i].address == low; i++)
+        if (unit->rows[i].statement && !unit->rows[i].end) return i;
+    return begin;
+}
+
 /* First and last line of a function's own rows in one file. */
 static lines_t own_lines(const ompp_unit_t *unit, uint32_t f, uint32_t file)
 {
@@ -43,8 +53,7 @@ static lines_t own_lines(const ompp_unit_t *unit, uint32_t f, uint32_t file)
 
     for (uint32_t r = 0; r < function->nranges; r++) {
         const ompp_range_t *range = &unit->ranges.items[function->first_range + r];
-        for (size_t i = ompp_unit_row_from(unit, range->low); i < unit->nrows && unit->rows[i].address < range->high;
-             i++) {
+        for (size_t i = rows_from(unit, f, range->low); i < unit->nrows && unit->rows[i].address < range->high; i++) {
             const ompp_row_t *row = &unit->rows[i];
             if (row->end || row->line == 0 || row->file != file || !is_own(unit, f, row->address)) continue;
             if (lines.first == 0 || row->line < lines.first) lines.first = row->line;
@@ -111,8 +120,7 @@ static bool add_own(ompp_unit_t *unit, uint32_t f)
     const size_t before = unit->nown;
 
     for (const ompp_range_t *end = range + unit->functions[f].nranges; range < end; range++)
-        for (size_t i = ompp_unit_row_from(unit, range->low); i < unit->nrows && unit->rows[i].address < range->high;
-             i++) {
+        for (size_t i = rows_from(unit, f, range->low); i < unit->nrows && unit->rows[i].address < range->high; i++) {
             const ompp_row_t *row = &unit->rows[i];
             size_t at = before;
             if (row->end || row->line == 0) continue;
@@ -175,7 +183,7 @@ static uint32_t own_file(const ompp_unit_t *unit, uint32_t f)
 {
     const ompp_range_t *range = &unit->ranges.items[unit->functions[f].first_range];
 
-    for (size_t i = ompp_unit_row_from(unit, range->low); i < unit->nrows && unit->rows[i].address < range->high; i++)
+    for (size_t i = rows_from(unit, f, range->low); i < unit->nrows && unit->rows[i].address < range->high; i++)
         if (!unit->rows[i].end && unit->rows[i].line && is_own(unit, f, unit->rows[i].address))
             return unit->rows[i].file;
     return UINT32_MAX;
@@ -267,7 +275,7 @@ static uint32_t last_before(const ompp_unit_t *unit, uint32_t function, uint32_t
 
     for (uint32_t r = 0; r < f->nranges; r++) {
         const ompp_range_t *range = &unit->ranges.items[f->first_range + r];
-        for (size_t i = ompp_unit_row_from(unit, range->low); i < unit->nrows && unit->rows[i].address < range->high;
+        for (size_t i = rows_from(unit, function, range->low); i < unit->nrows && unit->rows[i].address < range->high;
              i++) {
             const ompp_row_t *row = &unit->rows[i];
             if (!row->end && row->file == file && row->line < line && is_own(unit, function, row->address))

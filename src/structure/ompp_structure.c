@@ -250,14 +250,70 @@ static bool answer_function(ompp_structure_t *structure, const ompp_unit_t *unit
     return true;
 }
 
-/* Line of the nearest row in a direction that is on another line of the same file and function; 0 = none. */
-static uint32_t neighbour(const ompp_unit_t *unit, const ompp_row_t *row, uint32_t function, int step)
+/* Line of the nearest row in a direction that is on another line than `at`, in the same file and function; 0 = none. */
+static uint32_t neighbour(const ompp_unit_t *unit, const ompp_row_t *row, const ompp_row_t *at, uint32_t function,
+                          int step)
 {
     for (const ompp_row_t *r = row + step; r >= unit->rows && r < unit->rows + unit->nrows && !r->end; r += step) {
         if (!ompp_function_holds(unit, &unit->functions[function], r->address)) return 0;
-        if (r->line && r->file == row->file && r->line != row->line) return r->line;
+        if (r->line && r->file == at->file && r->line != at->line) return r->line;
     }
     return 0;
+}
+
+/* The place in function f where the code of a row stands, whose file and line are there those of `at`. */
+static ompp_source_site_t site_of(ompp_structure_t *structure, const ompp_unit_t *unit, const ompp_query_t *query,
+                                  const ompp_row_t *row, const ompp_row_t *at, uint32_t f)
+{
+    const ompp_function_t *function = &unit->functions[f];
+    const bool here = ompp_unit_file(unit, function->decl_file) == at->file && function->decl_line;
+    const uint32_t last = last_line(unit, query, at);
+
+    return (ompp_source_site_t){.file = unit->files[at->file],
+                                .function = source_name(structure, function->name),
+                                .line = at->line,
+                                .line_end = last > at->line ? last : at->line,
+                                .line_before = neighbour(unit, row, at, f, -1),
+                                .line_after = neighbour(unit, row, at, f, 1),
+                                .first = here ? function->decl_line : at->line,
+                                .last = here ? ompp_extent_function(unit, f, at->file) : at->line};
+}
+
+void ompp_structure_take(ompp_query_t *query, const ompp_source_site_t *site)
+{
+    query->file = site->file;
+    query->function = site->function;
+    query->line = site->line;
+    query->line_end = site->line_end;
+    query->line_before = site->line_before;
+    query->line_after = site->line_after;
+}
+
+/* A call for a directive in code of a function that is inlined: gcc gives many such calls no line, and they have that
+ * of the code in front. Its entry for the call, if in an inlined function, says that the directive is in that. */
+static bool answer_directive(ompp_structure_t *structure, const ompp_unit_t *unit, ompp_query_t *query,
+                             const ompp_row_t *row, uint32_t innermost)
+{
+    const uint32_t caller = ompp_tail_caller(structure, unit, query->addr);
+    ompp_row_t at = *row;
+    size_t n = 0;
+
+    for (uint32_t f = innermost;; f = unit->functions[f].outer) {
+        const ompp_function_t *function = &unit->functions[f];
+        const ompp_source_site_t site = site_of(structure, unit, query, row, &at, f);
+        query->sites[n] = site;
+        const bool known = f == caller && function->inlined;
+        if (known || !function->inlined) {
+            ompp_structure_take(query, &site);
+            query->nsites = known ? 0 : n + 1;
+            return true;
+        }
+        if (function->outer == OMPP_NO_FUNCTION ||
+            !ompp_dwarf_call_site(&structure->dwarf, unit, function, &at.file, &at.line) || at.file >= unit->nfiles ||
+            at.line == 0)
+            return false;
+        if (n + 1 < OMPP_SITES) n++; /* the outermost one is always kept */
+    }
 }
 
 static void answer(ompp_structure_t *structure, const ompp_unit_t *unit, ompp_query_t *query)
@@ -274,8 +330,11 @@ static void answer(ompp_structure_t *structure, const ompp_unit_t *unit, ompp_qu
     uint32_t function = ompp_unit_innermost(unit, query->addr, 0, OMPP_NO_FUNCTION);
     if (function != OMPP_NO_FUNCTION) {
         query->function = source_name(structure, unit->functions[function].name);
-        query->line_before = neighbour(unit, row, function, -1);
-        query->line_after = neighbour(unit, row, function, 1);
+        query->line_before = neighbour(unit, row, row, function, -1);
+        query->line_after = neighbour(unit, row, row, function, 1);
+        if (query->directive && unit->functions[function].inlined &&
+            answer_directive(structure, unit, query, row, function))
+            return;
     }
     uint32_t own, from, to;
     if (query->extent == OMPP_EXTENT_OUTLINED && ompp_extent_entry(unit, query->addr, &own, &from, &to)) {
@@ -332,7 +391,7 @@ int ompp_structure_lookup(ompp_structure_t *structure, ompp_query_t *queries, si
     for (size_t i = 0; i < n; i++) {
         queries[i].done = false;
         queries[i].file = queries[i].function = queries[i].symbol = NULL;
-        queries[i].offset = 0;
+        queries[i].offset = queries[i].nsites = 0;
         queries[i].line = queries[i].line_end = queries[i].line_before = queries[i].line_after = 0;
     }
     if (!order) return -OMPP_E_NOMEM;

@@ -67,6 +67,16 @@ typedef enum {
     OMPP_EXTENT_FUNCTION  /* the function that addr lies in: its line is that of its declaration */
 } ompp_extent_t;
 
+/** Where the code at an address stands: in a function, or where one that is inlined is called. */
+typedef struct {
+    const char *file, *function;      /* NULL = not known */
+    uint32_t line, line_end;          /* as in ompp_query_t */
+    uint32_t line_before, line_after; /* the same */
+    uint32_t first, last;             /* lines of the function in the file, as far as they are known */
+} ompp_source_site_t;
+
+#define OMPP_SITES 8 /* of one address, at most */
+
 /** One question, and its answer. Strings are borrowed from the structure. */
 typedef struct {
     uint64_t addr;        /* of the code that begins it; of a call that is a jump, that jump's is put here */
@@ -75,15 +85,20 @@ typedef struct {
     /* who is called at addr, when that may be by a jump: a name, or its begin; NULL = it is not asked */
     const char *callee;
     const char *callee_end; /* the same at addr_end */
-    bool done;              /* answered, if only with nothing; false: the time was over */
-    const char *file;       /* NULL = not known */
-    const char *function;   /* as in the source; the symbol when there is no debug information; NULL = not known */
-    const char *symbol;     /* FUNCTION only: of the symbol that addr lies in; NULL = not known */
-    uint64_t offset;        /* of addr in the symbol, or in a FUNCTION without one; bytes; 0 when file is known */
-    uint32_t line;          /* 0 = not known */
-    uint32_t line_end;      /* last line seen of it, >= line; = line when no more is known */
-    uint32_t line_before;   /* of the code before it and after it in the same function and file, as far as that has */
-    uint32_t line_after;    /* another line; 0 = none */
+    /* addr is in a call that the compiler makes for a directive: its line may be that of an inlined function */
+    bool directive;
+    bool done;            /* answered, if only with nothing; false: the time was over */
+    const char *file;     /* NULL = not known */
+    const char *function; /* as in the source; the symbol when there is no debug information; NULL = not known */
+    const char *symbol;   /* FUNCTION only: of the symbol that addr lies in; NULL = not known */
+    uint64_t offset;      /* of addr in the symbol, or in a FUNCTION without one; bytes; 0 when file is known */
+    uint32_t line;        /* 0 = not known */
+    uint32_t line_end;    /* last line seen of it, >= line; = line when no more is known */
+    uint32_t line_before; /* of the code before it and after it in the same function and file, as far as that has */
+    uint32_t line_after;  /* another line; 0 = none */
+    /* of a directive that may stand in several functions, innermost first; the answer above is of the outermost one */
+    size_t nsites; /* 0: it can stand in one alone */
+    ompp_source_site_t sites[OMPP_SITES];
 } ompp_query_t;
 
 /**
@@ -95,5 +110,8 @@ typedef struct {
  * \return -OMPP_E_NOMEM    the same.
  */
 int ompp_structure_lookup(ompp_structure_t *structure, ompp_query_t *queries, size_t n, double deadline);
+
+/** \brief Makes a site the answer: one of the question's own. */
+void ompp_structure_take(ompp_query_t *query, const ompp_source_site_t *site);
 
 #endif

@@ -13,6 +13,7 @@ enum { MAX_DEPTH = 64, MAX_JUMPS = 4 }; /* of nested scopes; of one function to 
 typedef struct {
     ompp_unit_t *unit;
     int depth;
+    Dwarf_Off function; /* entry of the innermost one, inlined or not */
 } reading_t;
 
 static bool has(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name)
@@ -22,9 +23,10 @@ static bool has(ompp_dwarf_t *dwarf, Dwarf_Die die, Dwarf_Half name)
     return ompp_die_ok(dwarf, dwarf_hasattr(die, name, &there, &dwarf->error)) && there;
 }
 
-static void add_call(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_unit_t *unit)
+static void add_call(ompp_dwarf_t *dwarf, Dwarf_Die die, const reading_t *reading)
 {
-    ompp_unit_call_t call = {0};
+    ompp_unit_t *unit = reading->unit;
+    ompp_unit_call_t call = {.caller = reading->function};
 
     if (!ompp_die_address(dwarf, die, DW_AT_call_return_pc, &call.back) &&
         !ompp_die_address(dwarf, die, DW_AT_low_pc, &call.back))
@@ -43,14 +45,17 @@ static void add_call(ompp_dwarf_t *dwarf, Dwarf_Die die, ompp_unit_t *unit)
 static bool read_calls(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
 {
     reading_t *reading = context;
+    const Dwarf_Off outer = reading->function;
     Dwarf_Half tag = 0;
 
     if (!ompp_die_ok(dwarf, dwarf_tag(die, &tag, &dwarf->error))) return true;
     switch (tag) {
     case DW_TAG_call_site:
-    case DW_TAG_GNU_call_site: add_call(dwarf, die, reading->unit); break;
+    case DW_TAG_GNU_call_site: add_call(dwarf, die, reading); break;
     case DW_TAG_subprogram:
     case DW_TAG_inlined_subroutine:
+        if (!ompp_die_ok(dwarf, dwarf_dieoffset(die, &reading->function, &dwarf->error))) reading->function = 0;
+        /* fall through */
     case DW_TAG_lexical_block:
     case DW_TAG_namespace:
     case DW_TAG_module:
@@ -61,6 +66,7 @@ static bool read_calls(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
         ompp_die_each_child(dwarf, die, read_calls, reading);
         reading->depth--;
     }
+    reading->function = outer;
     return true;
 }
 
@@ -75,7 +81,7 @@ static int compare_calls(const void *a, const void *b)
 static void read_unit(ompp_dwarf_t *dwarf, ompp_unit_t *unit)
 {
     ompp_dwarf_t *in = ompp_unit_dwarf(dwarf, unit);
-    reading_t reading = {unit, 0};
+    reading_t reading = {unit, 0, 0};
 
     if (unit->calls_read) return;
     unit->calls_read = true;
@@ -262,4 +268,14 @@ uint64_t ompp_tail_find(ompp_structure_t *structure, uint64_t addr, const char *
         search_jumps(structure, code_of(structure, place.unit, &called), 0, &search);
     }
     return search.found && !search.several ? search.found : addr;
+}
+
+uint32_t ompp_tail_caller(ompp_structure_t *structure, const ompp_unit_t *unit, uint64_t addr)
+{
+    read_unit(&structure->dwarf, (ompp_unit_t *)unit);
+    const size_t i = calls_from(unit, addr + 1);
+    if (i == unit->ncalls || unit->calls[i].back != addr + 1) return OMPP_NO_FUNCTION;
+    for (uint32_t f = 0; f < unit->nfunctions; f++)
+        if (unit->functions[f].die == unit->calls[i].caller) return f;
+    return OMPP_NO_FUNCTION;
 }

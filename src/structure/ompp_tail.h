@@ -17,4 +17,10 @@
  */
 uint64_t ompp_tail_find(ompp_structure_t *structure, uint64_t addr, const char *callee);
 
+/**
+ * \brief The function, inlined or not, that the call at an address is written in, where the compiler has kept that.
+ * \return its index; OMPP_NO_FUNCTION: not known.
+ */
+uint32_t ompp_tail_caller(ompp_structure_t *structure, const ompp_unit_t *unit, uint64_t addr);
+
 #endif

@@ -77,17 +77,22 @@ uintptr_t ompp_code_behind_stub(uintptr_t address)
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
-/* Bytes of "call *..." whose second byte is this one. */
-static unsigned indirect_length(uint8_t modrm, uint8_t sib)
+/* Bytes of an operand in a register or in memory, that one included which tells its kind. */
+static unsigned operand_length(uint8_t modrm, uint8_t sib)
 {
     const unsigned mode = modrm >> 6, base = modrm & 7;
 
-    if ((modrm >> 3 & 7) != 2) return 0;
-    if (mode == 3) return 2;
-    if (mode == 1) return base == 4 ? 4 : 3;
-    if (mode == 2) return base == 4 ? 7 : 6;
-    if (base == 5) return 6;
-    return base == 4 ? ((sib & 7) == 5 ? 7 : 3) : 2;
+    if (mode == 3) return 1;
+    if (mode == 1) return base == 4 ? 3 : 2;
+    if (mode == 2) return base == 4 ? 6 : 5;
+    if (base == 5) return 5;
+    return base == 4 ? ((sib & 7) == 5 ? 6 : 2) : 1;
+}
+
+/* Bytes of "call *..." whose second byte is this one. */
+static unsigned indirect_length(uint8_t modrm, uint8_t sib)
+{
+    return (modrm >> 3 & 7) == 2 ? 1 + operand_length(modrm, sib) : 0;
 }
 
 ompp_call_t ompp_code_call_before(const ompp_image_map_t *image, uintptr_t address, uintptr_t *target)
@@ -268,10 +273,14 @@ static ompp_unwind_verdict_t reaches_slow(uintptr_t caller, uintptr_t target, ui
                                                                                : OMPP_UNWIND_INVALID;
 }
 
+static uint64_t hash_of_pair(uintptr_t a, uintptr_t b)
+{
+    return ompp_hash_join(ompp_hash_join(atomic_load_explicit(&ompp_unwind_generation, memory_order_relaxed), a), b);
+}
+
 ompp_unwind_verdict_t ompp_code_reaches(uintptr_t caller, uintptr_t target, uintptr_t start)
 {
-    const uint64_t hash = ompp_hash_join(
-        ompp_hash_join(atomic_load_explicit(&ompp_unwind_generation, memory_order_relaxed), caller), start);
+    const uint64_t hash = hash_of_pair(caller, start);
     _Atomic uint64_t *pair = &pairs[ompp_hash_place(hash, PAIRS_BITS)];
     const uint64_t known = atomic_load_explicit(pair, memory_order_relaxed);
 
@@ -279,4 +288,150 @@ ompp_unwind_verdict_t ompp_code_reaches(uintptr_t caller, uintptr_t target, uint
     const ompp_unwind_verdict_t verdict = reaches_slow(caller, target, start);
     atomic_store_explicit(pair, hash ^ verdict, memory_order_relaxed);
     return verdict;
+}
+
+/* ---- What is called next ----------------------------------------------------------------------------------------- */
+
+#define BETWEEN 64u    /* instructions */
+#define LONGEST 16     /* bytes of one, and one more */
+#define MAX_PREFIXES 4 /* of one */
+
+/* Bytes of an instruction that only loads, clears or spills a register, or gives stack back. 0 = another one. */
+static size_t idle_length(const uint8_t *at)
+{
+    tail_t tail = {.at = at, .end = at + LONGEST};
+    const int bytes = tail_step(&tail);
+    const uint8_t *c = at;
+
+    if (bytes) return bytes > 0 ? (size_t)bytes : 0;
+    while (c < at + MAX_PREFIXES && (*c == 0x66 || *c == 0xf2 || *c == 0xf3 || *c == 0x2e)) c++;
+    if ((*c & 0xf0) == 0x40) c++;
+    const bool two = *c == 0x0f;
+    c += two;
+    switch (two << 8 | *c++) {
+    case 0x90: return (size_t)(c - at);
+    case 0x89:
+    case 0x111:
+    case 0x129: /* to a register, or to the stack */
+        if (*c >> 6 != 3 && ((*c & 7) != 4 || c[1] != 0x24)) return 0;
+        return (size_t)(c - at) + operand_length(c[0], c[1]);
+    case 0x31:
+    case 0x33:
+    case 0x157:
+    case 0x1ef: /* between registers only */
+        if (*c >> 6 != 3) return 0;
+        /* fall through */
+    case 0x63:
+    case 0x8b:
+    case 0x8d:
+    case 0x110:
+    case 0x112:
+    case 0x116:
+    case 0x11f:
+    case 0x128:
+    case 0x16f:
+    case 0x1b6:
+    case 0x1b7:
+    case 0x1be:
+    case 0x1bf: return (size_t)(c - at) + operand_length(c[0], c[1]);
+    default: return 0;
+    }
+}
+
+/* Bytes of a comparison, of whatever. 0 = none. */
+static size_t compare_length(const uint8_t *at)
+{
+    const uint8_t *c = at + (at[0] == 0x66);
+
+    c += (*c & 0xf0) == 0x40;
+    const unsigned reg = c[1] >> 3 & 7;
+    const size_t bytes = (size_t)(c - at) + 1, operand = operand_length(c[1], c[2]);
+    switch (*c) {
+    case 0x38:
+    case 0x39:
+    case 0x3a:
+    case 0x3b:
+    case 0x84:
+    case 0x85: return bytes + operand;
+    case 0x3c:
+    case 0xa8: return bytes + 1;
+    case 0x80:
+    case 0x83: return reg == 7 ? bytes + operand + 1 : 0;
+    case 0xf6: return reg == 0 ? bytes + operand + 1 : 0;
+    default: return 0;
+    }
+}
+
+/* What is behind a call that has given back false in %al. */
+typedef struct {
+    const ompp_image_map_t *image;
+    uintptr_t callee; /* who is to be called next */
+    unsigned budget;  /* instructions */
+} next_t;
+
+/* What the flags tell. */
+typedef enum { NOTHING, ZERO_IF_FALSE, ZERO_IF_TRUE } told_t;
+
+/* Do all ways from here lead to that call? unknown: the result has not decided yet. */
+static bool leads_there(next_t *n, const uint8_t *at, bool unknown)
+{
+    told_t told = NOTHING;
+    size_t bytes;
+
+    for (; n->budget && code_bytes(n->image, (uintptr_t)at) >= LONGEST; n->budget--, at += bytes) {
+        const bool is_long = at[0] == 0x0f && (at[1] & 0xf0) == 0x80;
+        const size_t call = at[0] == 0xe8                                                          ? 5
+                            : (at[0] == 0x67 && at[1] == 0xe8) || (at[0] == 0xff && at[1] == 0x15) ? 6
+                                                                                                   : 0;
+        if (call) {
+            uintptr_t target;
+            ompp_code_call_before(n->image, (uintptr_t)at + call, &target);
+            return target == n->callee;
+        }
+        if (ompp_code_behind_stub((uintptr_t)at) == n->callee) return true;
+        if (is_long || (at[0] & 0xf0) == 0x70) {
+            const uint8_t *behind = at + (is_long ? 6 : 2);
+            const uint8_t *target = behind + (is_long ? number_at(at + 2) : (int8_t)at[1]);
+            const unsigned condition = (is_long ? at[1] : at[0]) & 15; /* 4: zero, 5: not */
+            if (told == NOTHING || condition >> 1 != 2) {
+                if (!leads_there(n, target, unknown)) return false;
+                at = behind;
+            } else {
+                at = (condition == 4) == (told == ZERO_IF_FALSE) ? target : behind;
+                unknown = false;
+            }
+            told = NOTHING;
+            bytes = 0;
+        } else if (at[0] == 0xeb || at[0] == 0xe9) {
+            at += at[0] == 0xeb ? 2 + (int8_t)at[1] : 5 + number_at(at + 1);
+            bytes = 0;
+        } else if ((bytes = compare_length(at))) {
+            const bool test = at[0] == 0x84 && at[1] == 0xc0, compare = at[0] == 0x3c && at[1] <= 1;
+            told = !unknown || !(test || compare) ? NOTHING : test || at[1] == 0 ? ZERO_IF_FALSE : ZERO_IF_TRUE;
+        } else if (!(bytes = idle_length(at))) {
+            break;
+        }
+    }
+    return false;
+}
+
+static bool calls_next(uintptr_t back, uintptr_t callee)
+{
+    ompp_image_map_t image;
+    next_t next = {&image, callee, BETWEEN};
+
+    return ompp_image_map_find(back, &image) && leads_there(&next, (const uint8_t *)back, true);
+}
+
+bool ompp_unwind_calls_next(uintptr_t back, uintptr_t callee)
+{
+    enum { NO = 1, YES = 2 };
+    const uint64_t hash = hash_of_pair(back, callee);
+    _Atomic uint64_t *pair = &pairs[ompp_hash_place(hash, PAIRS_BITS)];
+    const uint64_t known = atomic_load_explicit(pair, memory_order_relaxed);
+
+    if (known && (known ^ hash) < 4) return (known ^ hash) == YES;
+    const bool does = calls_next(back, callee);
+    atomic_store_explicit(pair, hash ^ (does ? YES : NO), memory_order_relaxed);
+    return does;
 }

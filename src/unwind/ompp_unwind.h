@@ -160,6 +160,15 @@ bool ompp_unwind_procedure(uintptr_t address, uintptr_t *low, uintptr_t *high);
  */
 OMPP_UNWIND_SEEN uintptr_t ompp_unwind_entry(uintptr_t address);
 
+/**
+ * \brief Whether code does nothing when a call has given back false, but make another call: no store, no arithmetic, on
+ *        no way.
+ * \param[in] back    where the call returns to.
+ * \param[in] callee  who is called next; not by a stub that is not bound yet.
+ * \return false also where the code is not understood. Async-signal-safe; remembers pairs.
+ */
+OMPP_UNWIND_SEEN bool ompp_unwind_calls_next(uintptr_t back, uintptr_t callee);
+
 /** Counts up when files are unloaded. */
 extern OMPP_UNWIND_SEEN _Atomic unsigned ompp_unwind_generation;
 

@@ -330,6 +330,8 @@ class Report:
             last = severity.v
             table = tables.get(subject)
             column = PROPERTY_COLUMN.get(name, 'exitBarT' if name.startswith('Imbalance') else None)
+            if name == 'WaitAtBarrier' and subject.startswith('SINGLE '):
+                column = 'exitBarT'
             if subject.startswith('PROGRAM ') or not column:
                 continue
             if table is None:
