@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define MAX_DEPTH 64
 #define RESULT 0 /* DWARF's numbers of rax, rbp, rsp */
@@ -184,6 +185,9 @@ static uint64_t bytes_of(const search_t *s, uint64_t type)
     return size ? size : 8;
 }
 
+/* OPARI2's own variables share places with those of the program, and are nobody's data. */
+static bool is_oparis(const char *name) { return strncasecmp(name, "pomp2_", strlen("pomp2_")) == 0; }
+
 static bool take(search_t *s, const location_t *at)
 {
     ompp_dwarf_t *dwarf = ompp_unit_dwarf(&s->structure->dwarf, s->unit);
@@ -196,7 +200,7 @@ static bool take(search_t *s, const location_t *at)
     Dwarf_Die die = ompp_die_at(dwarf, at->die);
     if (die) local.name = name_of(dwarf, die, &local.type, 0);
     if (die) dwarf_dealloc_die(die);
-    if (!local.name || !*local.name) return false;
+    if (!local.name || !*local.name || is_oparis(local.name)) return false;
     if (!p->in_register && local.low + (int64_t)bytes_of(s, local.type) <= p->low) return false;
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->found[i].name, local.name) == 0 && strcmp(s->found[i].function, local.function) == 0) return true;
