@@ -141,8 +141,8 @@ static int add_chunks(const ompp_profile_t *p, const ompp_paths_t *paths, team_s
     return rc;
 }
 
-/* The least that a thread of a team waits for locks. next_lock: from a node that forks to the nodes of its team's locks;
- * by_location: scratch, [nlocations]. */
+/* The least that a thread of a team waits for locks. next_lock: from a node that forks to the nodes of its team's
+ * locks; by_location: scratch, [nlocations]. */
 static double least_locked(const ompp_profile_t *p, const uint32_t *next_lock, uint32_t fork, double *by_location)
 {
     double least = 1e300;

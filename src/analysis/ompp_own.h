@@ -33,9 +33,9 @@ double *ompp_own_below(const ompp_profile_t *profile);
 double ompp_own_share(const ompp_profile_t *profile, const ompp_paths_t *paths, const double *below, uint32_t region);
 
 /**
- * \brief What the second barrier of a parallel region takes all threads, ns, at most. OPARI2 makes an explicit barrier of
- *        the one at its end, and the OpenMP library keeps its own, which is in the phase behind. It takes as long as no
- *        thread waits for a slower one in the first. \return 0 for other sources and regions.
+ * \brief What the second barrier of a parallel region takes all threads, ns, at most. OPARI2 makes an explicit barrier
+ *        of the one at its end, and the OpenMP library keeps its own, which is in the phase behind. It takes as long as
+ *        no thread waits for a slower one in the first. \return 0 for other sources and regions.
  */
 double ompp_own_second_barrier(const ompp_profile_t *profile, uint32_t node);
 

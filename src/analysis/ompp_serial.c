@@ -63,7 +63,8 @@ uint32_t ompp_analysis_serial_place(const ompp_profile_t *p)
             place = p->nodes[n].region;
             break;
         }
-        if (region->construct == OMPP_CONSTRUCT_FUNCTION || region->construct == OMPP_CONSTRUCT_INLINED) place = p->nodes[n].region;
+        if (region->construct == OMPP_CONSTRUCT_FUNCTION || region->construct == OMPP_CONSTRUCT_INLINED)
+            place = p->nodes[n].region;
     }
     free(s);
     return place;

@@ -9,7 +9,8 @@
 
 /**
  * \brief By samples: the outermost loop of the program that has at least half of the processor time outside of parallel
- *        regions and MPI, and no parallel region inside: what to parallelize. A function, which may be inlined, where there is no such loop.
+ *        regions and MPI, and no parallel region inside: what to parallelize. A function, which may be
+ *        inlined, where there is no such loop.
  * \param[in] profile  with its samples, no outline of one.
  * \return its region; OMPP_NONE = no place has so much, samples are too few, or out of memory.
  */
