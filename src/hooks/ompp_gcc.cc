@@ -590,6 +590,14 @@ static bool is_parameter(tree pointer)
     return variable && TREE_CODE(variable) == PARM_DECL && variable != cfun->static_chain_decl;
 }
 
+/* The parameter of a function that is an OpenMP region. */
+static bool is_captures(tree parameter)
+{
+    tree name = parameter ? DECL_NAME(parameter) : NULL_TREE;
+
+    return name && strcmp(IDENTIFIER_POINTER(name), ".omp_data_i") == 0;
+}
+
 /* Where the compiler has put a pointer to a variable of the function around an OpenMP region, or what a region has of
  * it: behind the region's only parameter; NULL_TREE = it is not from there. */
 static tree captured(gimple *made)
@@ -599,8 +607,7 @@ static tree captured(gimple *made)
     tree region = base && TREE_CODE(base) == MEM_REF ? TREE_OPERAND(base, 0) : NULL_TREE;
 
     if (!region || TREE_CODE(region) != SSA_NAME || !is_parameter(region)) return NULL_TREE;
-    tree name = DECL_NAME(SSA_NAME_VAR(region));
-    return name && strcmp(IDENTIFIER_POINTER(name), ".omp_data_i") == 0 ? from : NULL_TREE;
+    return is_captures(SSA_NAME_VAR(region)) ? from : NULL_TREE;
 }
 
 /* The pointer that an address is made of by adding: one that the function gets, or that is captured; NULL_TREE = there
@@ -639,9 +646,38 @@ static pointers_t *same_pointers(vec<pointers_t> &all, tree pointer)
     return &all.last();
 }
 
+static bool is_nothing_at_end(gimple *statement)
+{
+    return is_gimple_debug(statement) || gimple_clobber_p(statement) || gimple_code(statement) == GIMPLE_RETURN ||
+           gimple_code(statement) == GIMPLE_LABEL || gimple_assign_ssa_name_copy_p(statement);
+}
+
+/* Whether the compiler may make a jump of a call at the end: a word in the frame, whose address is told, prevents it.
+ * Of an OpenMP region it is a call of the runtime, which comes back. */
+static bool may_call_at_end(function *in)
+{
+    auto_vec<basic_block> blocks;
+    auto_bitmap seen;
+    edge e;
+    edge_iterator i;
+
+    blocks.safe_push(EXIT_BLOCK_PTR_FOR_FN(in));
+    while (!blocks.is_empty()) {
+        basic_block block = blocks.pop();
+        gimple_stmt_iterator at = gsi_last_bb(block);
+        while (!gsi_end_p(at) && is_nothing_at_end(gsi_stmt(at))) gsi_prev(&at);
+        if (!gsi_end_p(at) && is_gimple_call(gsi_stmt(at))) return true;
+        if (!gsi_end_p(at)) continue;
+        FOR_EACH_EDGE(e, i, block->preds)
+        if (bitmap_set_bit(seen, e->src->index)) blocks.safe_push(e->src);
+    }
+    return false;
+}
+
 /* Where it is worth it: with more than one access. */
 static void find_leads(function *in, vec<hook_t> &hooks)
 {
+    if (!is_captures(DECL_ARGUMENTS(in->decl)) && may_call_at_end(in)) return;
     auto_vec<pointers_t> all;
     gimple_seq code = NULL;
 
