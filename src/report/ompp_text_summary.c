@@ -203,9 +203,10 @@ static void put_hot(FILE *out, const char *name, const char *file, double own, d
             callees);
 }
 
+/* Samples outside of all regions have none. */
 static ompp_code_owner_t owner_of(const ompp_profile_t *p, uint32_t region)
 {
-    return ompp_code_owner(p, &p->regions[region]);
+    return region < p->nregions ? ompp_code_owner(p, &p->regions[region]) : OMPP_CODE_UNKNOWN;
 }
 
 /* The call of a library with most time in it, unless a function of the program has more: those of OpenMP and MPI have

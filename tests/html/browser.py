@@ -246,7 +246,7 @@ def check_words(verdict, browser, pages):
     browser.open(pages["ranks20"], "view=summary")
     verdict.check("20 ranks x 2 threads" in browser.value("document.querySelector('header').textContent"), "threads of a rank in the header")
     verdict.check("Regions: % of thread time" in browser.value("document.querySelector('#side').textContent"), "the list has no heading")
-    browser.open(pages["properties"], "view=summary")
+    browser.open(pages["mpi"], "view=summary")
     browser.value("document.querySelector('details').open = true")
     verdict.check(browser.value("[...document.querySelectorAll('pre.words a')].some(a => /^[A-Z ]+ \\S+ \\(\\d/.test(a.textContent))"), "a region in a text is no link")
 

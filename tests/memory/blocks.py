@@ -51,7 +51,7 @@ def check_more(verdict, scratch, name, compiler):
     verdict.equal(memory.counts(profile, at["inside"])[1], 70, title + "the innermost line has the block")
     verdict.check(at["wrapped"] not in memory.objects(profile), title + "nothing is left for the line of the caller")
     said = {c.get("subject"): c.get("reason") for c in profile.coverage}
-    verdict.check("no block" in said.get("OMPP_DATA: " + nothing, ""), title + "a line that allocates nothing is told of")
+    verdict.check("has allocated a block" in said.get("OMPP_DATA: " + nothing, ""), title + "a line that allocates nothing is told of")
     verdict.check("no code of this line; there is some of blocks.cc:" in said.get("OMPP_DATA: " + comment, ""),
                   title + "a line without code is told of, with the next one: %s" % said)
     verdict.check("OMPP_DATA: " + comment in outcome.err or comment in outcome.err, title + "and said")
