@@ -215,9 +215,7 @@ static void say_barriers(ompp_profile_t *p, double all)
 
     for (uint32_t n = 1; n < p->nnodes; n++) sum += ompp_own_second_barrier(p, n);
     if (sum < OMPP_OWN_MUCH * all) return;
-    ompp_profile_add_coverage(p, OMPP_COVERAGE_OWN_BARRIER, "the second barrier of OPARI2 in each parallel region",
-                              "programs built with clang, and ompp --, have none",
-                              (uint64_t)(1000 * fmin(sum / all, 1) + 0.5));
+    ompp_profile_add_coverage(p, OMPP_COVERAGE_OWN_BARRIER, NULL, NULL, (uint64_t)(1000 * fmin(sum / all, 1) + 0.5));
     if (p->ncoverage) p->coverage[p->ncoverage - 1].nranks = 0;
 }
 

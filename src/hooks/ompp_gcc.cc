@@ -646,15 +646,15 @@ static pointers_t *same_pointers(vec<pointers_t> &all, tree pointer)
     return &all.last();
 }
 
-static bool is_nothing_at_end(gimple *statement)
+static bool is_nothing_at_return(gimple *statement)
 {
     return is_gimple_debug(statement) || gimple_clobber_p(statement) || gimple_code(statement) == GIMPLE_RETURN ||
            gimple_code(statement) == GIMPLE_LABEL || gimple_assign_ssa_name_copy_p(statement);
 }
 
-/* Whether the compiler may make a jump of a call at the end: a word in the frame, whose address is told, prevents it.
- * Of an OpenMP region it is a call of the runtime, which comes back. */
-static bool may_call_at_end(function *in)
+/* A word in the frame whose address is told would keep the compiler from a tail call. Of an OpenMP region that is a call
+ * of the runtime, which comes back. */
+static bool may_tail_call(function *in)
 {
     auto_vec<basic_block> blocks;
     auto_bitmap seen;
@@ -665,7 +665,7 @@ static bool may_call_at_end(function *in)
     while (!blocks.is_empty()) {
         basic_block block = blocks.pop();
         gimple_stmt_iterator at = gsi_last_bb(block);
-        while (!gsi_end_p(at) && is_nothing_at_end(gsi_stmt(at))) gsi_prev(&at);
+        while (!gsi_end_p(at) && is_nothing_at_return(gsi_stmt(at))) gsi_prev(&at);
         if (!gsi_end_p(at) && is_gimple_call(gsi_stmt(at))) return true;
         if (!gsi_end_p(at)) continue;
         FOR_EACH_EDGE(e, i, block->preds)
@@ -677,7 +677,7 @@ static bool may_call_at_end(function *in)
 /* Where it is worth it: with more than one access. */
 static void find_leads(function *in, vec<hook_t> &hooks)
 {
-    if (!is_captures(DECL_ARGUMENTS(in->decl)) && may_call_at_end(in)) return;
+    if (!is_captures(DECL_ARGUMENTS(in->decl)) && may_tail_call(in)) return;
     auto_vec<pointers_t> all;
     gimple_seq code = NULL;
 
