@@ -652,8 +652,8 @@ static bool is_nothing_at_return(gimple *statement)
            gimple_code(statement) == GIMPLE_LABEL || gimple_assign_ssa_name_copy_p(statement);
 }
 
-/* A word in the frame whose address is told would keep the compiler from a tail call. Of an OpenMP region that is a call
- * of the runtime, which comes back. */
+/* A word in the frame whose address is told would keep the compiler from a tail call. Of an OpenMP region that is a
+ * call of the runtime, which comes back. */
 static bool may_tail_call(function *in)
 {
     auto_vec<basic_block> blocks;
