@@ -23,21 +23,36 @@
 static __thread bool is_on_ours __attribute__((tls_model("initial-exec")));
 static __thread uint64_t blocked_outside __attribute__((tls_model("initial-exec")));
 
-#define HELD_ALREADY UINT64_MAX /* no mask of a thread: some signals cannot be blocked */
+_Atomic bool ompp_signals_are_handled = true;
 
 uint64_t ompp_signals_hold(void)
 {
     const uint64_t all = ~NEVER_HELD;
     uint64_t before = 0;
 
-    if (is_on_ours) return HELD_ALREADY;
+    if (is_on_ours) return OMPP_SIGNALS_KEPT;
     syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &before, sizeof all);
     return before;
 }
 
+uint64_t ompp_signals_hold_handled(void)
+{
+    const bool some = atomic_load_explicit(&ompp_signals_are_handled, memory_order_relaxed);
+
+    return some ? ompp_signals_hold() : OMPP_SIGNALS_KEPT;
+}
+
 void ompp_signals_release(uint64_t held)
 {
-    if (held != HELD_ALREADY) syscall(SYS_rt_sigprocmask, SIG_SETMASK, &held, NULL, sizeof held);
+    if (held != OMPP_SIGNALS_KEPT) syscall(SYS_rt_sigprocmask, SIG_SETMASK, &held, NULL, sizeof held);
+}
+
+bool ompp_signals_is_fatal(int signal)
+{
+    const uint64_t fatal = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) |
+                           BIT(SIGABRT) | BIT(SIGQUIT) | BIT(SIGXCPU) | BIT(SIGXFSZ);
+
+    return fatal & BIT(signal);
 }
 
 bool ompp_signals_blocks(int signal)
@@ -48,18 +63,36 @@ bool ompp_signals_blocks(int signal)
     return blocked & BIT(signal);
 }
 
+/* The C library's signal looks only at the type: it may have been sent before the state was changed. */
+ompp_cancel_t ompp_cancel_hold(void)
+{
+    ompp_cancel_t held;
+
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &held.type);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &held.state);
+    return held;
+}
+
+void ompp_cancel_release(ompp_cancel_t held)
+{
+    int unused;
+
+    pthread_setcancelstate(held.state, &unused);
+    pthread_setcanceltype(held.type, &unused);
+}
+
 void ompp_caller_save(ompp_caller_t *caller)
 {
     caller->error = errno;
     caller->signals = ompp_signals_hold();
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &caller->cancel);
+    caller->cancel = ompp_cancel_hold();
     ompp_float_begin(&caller->floats);
 }
 
 void ompp_caller_restore(const ompp_caller_t *caller)
 {
     ompp_float_end(&caller->floats);
-    pthread_setcancelstate(caller->cancel, NULL);
+    ompp_cancel_release(caller->cancel);
     errno = caller->error;
     ompp_signals_release(caller->signals);
 }

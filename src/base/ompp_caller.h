@@ -13,11 +13,17 @@
 /* Seen by the other libraries in the process. */
 #pragma GCC visibility push(default)
 
+/** Whether and when the calling thread can be cancelled. */
+typedef struct {
+    int state, type;
+} ompp_cancel_t;
+
 /** What the calling thread has set. */
 typedef struct {
     ompp_float_t floats;
     uint64_t signals;
-    int cancel, error;
+    ompp_cancel_t cancel;
+    int error;
 } ompp_caller_t;
 
 /**
@@ -42,9 +48,28 @@ void ompp_caller_call(void *top, void (*work)(void *argument), void *argument);
 /** \return whether the program's thread blocks a signal: as it has set it, whatever we do meanwhile. */
 bool ompp_signals_blocks(int signal);
 
+/** \brief Only that nobody cancels the thread. \return what to give to ompp_cancel_release(). */
+ompp_cancel_t ompp_cancel_hold(void);
+
+/** \brief The thread may end here, if it has been cancelled meanwhile. */
+void ompp_cancel_release(ompp_cancel_t held);
+
 /** \brief Only that no handler runs, but for those of faults. \return what to give to ompp_signals_release(). */
+#define OMPP_SIGNALS_KEPT UINT64_MAX /* no mask of a thread: some signals cannot be blocked */
 uint64_t ompp_signals_hold(void);
 void ompp_signals_release(uint64_t held);
+
+/** \return whether a handler for a signal ends the program: its default action writes a core. */
+bool ompp_signals_is_fatal(int signal);
+
+/**
+ * Whether the program may have a handler that interrupts us at any time, and leaves by longjmp(). True until somebody
+ * knows better (ompp_sample_follow_handlers()).
+ */
+extern _Atomic bool ompp_signals_are_handled;
+
+/** \brief ompp_signals_hold() where that may be so, else nothing. */
+uint64_t ompp_signals_hold_handled(void);
 
 #pragma GCC visibility pop
 

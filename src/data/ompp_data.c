@@ -6,6 +6,7 @@
 #include "data/ompp_data_priv.h"
 #include "data/ompp_data_ranges_priv.h"
 
+#include "base/ompp_caller.h"
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
 #include "model/ompp_profile.h"
@@ -26,19 +27,62 @@
 #define LOWEST_ADDRESS 0x10000u
 #define MAX_NOTED 1023 /* structures that are looked at when measurement ends */
 
+/* What the calling thread had set before it took the lock. */
+typedef struct {
+    uint64_t signals;
+    ompp_cancel_t cancel;
+} held_t;
+
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool holds; /* this thread has the lock: a signal handler of it must not wait */
+static held_t data_held;    /* of the thread that has the lock */
+
+/* Nobody leaves us with the lock in hand: no handler by longjmp(), no thread that is cancelled at any instruction. */
+static held_t hold(void)
+{
+    const uint64_t signals = ompp_signals_hold_handled();
+
+    return (held_t){signals, ompp_cancel_hold()};
+}
+
+static void release(held_t held)
+{
+    ompp_cancel_release(held.cancel);
+    ompp_signals_release(held.signals);
+}
 
 static void take_lock(void)
 {
+    const held_t held = hold();
+
     pthread_mutex_lock(&data_lock);
+    data_held = held;
     holds = true;
+}
+
+static bool try_lock(void)
+{
+    enum { TRIES = 200 };
+    const held_t held = hold();
+
+    for (unsigned i = 0; i < TRIES; i++) {
+        if (pthread_mutex_trylock(&data_lock) == 0) {
+            data_held = held;
+            return holds = true;
+        }
+        if (i > TRIES / 2) sched_yield();
+    }
+    release(held);
+    return false;
 }
 
 static void give_lock(void)
 {
+    const held_t held = data_held;
+
     holds = false;
     pthread_mutex_unlock(&data_lock);
+    release(held);
 }
 
 static const ompp_component_t *backends[MAX_BACKENDS];
@@ -77,6 +121,7 @@ bool ompp_data_subscribe(const ompp_component_t *backend)
     const ompp_data_entry_t *found;
     bool room;
 
+    if (nbackends == 0) ompp_runtime_hooks.data_begins();
     take_lock();
     room = nbackends < MAX_BACKENDS;
     if (room) backends[nbackends++] = backend;
@@ -416,14 +461,8 @@ bool ompp_data_release(const void *address)
 
 bool ompp_data_try(void)
 {
-    enum { TRIES = 200 };
-
     if (holds || atomic_load_explicit(&ompp_process.state, memory_order_relaxed) != OMPP_STATE_RUNNING) return false;
-    for (unsigned i = 0; i < TRIES; i++) {
-        if (pthread_mutex_trylock(&data_lock) == 0) return holds = true;
-        if (i > TRIES / 2) sched_yield();
-    }
-    return false;
+    return try_lock();
 }
 
 void ompp_data_done(void) { give_lock(); }

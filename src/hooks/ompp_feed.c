@@ -5,6 +5,7 @@
 #define OMPP_LOG_DOMAIN "cache"
 #include "hooks/ompp_feed_priv.h"
 
+#include "base/ompp_caller.h"
 #include "base/ompp_env.h"
 #include "base/ompp_log.h"
 #include "base/ompp_reserve.h"
@@ -294,6 +295,7 @@ static void follow_members(state_t *s, uint32_t n)
 static void drain(ompp_counter_t *counter, state_t *s)
 {
     const uint32_t n = s->feed.n < OMPP_FEED_ROOM ? s->feed.n : OMPP_FEED_ROOM;
+    const uint64_t held = ompp_signals_hold_handled(); /* what is shared is locked, and must not be left */
 
     s->busy = true;
     s->feed.n = OMPP_FEED_ROOM; /* what signal handlers do meanwhile is not told of */
@@ -310,6 +312,7 @@ static void drain(ompp_counter_t *counter, state_t *s)
     }
     s->feed.n = 0;
     s->busy = false;
+    ompp_signals_release(held);
 }
 
 void ompp_feed_drain(ompp_counter_t *counter)

@@ -45,5 +45,6 @@ const ompp_runtime_hooks_t ompp_runtime_hooks = {
     .thread_ends = thread_ends,
     .ends = ompp_sample_ends,
     .copy = ompp_snapshot_self,
+    .data_begins = ompp_sample_follow_handlers,
     .unloaded = unloaded,
 };

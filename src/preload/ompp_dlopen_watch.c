@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "preload/ompp_dlopen_watch.h"
 
+#include "base/ompp_caller.h"
 #include "base/ompp_env.h"
 #include "base/ompp_jump.h"
 #include "image/ompp_intercept.h"
@@ -186,11 +187,11 @@ __attribute__((noinline)) static void search_and_open(const char *name, int flag
 
 static void prepare(const char *name, int flags, const void *caller)
 {
-    int cancel, saved = errno;
+    const int saved = errno;
+    const ompp_cancel_t cancel = ompp_cancel_hold();
 
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     if (has_room()) search_and_open(name, flags, caller);
-    pthread_setcancelstate(cancel, NULL);
+    ompp_cancel_release(cancel);
     errno = saved;
 }
 

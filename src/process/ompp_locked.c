@@ -169,15 +169,14 @@ static int lock_others(int flags)
 /* No point of cancellation, though we read a file. */
 OMPP_EXPORT int mlockall(int flags)
 {
-    int cancel, result;
-    uint64_t held;
+    int result;
 
     if (!(flags & MCL_CURRENT) || flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) || !is_anything_reserved())
         return lock_all(flags);
-    held = ompp_signals_hold(); /* a handler may jump */
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    const uint64_t held = ompp_signals_hold(); /* a handler may jump */
+    const ompp_cancel_t cancel = ompp_cancel_hold();
     result = lock_others(flags);
-    pthread_setcancelstate(cancel, NULL);
+    ompp_cancel_release(cancel);
     ompp_signals_release(held);
     return result;
 }

@@ -355,11 +355,10 @@ static int signal_suspend(const sigset_t *set)
 static int cancel(pthread_t thread)
 {
     const uint64_t held = ompp_signals_hold();
-    int state;
+    const ompp_cancel_t cancel = ompp_cancel_hold();
 
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     ompp_pthread_publish(OMPP_SYNC_EVENT, ompp_pthread_cancellation(thread));
-    pthread_setcancelstate(state, &state);
+    ompp_cancel_release(cancel);
     ompp_signals_release(held);
     return pthread_cancel(thread);
 }

@@ -3,7 +3,6 @@
  */
 #include "runtime/ompp_state.h"
 
-#include "base/ompp_caller.h"
 #include "runtime/ompp_event.h"
 #include "runtime/ompp_thread.h"
 
@@ -26,7 +25,7 @@ ompp_locked_t ompp_lock(void)
     ompp_locked_t locked = {.guarded = ompp_thread_self, .signals = ompp_signals_hold()};
 
     if (locked.guarded && !ompp_guard_enter(locked.guarded)) locked.guarded = NULL;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &locked.cancel);
+    locked.cancel = ompp_cancel_hold();
     pthread_mutex_lock(&ompp_process.lock);
     return locked;
 }
@@ -34,7 +33,7 @@ ompp_locked_t ompp_lock(void)
 void ompp_unlock(ompp_locked_t locked)
 {
     pthread_mutex_unlock(&ompp_process.lock);
-    pthread_setcancelstate(locked.cancel, NULL);
+    ompp_cancel_release(locked.cancel);
     if (locked.guarded) ompp_guard_leave(locked.guarded);
     ompp_signals_release(locked.signals);
 }

@@ -7,6 +7,7 @@
 #define OMPP_STATE_H
 
 #include "base/ompp_arena.h"
+#include "base/ompp_caller.h"
 #include "model/ompp_layout.h"
 #include "model/ompp_tables.h"
 
@@ -44,7 +45,7 @@ extern ompp_thread_t ompp_thread_none;
 typedef struct {
     ompp_thread_t *guarded; /* the thread was not inside before; NULL = it was, or is not measured */
     uint64_t signals;
-    int cancel;
+    ompp_cancel_t cancel;
 } ompp_locked_t;
 
 /**
@@ -93,6 +94,8 @@ typedef struct {
     void (*ends)(void);
     /** The calling thread was asked to copy itself (OMPP_ON_COPY), and is between two events. */
     void (*copy)(ompp_thread_t *thread);
+    /** Data is told apart from now on: ompp_signals_are_handled says what is so from here on. */
+    void (*data_begins)(void);
     /** A library is gone: what is known of its addresses [low, high) is true no longer. Without the process's lock. */
     void (*unloaded)(uintptr_t low, uintptr_t high);
 } ompp_runtime_hooks_t;

@@ -30,6 +30,12 @@ void ompp_sample_thread_begins(void);
 /** \brief It gets none any more. For ompp_runtime_hooks. */
 void ompp_sample_thread_ends(void);
 
+/**
+ * \brief Sets ompp_signals_are_handled from here on: whether the program has a handler that may come at any time. Also
+ *        without samples. For ompp_runtime_hooks.
+ */
+void ompp_sample_follow_handlers(void);
+
 /** \brief No thread gets samples any more; Coverage has what went wrong. For ompp_runtime_hooks. */
 void ompp_sample_ends(void);
 

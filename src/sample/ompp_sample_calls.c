@@ -6,8 +6,10 @@
 #define _GNU_SOURCE
 #include "sample/ompp_sample_priv.h"
 
+#include "base/ompp_caller.h"
 #include "image/ompp_dso.h"
 #include "image/ompp_intercept.h"
+#include "preload/ompp_dlopen_watch.h"
 #include "runtime/ompp_callpath.h"
 
 #include <errno.h>
@@ -31,6 +33,14 @@ static struct sigaction programs; /* what it would be */
 static const char *_Atomic used;  /* why the program has it now */
 
 /* ---- The action -------------------------------------------------------------------------------------------------- */
+
+/* A handler of a signal that may come at any time may leave our code by longjmp(). */
+static void see_handler(int signal, sighandler_t handler)
+{
+    if (handler != SIG_DFL && handler != SIG_IGN && handler != SIG_ERR &&
+        (uintptr_t)handler != (uintptr_t)ompp_sample_handle && !ompp_signals_is_fatal(signal))
+        atomic_store(&ompp_signals_are_handled, true);
+}
 
 static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
 static sighandler_t (*real_signal)(int, sighandler_t), (*real_sysv_signal)(int, sighandler_t);
@@ -70,6 +80,7 @@ static void note(int flags, const sigset_t *mask)
 
 static int follow_sigaction(int signal, const struct sigaction *action, struct sigaction *before)
 {
+    if (action) see_handler(signal, action->sa_handler);
     if (is_ours(signal) && action && !is_default(action)) give_up("the program has a handler for SIGPROF");
     if (!is_ours(signal)) return real_sigaction(signal, action, before);
     const struct sigaction last = programs;
@@ -80,6 +91,7 @@ static int follow_sigaction(int signal, const struct sigaction *action, struct s
 
 static sighandler_t set(int signal, sighandler_t handler, int flags, sighandler_t (*real)(int, sighandler_t))
 {
+    see_handler(signal, handler);
     if (is_ours(signal) && handler == SIG_DFL) {
         sigset_t mask;
         sigemptyset(&mask);
@@ -103,6 +115,7 @@ static sighandler_t follow_sysv_signal(int signal, sighandler_t handler)
 
 static sighandler_t follow_sigset(int signal, sighandler_t handler)
 {
+    see_handler(signal, handler);
     if (is_ours(signal)) give_up("the program uses SIGPROF (sigset)");
     return real_sigset(signal, handler);
 }
@@ -174,6 +187,7 @@ void ompp_sample_follow(void)
 {
     static const ompp_intercept_t calls[] = {
         {"__sysv_signal", (void *)follow_sysv_signal, (void **)&real_sysv_signal},
+        {"bsd_signal", (void *)follow_signal, (void **)&real_signal},
         {"pthread_sigmask", (void *)follow_pthread_sigmask, (void **)&real_pthread_sigmask},
         {"setitimer", (void *)follow_setitimer, (void **)&real_setitimer},
         {"sigaction", (void *)follow_sigaction, (void **)&real_sigaction},
@@ -186,9 +200,24 @@ void ompp_sample_follow(void)
         {"sigrelse", (void *)follow_sigrelse, (void **)&real_sigrelse},
         {"sigset", (void *)follow_sigset, (void **)&real_sigset},
         {"sigsetmask", (void *)follow_sigsetmask, (void **)&real_sigsetmask},
+        {"ssignal", (void *)follow_signal, (void **)&real_signal},
+        {"sysv_signal", (void *)follow_sysv_signal, (void **)&real_sysv_signal},
     };
 
     ompp_intercept_everywhere(calls, sizeof calls / sizeof calls[0]);
+}
+
+void ompp_sample_follow_handlers(void)
+{
+    struct sigaction action;
+    const int saved = errno;
+
+    atomic_store(&ompp_signals_are_handled, false);
+    ompp_dlopen_watch_tell(ompp_sample_follow);
+    ompp_sample_follow();
+    for (int signal = 1; signal < NSIG; signal++) /* also those from before */
+        if (sigaction(signal, NULL, &action) == 0) see_handler(signal, action.sa_handler);
+    errno = saved;
 }
 
 /* ---- The handler ------------------------------------------------------------------------------------------------- */

@@ -322,6 +322,7 @@ class Report:
     def check_properties(self):
         """Severities that are a column of a flat table without own cost, of duration x threads; in descending order."""
         tables = {'%s %s' % (t.kind, t.place) if t.kind != 'LOCK' else t.place: t for t in self.flat}
+        tasks = any(t.kind in ('TASK', 'TASKLOOP', 'TASKEXEC') for t in self.flat)
         last = None
         for i, name, subject, severity, marked in self.properties:
             if severity is None or last and severity.v > last:
@@ -341,7 +342,8 @@ class Report:
             if self.duration.v > self.duration.h:
                 least = 100 * (lost - 2 * table.half()) / (self.slots * (self.duration.v + self.duration.h))
                 most = 100 * (lost + 2 * table.half()) / (self.slots * (self.duration.v - self.duration.h))
-                least *= 0 if marked else 1 - OWN
+                # Where tasks explain the wait on some of the call paths, it is told of the tasks.
+                least *= 0 if marked or tasks else 1 - OWN
                 self.near(i, 'severity', severity, (least + most) / 2, (most - least) / 2)
 
     def percent(self, i, what, printed, value, basis):

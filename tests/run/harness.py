@@ -5,6 +5,7 @@ directory with the commands. Run by hand from the build directory: ../tests/run/
 """
 
 import glob
+import itertools
 import os
 import re
 import shutil
@@ -87,6 +88,11 @@ class Scratch:
         path = os.path.join(self.path, *parts)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         return path
+
+    def fresh(self, *parts):
+        """A folder that is not there yet: the name with a number."""
+        path = self.file(*parts[:-1], re.sub(r"\W+", "-", parts[-1]))
+        return next(p for p in ("%s-%d" % (path, number) for number in itertools.count(1)) if not os.path.exists(p))
 
     def done(self, good):
         if good and not os.environ.get("OMPP_TEST_KEEP"):
@@ -261,7 +267,7 @@ class Verdict:
     """Collects what failed, and says how many checks there were."""
 
     def __init__(self, name):
-        self.name, self.failed, self.unjudged, self.left_out, self.checks, self.repeated = name, [], [], [], 0, 0
+        self.name, self.failed, self.by_chance, self.unjudged, self.left_out, self.checks, self.repeated = name, [], [], [], [], 0, 0
         self.begin = time.monotonic()
 
     def check(self, good, text):
@@ -298,6 +304,28 @@ class Verdict:
             print("note: %s: the program fails without ompp (run %d of %d): %s" % (title, number + 1, TRIES, reason))
         self.left_out.append("%s (%s)" % (title, reason))
         return None
+
+    def tried(self, attempt):
+        """
+        attempt(verdict) runs a program and checks it. Where nothing but checks by chance() fails, it is done again, TRIES times at most,
+        said aloud: what is wrong by chance is right then.
+        """
+        for number in range(TRIES):
+            last = Verdict(self.name)
+            attempt(last)
+            by_chance = set(last.failed) <= set(last.by_chance)
+            if not last.failed or not by_chance or number + 1 == TRIES:
+                break
+            self.repeated += 1
+            print("measuring again (%d of %d)" % (number + 2, TRIES))
+        self.checks += last.checks
+        self.failed += last.failed
+
+    def chance(self, good, text):
+        """A check of what is drawn by lot, as samples are, or depends on what else runs. Within an attempt of tried()."""
+        if not good:
+            self.by_chance.append(text)
+        return self.check(good, text)
 
     def timed(self, attempt):
         """
