@@ -2,6 +2,7 @@
 #include "base/ompp_arena.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_pages.h"
 #include "base/ompp_prefault.h"
 #include "base/ompp_write.h"
 
@@ -101,7 +102,7 @@ static void *map_file(ompp_arena_t *arena, char *where)
     int fd = reopen(arena), error = fd < 0 ? errno : allocate(fd, arena->mapped);
     void *got = MAP_FAILED;
 
-    if (!error) got = mmap(where, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)arena->mapped);
+    if (!error) got = ompp_mmap(where, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)arena->mapped);
     if (!error && got == MAP_FAILED) error = errno;
     if (fd >= 0) close(fd);
     if (error) {
@@ -120,7 +121,7 @@ static bool grow(ompp_arena_t *arena)
     if (arena->mapped + CHUNK > arena->reserved) return false;
     if (arena->path[0] && !arena->full) got = map_file(arena, where);
     if (got == MAP_FAILED)
-        got = mmap(where, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        got = ompp_mmap(where, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (got == MAP_FAILED) return false;
     arena->mapped += CHUNK;
     return true;
@@ -133,11 +134,11 @@ int ompp_arena_open(ompp_arena_t *arena, const char *const *dirs, const char *na
     arena->reserved = (cap + CHUNK - 1) / CHUNK * CHUNK;
     if (arena->reserved < CHUNK) arena->reserved = CHUNK;
     if (arena->reserved > UINT32_MAX - CHUNK) arena->reserved = (UINT32_MAX - CHUNK) / CHUNK * CHUNK;
-    arena->base = mmap(NULL, arena->reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    arena->base = ompp_mmap(NULL, arena->reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (arena->base == MAP_FAILED) return -OMPP_E_NOMEM;
     open_file(arena, dirs, name);
     if (!grow(arena)) {
-        munmap(arena->base, arena->reserved);
+        ompp_munmap(arena->base, arena->reserved);
         return -OMPP_E_NOMEM;
     }
     return 0;
@@ -170,7 +171,7 @@ ompp_off_t ompp_arena_take_kept(ompp_arena_t *arena, size_t size) { return take(
 
 void ompp_arena_detach(ompp_arena_t *arena)
 {
-    mmap(arena->base, arena->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    ompp_mmap(arena->base, arena->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     arena->ready = arena->mapped; /* which is no file any more */
     arena->path[0] = '\0';
 }
@@ -184,6 +185,6 @@ void ompp_arena_unlink(ompp_arena_t *arena)
 void ompp_arena_close(ompp_arena_t *arena, bool keep)
 {
     if (!keep) ompp_arena_unlink(arena);
-    munmap(arena->base, arena->reserved);
+    ompp_munmap(arena->base, arena->reserved);
     arena->base = NULL;
 }

@@ -1,6 +1,7 @@
 /* The state of the program's thread that our code must not change, and a stack that is not the program's. */
 #define _GNU_SOURCE
 #include "base/ompp_caller.h"
+#include "base/ompp_pages.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -110,8 +111,8 @@ static void *take_stack(void)
     void *stack = atomic_exchange(&spare, NULL);
 
     if (stack) return stack;
-    stack =
-        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    stack = ompp_mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (stack == MAP_FAILED) return NULL;
     mprotect(stack, GUARD_BYTES, PROT_NONE); /* what takes too much of it faults, as on a stack of a thread */
     return stack;
@@ -121,7 +122,7 @@ static void give_stack(void *stack)
 {
     void *other = atomic_exchange(&spare, stack);
 
-    if (other) munmap(other, STACK_BYTES);
+    if (other) ompp_munmap(other, STACK_BYTES);
 }
 
 /* A call with another stack pointer. The frame pointer stays the caller's, by which debuggers find their way back. */

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "base/ompp_prefault.h"
+#include "base/ompp_pages.h"
 
 #include <errno.h>
 #include <link.h>
@@ -18,7 +19,8 @@ static void populate(uintptr_t begin, uintptr_t end, int advice)
     const int saved = errno;
 
     if (begin < end)
-        madvise((void *)first, end - first, advice); /* by whole pages; when it cannot, they come as they are touched */
+        ompp_madvise((void *)first, end - first,
+                     advice); /* by whole pages; when it cannot, they come as they are touched */
     errno = saved;
 }
 

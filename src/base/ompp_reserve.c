@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "base/ompp_reserve.h"
+#include "base/ompp_pages.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -42,7 +43,7 @@ static void forget(const void *at)
 
 static void open_seeds(void)
 {
-    void *at = mmap(NULL, SEEDS * SEED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *at = ompp_mmap(NULL, SEEDS * SEED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (at == MAP_FAILED) return;
     note(at, SEEDS * SEED);
@@ -56,7 +57,7 @@ static void *grow_seed(size_t size)
 
     pthread_once(&once, open_seeds);
     i = __atomic_fetch_add(&nseeds, 1, __ATOMIC_RELAXED);
-    return seeds && i < SEEDS ? mremap(seeds + i * SEED, SEED, size, MREMAP_MAYMOVE) : MAP_FAILED;
+    return seeds && i < SEEDS ? ompp_mremap(seeds + i * SEED, SEED, size, MREMAP_MAYMOVE, NULL) : MAP_FAILED;
 }
 
 void *ompp_reserve(size_t size)
@@ -64,15 +65,15 @@ void *ompp_reserve(size_t size)
     const int saved = errno;
     void *at = grow_seed(size);
 
-    if (at == MAP_FAILED) at = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) at = ompp_mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) return NULL;
     munlock(at, size); /* before it may be written, which would back it */
     if (mprotect(at, size, PROT_READ | PROT_WRITE) != 0) {
-        munmap(at, size);
+        ompp_munmap(at, size);
         return NULL;
     }
-    madvise(at, size, MADV_NOHUGEPAGE);
-    madvise(at, size, MADV_DONTDUMP);
+    ompp_madvise(at, size, MADV_NOHUGEPAGE);
+    ompp_madvise(at, size, MADV_DONTDUMP);
     note(at, size);
     errno = saved;
     return at;
@@ -81,7 +82,7 @@ void *ompp_reserve(size_t size)
 void ompp_unreserve(void *at, size_t size)
 {
     forget(at);
-    munmap(at, size);
+    ompp_munmap(at, size);
 }
 
 bool ompp_reserve_get(unsigned i, ompp_reserved_t *range)

@@ -2,6 +2,7 @@
  * How a table grows; see ompp_table.h.
  */
 #include "base/ompp_table.h"
+#include "base/ompp_pages.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -22,7 +23,7 @@ static struct ompp_table_entry *entry_of(const ompp_table_t *table, uint64_t key
 static void *zeroed(size_t n, size_t size, bool pages)
 {
     if (!pages) return calloc(n, size);
-    void *memory = mmap(NULL, n * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory = ompp_mmap(NULL, n * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -54,7 +55,7 @@ bool ompp_table_set(ompp_table_t *table, uint64_t key, uint64_t value)
 
 void ompp_table_fini(ompp_table_t *table)
 {
-    if (table->pages && table->entries) munmap(table->entries, size_of(table) * sizeof *table->entries);
+    if (table->pages && table->entries) ompp_munmap(table->entries, size_of(table) * sizeof *table->entries);
     else free(table->entries);
     *table = (ompp_table_t){.pages = table->pages};
 }

@@ -6,6 +6,7 @@
 #include "causal/ompp_causal.h"
 
 #include "base/ompp_env.h"
+#include "base/ompp_pages.h"
 #include "base/ompp_prefault.h"
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"
@@ -35,7 +36,7 @@ static ompp_causal_thread_t *find_unused(void)
 static ompp_causal_thread_t *make_thread(void)
 {
     ompp_causal_thread_t *t =
-        mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+        ompp_mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
     if (t == MAP_FAILED) return NULL;
     atomic_store(&t->used, true);

@@ -8,6 +8,7 @@
  */
 #include "counter/ompp_papi_priv.h"
 
+#include "base/ompp_pages.h"
 #include "data/ompp_data.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_component.h"
@@ -119,7 +120,7 @@ static long long counted(const char *name, const memory_t *m, bool ranged, unsig
     int set, error = ompp_papi_set_new(&alone, &set);
 
     if (error != PAPI_OK) return error;
-    madvise(m->outside, (2 * PAGES + APART) * m->page, MADV_DONTNEED);
+    ompp_madvise(m->outside, (2 * PAGES + APART) * m->page, MADV_DONTNEED);
     if (ranged) error = restrict_to(set, (uintptr_t)m->inside, (uintptr_t)m->inside + PAGES * m->page, &option);
     if (error == PAPI_OK) error = PAPI_start(set);
     if (error == PAPI_OK) {
@@ -190,9 +191,9 @@ static bool is_restricted(const char *name, const memory_t *m)
 static bool make_memory(memory_t *m)
 {
     m->page = (size_t)sysconf(_SC_PAGESIZE);
-    m->outside = mmap(NULL, (2 * PAGES + APART) * m->page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    m->outside = ompp_mmap(NULL, (2 * PAGES + APART) * m->page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (m->outside == MAP_FAILED) return false;
-    madvise(m->outside, (2 * PAGES + APART) * m->page, MADV_NOHUGEPAGE);
+    ompp_madvise(m->outside, (2 * PAGES + APART) * m->page, MADV_NOHUGEPAGE);
     m->inside = m->outside + (PAGES + APART) * m->page;
     return true;
 }
@@ -209,7 +210,7 @@ static bool try_ranges(const ompp_papi_part_t *part, bool restricted[])
     if (calibrate(part, &m))
         for (unsigned i = 0; i < part->n; i++) any |= restricted[part->column[i]] = is_restricted(part->names[i], &m);
     else part = NULL;
-    munmap(m.outside, (2 * PAGES + APART) * m.page);
+    ompp_munmap(m.outside, (2 * PAGES + APART) * m.page);
     if (part && !any) snprintf(refusal, sizeof refusal, "none of the counters counts accesses to memory");
     return any;
 }

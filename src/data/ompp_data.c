@@ -3,6 +3,7 @@
  * ends keep whatever is fast for them.
  */
 #define OMPP_LOG_DOMAIN "data"
+#include "base/ompp_pages.h"
 #include "data/ompp_data_priv.h"
 #include "data/ompp_data_ranges_priv.h"
 
@@ -186,7 +187,7 @@ static const char *name_of(uint32_t object) { return text_of(object_at(object)->
 /* Not from malloc: this may be called where the program has the allocator in its hands. */
 static void *fresh(size_t size)
 {
-    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *at = ompp_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     return at == MAP_FAILED ? NULL : at;
 }
@@ -228,7 +229,7 @@ static bool room_for_name(void)
     places = old ? 2 * old : PART;
     used_places = 0;
     for (uint32_t object = 1; object <= nobjects; object++) enter_name(object);
-    if (former) munmap(former, old * sizeof *former);
+    if (former) ompp_munmap(former, old * sizeof *former);
     return true;
 }
 

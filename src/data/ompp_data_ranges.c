@@ -3,6 +3,7 @@
  * knows the highest end below it, by which subtrees without a match are left out.
  */
 #define _GNU_SOURCE
+#include "base/ompp_pages.h"
 #include "data/ompp_data_ranges_priv.h"
 
 #include <string.h>
@@ -35,8 +36,8 @@ static bool grow(block_t *block, size_t size)
 
     if (size <= block->room) return true;
     while (room < size) room *= 2;
-    items = block->items ? mremap(block->items, block->room, room, MREMAP_MAYMOVE)
-                         : mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    items = block->items ? ompp_mremap(block->items, block->room, room, MREMAP_MAYMOVE, NULL)
+                         : ompp_mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (items == MAP_FAILED) return false;
     *block = (block_t){items, room};
     return true;

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "hooks/ompp_whose.h"
 
+#include "base/ompp_pages.h"
 #include "hooks/ompp_offsets.h"
 
 #include "model/ompp_raw.h"
@@ -331,7 +332,7 @@ void ompp_whose_paint_page(uintptr_t address)
     else if (is_stack) ompp_map_put(OMPP_WHOSE_STACK, page, page + PAGE);
     if (!m && paint_thread(page)) return;
     if (m || is_stack) return;
-    const bool is_heap = page >= first_break && page < (uintptr_t)sbrk(0);
+    const bool is_heap = page >= first_break && page < ompp_heap_end();
     const uint32_t unknown =
         ompp_whose_unknown(is_heap ? "blocks that libraries allocate" : "memory that libraries map");
     if (unknown) ompp_counter_put(unknown, page, page + PAGE);
@@ -359,7 +360,7 @@ void ompp_whose_start(void)
 {
     if (!ompp_data_wants_all()) return;
     ompp_unwind_start();
-    first_break = (uintptr_t)sbrk(0); /* what libraries have got before is theirs, too: the break began lower */
+    first_break = ompp_heap_end(); /* what libraries have got before is theirs, too: the break began lower */
     first_break &= ~0xffffffful;
     ompp_whose_all = true;
     ompp_whose_refresh();

@@ -1,5 +1,6 @@
 #include "image/ompp_image.h"
 
+#include "base/ompp_pages.h"
 #include "base/ompp_regular.h"
 
 #include <elf.h>
@@ -15,7 +16,7 @@ bool ompp_image_open(const char *path, ompp_image_t *image)
     void *data = MAP_FAILED;
 
     if (fd < 0) return false;
-    if (fstat(fd, &st) == 0 && st.st_size > 0) data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (fstat(fd, &st) == 0 && st.st_size > 0) data = ompp_mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     close(fd);
     if (data == MAP_FAILED) return false;
     *image = (ompp_image_t){data, st.st_size};
@@ -52,4 +53,4 @@ const ElfW(Phdr) * ompp_image_header(const ompp_image_t *image, ElfW(Word) type)
     return NULL;
 }
 
-void ompp_image_close(const ompp_image_t *image) { munmap((void *)image->data, image->size); }
+void ompp_image_close(const ompp_image_t *image) { ompp_munmap((void *)image->data, image->size); }

@@ -5,6 +5,7 @@
 #include "model/ompp_collect.h"
 
 #include "base/ompp_error.h"
+#include "base/ompp_pages.h"
 #include "image/ompp_proc.h"
 #include "model/ompp_collect_priv.h"
 
@@ -165,7 +166,7 @@ static bool copy_file(int fd, char *to, size_t size, uint64_t *data)
         const ssize_t n = pread(fd, to + from, rest < PIECE ? rest : PIECE, from);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return n == 0;
-        if (is_zero(to + from, (size_t)n)) madvise(to + from, (size_t)n, MADV_DONTNEED);
+        if (is_zero(to + from, (size_t)n)) ompp_madvise(to + from, (size_t)n, MADV_DONTNEED);
         else *data += (uint64_t)n;
         from += n;
     }
@@ -185,10 +186,10 @@ int ompp_collect_fd(int fd, ompp_profile_t **profile, ompp_life_t *life)
     /* More than that no offset reaches. */
     const uint64_t size = (uint64_t)st.st_size < UINT32_MAX ? (uint64_t)st.st_size : UINT32_MAX;
     /* In memory of our own: a file that is mapped can change, and end the process by becoming shorter. */
-    char *copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *copy = ompp_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (copy == MAP_FAILED) return -OMPP_E_NOMEM;
     if (copy_file(fd, copy, size, &data)) *profile = collect_dead(copy, size, data, &found);
-    munmap(copy, size);
+    ompp_munmap(copy, size);
     if (life) *life = found;
     return *profile ? 0 : -OMPP_E_FORMAT;
 }

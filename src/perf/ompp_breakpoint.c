@@ -4,6 +4,7 @@
  * registers: two structures with accesses and writes, or four with accesses alone.
  */
 #define _GNU_SOURCE
+#include "base/ompp_pages.h"
 #include "perf/ompp_backends_priv.h"
 #include "perf/ompp_perf_priv.h"
 
@@ -159,7 +160,7 @@ static void renew(state_t *state)
 
 static void *begin(void)
 {
-    state_t *state = mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    state_t *state = ompp_mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (state == MAP_FAILED) return NULL;
     state->tid = gettid();
@@ -219,7 +220,7 @@ static void move(void *data, ompp_place_now_t from, ompp_place_now_t to)
 static void end(void *data)
 {
     close_all(data);
-    munmap(data, sizeof(state_t));
+    ompp_munmap(data, sizeof(state_t));
 }
 
 /* ---- Start ------------------------------------------------------------------------------------------------------- */

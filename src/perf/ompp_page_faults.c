@@ -11,6 +11,7 @@
  * a thread that is not measured has no ring, and mremap leaves no record. First touches are an estimate then.
  */
 #define _GNU_SOURCE
+#include "base/ompp_pages.h"
 #include "base/ompp_reserve.h"
 #include "perf/ompp_backends_priv.h"
 #include "perf/ompp_sampled_priv.h"
@@ -92,7 +93,8 @@ static void forget(uint64_t address, uint64_t length)
         return;
     }
     clear(i, whole);
-    if (madvise((void *)&seen[whole], (whole_end - whole) * sizeof *seen, MADV_DONTNEED) != 0) clear(whole, whole_end);
+    if (ompp_madvise((void *)&seen[whole], (whole_end - whole) * sizeof *seen, MADV_DONTNEED) != 0)
+        clear(whole, whole_end);
     clear(whole_end, end);
 }
 
@@ -163,7 +165,7 @@ static void *page_of_file(size_t bytes)
     void *page = MAP_FAILED;
 
     if (fd < 0) return MAP_FAILED;
-    if (ftruncate(fd, (off_t)bytes) == 0) page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    if (ftruncate(fd, (off_t)bytes) == 0) page = ompp_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     close(fd);
     return page;
 }
@@ -174,11 +176,11 @@ static bool try_page(ompp_perf_t *event)
     trial_t trial = {page_of_file(bytes), bytes, 0, true};
 
     if (trial.page == MAP_FAILED)
-        trial.page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        trial.page = ompp_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (trial.page == MAP_FAILED) return false;
     trial.page[0] = trial.page[0]; /* each of the two faults */
     ompp_perf_drain(event, visit_trial, &trial);
-    munmap((void *)trial.page, bytes);
+    ompp_munmap((void *)trial.page, bytes);
     return trial.right && trial.n == 2;
 }
 

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "perf/ompp_perf_priv.h"
 
+#include "base/ompp_pages.h"
 #include "base/ompp_paranoid.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ static bool map_ring(ompp_perf_t *event, size_t size)
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
     for (; size >= LOW_RING && size >= page; size /= 2) {
-        void *pages = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, event->fd, 0);
+        void *pages = ompp_mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, event->fd, 0);
         if (pages == MAP_FAILED) continue;
         event->pages = pages;
         event->bytes = page + size;
@@ -57,7 +58,7 @@ int ompp_perf_open(ompp_perf_t *event, struct perf_event_attr *attr, int leader,
 
 void ompp_perf_close(ompp_perf_t *event)
 {
-    if (event->pages) munmap(event->pages, event->bytes);
+    if (event->pages) ompp_munmap(event->pages, event->bytes);
     if (event->fd >= 0) close(event->fd);
     *event = (ompp_perf_t){.fd = -1};
 }

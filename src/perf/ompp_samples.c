@@ -2,6 +2,7 @@
  * Back end "samples": precise memory samples of the processor (Intel's PEBS, AMD's IBS). Nothing is believed before a
  * loop of known loads and stores has given about as many samples as it should, with addresses in its own memory.
  */
+#include "base/ompp_pages.h"
 #include "perf/ompp_backends_priv.h"
 #include "perf/ompp_sampled_priv.h"
 #include "perf/ompp_samples_priv.h"
@@ -87,8 +88,8 @@ static bool check_itself(char *why, size_t n)
 {
     ompp_perf_t events[OMPP_SAMPLED_EVENTS], leader;
     check_t check = {.trial.period = backend.attr[0].sample_period};
-    uint64_t *words =
-        mmap(NULL, WORDS * sizeof *words, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    uint64_t *words = ompp_mmap(NULL, WORDS * sizeof *words, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
     if (words == MAP_FAILED) {
         snprintf(why, n, "no memory for its self-check");
@@ -105,7 +106,7 @@ static bool check_itself(char *why, size_t n)
         }
         ompp_perf_close(&leader);
     }
-    munmap(words, WORDS * sizeof *words);
+    ompp_munmap(words, WORDS * sizeof *words);
     if (error) ompp_perf_why(error, SOURCE, why, n);
     return !error && ompp_samples_judge(&check.trial, why, n);
 }

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "process/ompp_snapshot.h"
 
+#include "base/ompp_pages.h"
 #include "process/ompp_finish_priv.h"
 
 #include <sched.h>
@@ -183,7 +184,7 @@ static void take_threads(copy_t *c)
 ompp_profile_t *ompp_snapshot_profile(ompp_end_t end)
 {
     copy_t c = {.from = ompp_process.arena.base, .size = ompp_process.arena.reserved};
-    void *room = mmap(NULL, c.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *room = ompp_mmap(NULL, c.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (room == MAP_FAILED) return NULL;
     c.to = room;
@@ -191,7 +192,7 @@ ompp_profile_t *ompp_snapshot_profile(ompp_end_t end)
     take_threads(&c);
     /* Not before: a thread may have been read after it had gone on. */
     ompp_profile_t *profile = ompp_finish_collect(c.to, c.copied, ompp_clock_now(), end, 0);
-    munmap(room, c.size);
+    ompp_munmap(room, c.size);
     if (profile && c.torn) ompp_profile_add_coverage(profile, OMPP_COVERAGE_TORN, NULL, NULL, c.torn);
     return profile;
 }

@@ -3,6 +3,7 @@
  * learn of it. In a program that was built without us, and whose library brings us, the calls are taken over.
  */
 #define _GNU_SOURCE
+#include "base/ompp_pages.h"
 #include "data/ompp_data.h"
 #include "image/ompp_intercept.h"
 #include "process/ompp_openmp.h"
@@ -51,7 +52,8 @@ static void look(places_t *all)
 
     dl_iterate_phdr(note, &counted);
     *all = (places_t){.room = counted.n + 16}; /* other threads may be loading some */
-    all->places = mmap(NULL, all->room * sizeof(place_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    all->places =
+        ompp_mmap(NULL, all->room * sizeof(place_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all->places == MAP_FAILED) all->room = 0;
     dl_iterate_phdr(note, all);
     if (all->n > all->room) all->n = all->room;
@@ -59,7 +61,7 @@ static void look(places_t *all)
 
 static void forget(places_t *all)
 {
-    if (all->room) munmap(all->places, all->room * sizeof(place_t));
+    if (all->room) ompp_munmap(all->places, all->room * sizeof(place_t));
 }
 
 static bool has(const places_t *all, uintptr_t low)

@@ -6,6 +6,7 @@
 #include "runtime/ompp_calibrate.h"
 
 #include "base/ompp_caller.h"
+#include "base/ompp_pages.h"
 #include "runtime/ompp_chunk.h"
 #include "runtime/ompp_frame_priv.h"
 #include "runtime/ompp_region_priv.h"
@@ -325,7 +326,7 @@ void ompp_calibrate(uint32_t *whole, uint32_t *inside)
 {
     const size_t size = sizeof(ompp_thread_t) + MEMORY;
     ompp_thread_t *self = ompp_thread_self;
-    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *memory = ompp_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (memory == MAP_FAILED) return;
     ompp_thread_t *thread = (ompp_thread_t *)(memory + MEMORY);
@@ -336,7 +337,7 @@ void ompp_calibrate(uint32_t *whole, uint32_t *inside)
         ompp_chunk_forget();
         ompp_tree_close(thread);
     }
-    munmap(memory, size);
+    ompp_munmap(memory, size);
 }
 
 static void calibrate_again(void *unused)

@@ -6,6 +6,7 @@
 
 #include "base/ompp_env.h"
 #include "base/ompp_error.h"
+#include "base/ompp_pages.h"
 #include "runtime/ompp_callpath_priv.h"
 #include "runtime/ompp_metric.h"
 #include "runtime/ompp_module_priv.h"
@@ -71,15 +72,16 @@ void ompp_callpath_refresh(void)
 
 static ompp_callpath_child_t *new_table(uint32_t slots)
 {
-    void *table =
-        mmap(NULL, slots * sizeof(ompp_callpath_child_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *table = ompp_mmap(NULL, slots * sizeof(ompp_callpath_child_t), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     return table == MAP_FAILED ? NULL : table;
 }
 
 static ompp_callpaths_t *new_callpaths(void)
 {
-    void *memory = mmap(NULL, sizeof(ompp_callpaths_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory =
+        ompp_mmap(NULL, sizeof(ompp_callpaths_t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     return memory == MAP_FAILED ? NULL : memory;
 }
@@ -113,7 +115,7 @@ static bool has_room(ompp_callpaths_t *paths)
     if (!bigger) return false;
     for (uint32_t i = 0; paths->children && i <= paths->mask; i++)
         if (paths->children[i].node) put(bigger, slots - 1, &paths->children[i]);
-    if (paths->children) munmap(paths->children, (paths->mask + 1) * sizeof *bigger);
+    if (paths->children) ompp_munmap(paths->children, (paths->mask + 1) * sizeof *bigger);
     paths->children = bigger;
     paths->mask = slots - 1;
     return true;

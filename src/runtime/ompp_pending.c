@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "runtime/ompp_pending.h"
 
+#include "base/ompp_pages.h"
 #include "runtime/ompp_thread.h"
 
 #include <sys/mman.h>
@@ -54,7 +55,7 @@ static bool has_page(void)
 /* Of memory that is no file's, the system makes no second address. */
 static bool map_page(void *where)
 {
-    refused = mremap(at(next_page), 0, OMPP_PENDING_PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, where) == MAP_FAILED;
+    refused = ompp_mremap(at(next_page), 0, OMPP_PENDING_PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, where) == MAP_FAILED;
     return !refused;
 }
 
@@ -86,6 +87,6 @@ void ompp_pending_detach(void)
     for (ompp_off_t off = atomic_load(&ompp_process.header->pending); off; off = ((ompp_a_pending_t *)at(off))->next)
         for (ompp_off_t page = atomic_load(&((ompp_a_pending_t *)at(off))->pages); page;
              page = ((ompp_a_page_t *)at(page))->next)
-            mmap((void *)(uintptr_t)((ompp_a_page_t *)at(page))->where, OMPP_PENDING_PAGE, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+            ompp_mmap((void *)(uintptr_t)((ompp_a_page_t *)at(page))->where, OMPP_PENDING_PAGE, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }

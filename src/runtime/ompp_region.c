@@ -8,6 +8,7 @@
 
 #include "base/ompp_caller.h"
 #include "base/ompp_hash.h"
+#include "base/ompp_pages.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_callpath.h"
 #include "runtime/ompp_module_priv.h"
@@ -92,7 +93,7 @@ static bool same_region(const ompp_a_region_t *r, const region_key_t *key)
 static bool table_grow(void)
 {
     uint32_t size = table.size ? 2 * table.size : 1024;
-    slot_t *slots = mmap(NULL, size * sizeof *slots, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    slot_t *slots = ompp_mmap(NULL, size * sizeof *slots, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (slots == MAP_FAILED) return false;
     for (uint32_t k = 0; k < table.size; k++) {
@@ -101,7 +102,7 @@ static bool table_grow(void)
         while (slots[i & (size - 1)].off) i++;
         slots[i & (size - 1)] = table.slots[k];
     }
-    if (table.slots) munmap(table.slots, table.size * sizeof *slots);
+    if (table.slots) ompp_munmap(table.slots, table.size * sizeof *slots);
     table.slots = slots;
     table.size = size;
     return true;
@@ -284,8 +285,8 @@ static void put_lock(lock_table_t *t, const void *lock, ompp_region_ref_t region
 static lock_table_t *bigger_lock_table(const lock_table_t *old)
 {
     uint32_t size = old ? 2 * old->size : FIRST_LOCKS;
-    lock_table_t *t =
-        mmap(NULL, sizeof *t + size * sizeof t->slots[0], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    lock_table_t *t = ompp_mmap(NULL, sizeof *t + size * sizeof t->slots[0], PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (t == MAP_FAILED) return NULL;
     t->size = size;

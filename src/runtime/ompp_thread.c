@@ -6,6 +6,7 @@
 #include "runtime/ompp_thread.h"
 
 #include "base/ompp_caller.h"
+#include "base/ompp_pages.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_callpath_priv.h"
 #include "runtime/ompp_chunk.h"
@@ -65,11 +66,11 @@ static bool has_place(const ompp_thread_t *thread, ompp_seat_t place)
 
 static ompp_thread_t *make_state(void)
 {
-    ompp_thread_t *thread = mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ompp_thread_t *thread = ompp_mmap(NULL, sizeof *thread, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (thread == MAP_FAILED) return NULL;
     if (!ompp_tree_open(thread)) {
-        munmap(thread, sizeof *thread);
+        ompp_munmap(thread, sizeof *thread);
         return NULL;
     }
     thread->base = ompp_process.arena.base;
@@ -110,7 +111,7 @@ static ompp_thread_t *new_state(ompp_time_t t)
     ompp_event_coverage(OMPP_COVERAGE_DROPPED, "threads", "memory for the profile is full: OMPP_MEMORY");
     if (!thread) return NULL;
     ompp_tree_close(thread);
-    munmap(thread, sizeof *thread);
+    ompp_munmap(thread, sizeof *thread);
     return NULL;
 }
 

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "runtime/ompp_tree_priv.h"
 
+#include "base/ompp_pages.h"
 #include "runtime/ompp_thread.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@ static bool grow(ompp_thread_t *thread)
 {
     uint32_t size = thread->children ? 2 * (thread->children_mask + 1) : FIRST_CHILDREN;
     ompp_child_t *bigger =
-        mmap(NULL, size * sizeof *bigger, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ompp_mmap(NULL, size * sizeof *bigger, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (bigger == MAP_FAILED) return false;
     for (uint32_t k = 0; thread->children && k <= thread->children_mask; k++) {
@@ -27,7 +28,7 @@ static bool grow(ompp_thread_t *thread)
         while (bigger[i & (size - 1)].node) i++;
         bigger[i & (size - 1)] = *c;
     }
-    if (thread->children) munmap(thread->children, (thread->children_mask + 1) * sizeof *bigger);
+    if (thread->children) ompp_munmap(thread->children, (thread->children_mask + 1) * sizeof *bigger);
     thread->children = bigger;
     thread->children_mask = size - 1;
     return true;
@@ -37,7 +38,7 @@ bool ompp_tree_open(ompp_thread_t *thread) { return grow(thread); }
 
 void ompp_tree_close(ompp_thread_t *thread)
 {
-    munmap(thread->children, (thread->children_mask + 1) * sizeof *thread->children);
+    ompp_munmap(thread->children, (thread->children_mask + 1) * sizeof *thread->children);
 }
 
 ompp_off_t ompp_node_new(ompp_thread_t *thread, ompp_off_t parent, ompp_off_t region, ompp_time_t t)

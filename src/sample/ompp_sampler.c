@@ -6,6 +6,7 @@
 #include "sample/ompp_sample_priv.h"
 
 #include "base/ompp_caller.h"
+#include "base/ompp_pages.h"
 #include "model/ompp_profile.h"
 #include "runtime/ompp_event.h"
 
@@ -72,7 +73,7 @@ static ompp_sampler_t *take(void)
         unused = sampler->next_free;
         return sampler;
     }
-    char *memory = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    char *memory = ompp_mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (memory == MAP_FAILED) return NULL;
     mprotect(memory, GUARD_BYTES, PROT_NONE); /* what takes too much of it faults */
     sampler = (ompp_sampler_t *)(void *)(memory + STACK_BYTES - used);

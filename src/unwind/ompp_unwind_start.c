@@ -3,6 +3,7 @@
  * Nothing here is called from a signal handler.
  */
 #define _GNU_SOURCE
+#include "base/ompp_pages.h"
 #include "unwind/ompp_cache_priv.h"
 #include "unwind/ompp_image_table_priv.h"
 #include "unwind/ompp_unwind.h"
@@ -191,7 +192,7 @@ static void open_all(void *unused)
 {
     (void)unused;
 #if defined(__x86_64__)
-    void *memory = mmap(NULL, OMPP_CACHE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory = ompp_mmap(NULL, OMPP_CACHE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
         result = -OMPP_E_NOMEM;
         return;

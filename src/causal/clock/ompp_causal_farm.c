@@ -10,6 +10,7 @@
  * that it did before messages of that one, or waited for these.
  */
 #define _GNU_SOURCE
+#include "base/ompp_pages.h"
 #include "base/ompp_prefault.h"
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/replay/ompp_farm.h"
@@ -54,7 +55,7 @@ void ompp_causal_farm_prefault(void)
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)&own + page - 1) & ~(page - 1);
     const int saved = errno;
 
-    madvise((void *)begin, ((uintptr_t)(&own + 1) - begin) & ~(page - 1), MADV_NOHUGEPAGE);
+    ompp_madvise((void *)begin, ((uintptr_t)(&own + 1) - begin) & ~(page - 1), MADV_NOHUGEPAGE);
     ompp_prefault(&own, (uintptr_t)&own.farm.seat_of[FIRST_SEATS] - (uintptr_t)&own);
     ompp_prefault(own.farm.seats, FIRST_SEATS * sizeof own.farm.seats[0]);
     ompp_prefault(own.farm.events, FIRST_EVENTS * sizeof own.farm.events[0]);

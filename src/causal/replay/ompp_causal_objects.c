@@ -2,6 +2,7 @@
  * What threads of the process wait for: teams, locks, condition variables; what it means for their clocks. Records:
  * ompp_causal_object.h.
  */
+#include "base/ompp_pages.h"
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/replay/ompp_causal_object.h"
@@ -49,7 +50,7 @@ static ompp_replay_t *replay_of(ompp_causal_object_t *o)
 {
     if (o->replay || atomic_fetch_add(&nreplays, 1) >= REPLAYS) return o->replay;
     void *replay =
-        mmap(NULL, sizeof *o->replay, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        ompp_mmap(NULL, sizeof *o->replay, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     o->replay = replay == MAP_FAILED ? NULL : replay;
     return o->replay;
 }

@@ -6,6 +6,7 @@
  * Posts that would come in another order matter when others take them, or when the one that takes them works in
  * between.
  */
+#include "base/ompp_pages.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/replay/ompp_causal_object.h"
 #include "causal/result/ompp_causal_result_priv.h"
@@ -40,8 +41,8 @@ static ompp_causal_posts_t *posts_of(ompp_causal_object_t *o)
 {
     if (!o->posts && atomic_load(&nsemaphores) < SEMAPHORES) {
         atomic_fetch_add(&nsemaphores, 1);
-        void *posts =
-            mmap(NULL, sizeof *o->posts, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *posts = ompp_mmap(NULL, sizeof *o->posts, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         o->posts = posts == MAP_FAILED ? NULL : posts;
     }
     if (o->posts && o->used == 0) o->posts->number = 0, o->posts->taker = NULL; /* the record was another one's */

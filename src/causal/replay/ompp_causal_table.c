@@ -1,5 +1,6 @@
 /* The table of objects that threads wait for. */
 #include "base/ompp_hash.h"
+#include "base/ompp_pages.h"
 #include "causal/replay/ompp_causal_object.h"
 #include "causal/replay/ompp_causal_replay_priv.h"
 
@@ -20,8 +21,8 @@ static ompp_causal_object_t *table_of_objects(void)
     ompp_causal_lock(&table.lock);
     objects = atomic_load_explicit(&table.objects, memory_order_acquire);
     if (!objects) {
-        objects = mmap(NULL, OMPP_CAUSAL_OBJECTS * sizeof *objects, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        objects = ompp_mmap(NULL, OMPP_CAUSAL_OBJECTS * sizeof *objects, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (objects == MAP_FAILED) objects = NULL;
         atomic_store_explicit(&table.objects, objects, memory_order_release);
     }

@@ -7,6 +7,7 @@
  * thread is free.
  */
 #include "base/ompp_hash.h"
+#include "base/ompp_pages.h"
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/replay/ompp_causal_replay_priv.h"
@@ -43,8 +44,8 @@ static bool open_pool(void)
     void *tasks;
 
     if (pool.tasks) return true;
-    tasks = mmap(NULL, OMPP_CAUSAL_TASKS * sizeof *pool.tasks, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    tasks = ompp_mmap(NULL, OMPP_CAUSAL_TASKS * sizeof *pool.tasks, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (tasks == MAP_FAILED) return false;
     pool.tasks = tasks;
     pool.used = 1;

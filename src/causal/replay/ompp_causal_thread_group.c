@@ -3,6 +3,7 @@
  * creation until the last is joined is gone through again like the interval of a team. When they wait for each other in
  * another way, or create threads of their own, the order stays as it was measured.
  */
+#include "base/ompp_pages.h"
 #include "causal/replay/ompp_causal_replay_priv.h"
 #include "causal/replay/ompp_replay.h"
 #include "causal/result/ompp_causal_result_priv.h"
@@ -96,8 +97,8 @@ static bool takes_part(const ompp_causal_thread_t *self)
 static bool open_replay(const ompp_causal_thread_t *self)
 {
     if (!thread_group.replay) {
-        void *replay = mmap(NULL, sizeof *thread_group.replay, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *replay = ompp_mmap(NULL, sizeof *thread_group.replay, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         thread_group.replay = replay == MAP_FAILED ? NULL : replay;
     }
     if (!thread_group.noted) {
