@@ -330,8 +330,8 @@ class Verdict:
     def timed(self, attempt):
         """
         attempt() returns a list of time failures and how many checks there were. Times that are off are measured again, said aloud; they
-        have failed when they were off while the machine was quiet, and are not judged when it never was; but for those that were grossly
-        wrong (tolerance.Gross) whenever sleepers were in time, twice at least.
+        have failed when they were off twice while the machine was quiet, and are not judged when it was not; but for those that were
+        grossly wrong (tolerance.Gross) whenever sleepers were in time, twice at least.
         """
         quiet, calm = [], []
         machine.alone(BUILD)
@@ -343,7 +343,7 @@ class Verdict:
             if watch.calm:
                 calm.append([text for text in bad if isinstance(text, tolerance.Gross)])
             if not watch.disturbed:
-                quiet = bad
+                quiet.append(bad)
             elif number + 1 >= tolerance.ATTEMPTS_LATE and time.monotonic() - self.begin > tolerance.PATIENCE:
                 break
             if number + 1 < tolerance.ATTEMPTS:
@@ -351,12 +351,11 @@ class Verdict:
                 print("times are off%s, measuring again (%d of %d): %s" % (
                     " (%s)" % watch.disturbed if watch.disturbed else "", number + 2, tolerance.ATTEMPTS, "; ".join(bad[:3])))
         self.checks += checks
-        if bad and not quiet and len(calm) > 1 and all(calm):
-            quiet = calm[-1]
-        if bad and not quiet:
-            self.unjudged.append("%s (%s)" % (bad[0], watch.disturbed))
+        failed = quiet[-1] if len(quiet) > 1 else calm[-1] if len(calm) > 1 and all(calm) else []
+        if bad and not failed:
+            self.unjudged.append("%s (%s)" % (bad[0], watch.disturbed or "the machine was busy before"))
             print("not judged: " + "; ".join(bad[:3]))
-        for text in quiet if bad else []:
+        for text in failed if bad else []:
             self.check(False, text)
 
     def finish(self, scratch):

@@ -2,7 +2,7 @@
 """
 When times are judged (Verdict.timed): off on a quiet machine; grossly wrong also where the system says that others are busy and sleepers
 are in time nevertheless; not judged where nothing can be known. And programs that fail without ompp (Verdict.unmeasured): they run again, and
-are left out when they always fail.
+are left out when they always fail. What is drawn by lot is drawn again (Verdict.tried), and nothing else is.
 """
 
 import contextlib
@@ -41,6 +41,21 @@ def judge(machines, texts):
     return len(verdict.failed), len(verdict.unjudged)
 
 
+def tried(attempts):
+    """(failed, attempts that were made) of attempts, each of which says which checks hold: (of counts, by chance)."""
+    verdict, made, found = harness.Verdict("made up"), [], iter(attempts)
+
+    def attempt(inner):
+        counts, chance = next(found)
+        made.append(inner)
+        inner.check(counts, "counts")
+        inner.chance(chance, "chance")
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        verdict.tried(attempt)
+    return len(verdict.failed), len(made)
+
+
 def left_out(statuses):
     """(what the run ends with that counts, cases left out) of a program whose runs end with these; None: it hangs."""
     verdict, found = harness.Verdict("made up"), iter(statuses)
@@ -63,6 +78,8 @@ def main():
     for title, machines, texts, wanted in (
             ("good", [BUSY], [None], (0, 0)),
             ("off, quiet", [QUIET] * n, [OFF] * n, (1, 0)),
+            ("off, quiet once", [QUIET] + [BUSY] * (n - 1), [OFF] * n, (0, 1)),
+            ("off, quiet twice", [QUIET, BUSY, QUIET] + [BUSY] * (n - 3), [OFF] * n, (1, 0)),
             ("off, shared", [SHARED] * n, [OFF] * n, (0, 1)),
             ("grossly wrong, shared", [SHARED] * n, [WRONG] * n, (1, 0)),
             ("grossly wrong, busy", [BUSY] * n, [WRONG] * n, (0, 1)),
@@ -75,6 +92,9 @@ def main():
         verdict.equal(isinstance(tolerance.said("", measured, true, parts), tolerance.Gross), gross, "%s ms, true %s" % (measured, true))
     for statuses, wanted in (([0], (0, 0)), ([6, None, 0], (0, 0)), ([6] * harness.TRIES, (None, 1))):
         verdict.equal(left_out(statuses), wanted, "without ompp, %s" % statuses)
+    good, chance, wrong = (True, True), (True, False), (False, False)
+    for attempts, wanted in (([good], (0, 1)), ([chance, good], (0, 2)), ([chance] * harness.TRIES, (1, harness.TRIES)), ([wrong], (2, 1))):
+        verdict.equal(tried(attempts), wanted, "tried: %s" % attempts)
     with real() as watch:
         pass
     verdict.check(watch.calm in (True, False), "a real machine")
