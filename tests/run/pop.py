@@ -88,14 +88,15 @@ def wrong_values(case, out, report):
 def check_runs(verdict, scratch, program, title, cases, shapes):
     for case in cases:
         for threads, ranks in shapes:
-            def attempt(verdict):
-                folder = scratch.fresh(title, "%s-%d-%d" % (case, threads, ranks))
-                outcome = harness.run(program, folder, threads, ranks=ranks, args=[case], **FULL)
-                where = "%s, %s, %d threads on %d ranks: " % (title, case, threads, ranks)
-                if verdict.chance(outcome.status == 0, "%sstatus %s: %s" % (where, outcome.status, outcome.err[-300:])):
-                    wrong = list(wrong_values(case, outcome.out, outcome.reports()[0]))
-                    verdict.chance(not wrong, where + "; ".join(wrong))
-            verdict.tried(attempt)
+            where = "%s, %s, %d threads on %d ranks: " % (title, case, threads, ranks)
+
+            def attempt():
+                outcome = harness.run(program, scratch.fresh(title, "%s-%d-%d" % (case, threads, ranks)), threads, ranks=ranks, args=[case], **FULL)
+                if outcome.status != 0:
+                    raise harness.Failure("%sstatus %s: %s" % (where, outcome.status, outcome.err[-300:]))
+                return [where + text for text in wrong_values(case, outcome.out, outcome.reports()[0])], 1
+
+            verdict.timed(attempt)
 
 
 def openmp(verdict, scratch):
