@@ -125,13 +125,18 @@ static void give_stack(void *stack)
     if (other) ompp_munmap(other, STACK_BYTES);
 }
 
+/* A function may read arguments that it has not got: syscall() reads all that it could have. */
+#define ARGUMENTS 64
+
 /* A call with another stack pointer. The frame pointer stays the caller's, by which debuggers find their way back. */
 __attribute__((noinline)) void ompp_caller_call(void *top, void (*work)(void *argument), void *argument)
 {
+    void *const below = (char *)top - ARGUMENTS;
+
 #if defined(__x86_64__)
     __asm__ volatile("movq %%rsp, %%rbx\n\tmovq %[top], %%rsp\n\tcallq *%[work]\n\tmovq %%rbx, %%rsp"
                      : "+D"(argument)
-                     : [top] "r"(top), [work] "r"(work), "r"(__builtin_frame_address(0))
+                     : [top] "r"(below), [work] "r"(work), "r"(__builtin_frame_address(0))
                      : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3",
                        "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
                        "xmm15", "cc", "memory");
@@ -139,13 +144,13 @@ __attribute__((noinline)) void ompp_caller_call(void *top, void (*work)(void *ar
     register void *x0 __asm__("x0") = argument;
     __asm__ volatile("mov x19, sp\n\tmov sp, %[top]\n\tblr %[work]\n\tmov sp, x19"
                      : "+r"(x0)
-                     : [top] "r"(top), [work] "r"(work), "r"(__builtin_frame_address(0))
+                     : [top] "r"(below), [work] "r"(work), "r"(__builtin_frame_address(0))
                      : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15",
                        "x16", "x17", "x18", "x19", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9",
                        "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23",
                        "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "cc", "memory");
 #else
-    (void)top;
+    (void)below;
     work(argument);
 #endif
 }
