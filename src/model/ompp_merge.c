@@ -385,11 +385,19 @@ static bool coverage_equal(const void *lines, uint64_t value, const void *wanted
     return a->kind == b->kind && a->subject == b->subject && a->reason == b->reason;
 }
 
+/* Lines of one rank's own profile do not say whose they are. */
+static uint32_t rank_of_line(const ompp_profile_t *profile, const ompp_coverage_t *line)
+{
+    if (line->first_rank != OMPP_NONE || profile->nranks_kept + profile->nrest != 1) return line->first_rank;
+    return profile->nrest ? profile->rest_first_rank : profile->ranks[0].rank;
+}
+
 /* All lines of into, then those of from, each only once. */
 static int merge_coverage(merge_t *m)
 {
     ompp_profile_t *into = m->into;
     size_t total = into->ncoverage + m->from->ncoverage, n = 0;
+    const bool several = into->nranks_kept + into->nrest && m->from->nranks_kept + m->from->nrest;
     ompp_coverage_t *out = calloc(total + 1, sizeof *out);
     ompp_table_t table = {0};
 
@@ -400,12 +408,14 @@ static int merge_coverage(merge_t *m)
     for (size_t i = 0; i < total; i++) {
         bool own = i < into->ncoverage;
         ompp_coverage_t line = own ? into->coverage[i] : m->from->coverage[i - into->ncoverage];
+        if (several) line.first_rank = rank_of_line(own ? into : m->from, &line);
         if (!own) translate(m, &ompp_record_coverage, &line);
         uint64_t key = ompp_hash_join(ompp_hash_pair(line.kind, line.subject), line.reason),
                  found = ompp_table_search(&table, &key, coverage_equal, out, &line);
         if (found) {
             out[found - 1].count += line.count;
             out[found - 1].nranks += line.nranks;
+            if (line.first_rank < out[found - 1].first_rank) out[found - 1].first_rank = line.first_rank;
         } else {
             out[n++] = line;
             ompp_table_set(&table, key, n);
@@ -511,8 +521,8 @@ static int merge_run(merge_t *m)
 static int merge_messages(merge_t *m) { return ompp_messages_merge(m->into, m->from); }
 
 /* In the order they depend on each other. */
-static int (*const steps[])(merge_t *) = {merge_strings,  merge_modules,   merge_regions, merge_metrics, merge_objects,
-                                          merge_nodes,    merge_locations, merge_values,  merge_ranks,   merge_coverage,
+static int (*const steps[])(merge_t *) = {merge_strings,  merge_modules,   merge_regions, merge_metrics,  merge_objects,
+                                          merge_nodes,    merge_locations, merge_values,  merge_coverage, merge_ranks,
                                           merge_settings, merge_messages,  merge_whatif,  merge_run};
 
 int ompp_profile_merge(ompp_profile_t *into, const ompp_profile_t *from)

@@ -105,8 +105,8 @@ uint32_t ompp_profile_add_setting(ompp_profile_t *profile, const char *name, con
 void ompp_profile_add_coverage(ompp_profile_t *profile, ompp_coverage_kind_t kind, const char *subject,
                                const char *reason, uint64_t count)
 {
-    ompp_coverage_t line = {kind, ompp_profile_string(profile, subject), ompp_profile_string(profile, reason), count,
-                            1};
+    ompp_coverage_t line = {
+        kind, ompp_profile_string(profile, subject), ompp_profile_string(profile, reason), count, 1, OMPP_NONE};
 
     for (size_t i = 0; i < profile->ncoverage; i++) {
         ompp_coverage_t *old = &profile->coverage[i];

@@ -161,7 +161,8 @@ typedef struct {
     uint32_t kind;
     ompp_str_t subject, reason;
     uint64_t count;
-    uint32_t nranks; /* ranks that say it */
+    uint32_t nranks;     /* ranks that say it */
+    uint32_t first_rank; /* the lowest of them; OMPP_NONE: of one rank, or not known */
 } ompp_coverage_t;
 
 typedef struct {

@@ -38,8 +38,10 @@ static void coverage_words(ompp_text_t *t, const ompp_coverage_t *c)
             fprintf(t->out, "%" PRIu64, c->count);
         }
     }
-    if (t->nranks > 1 && c->nranks && c->nranks < t->nranks)
-        fprintf(t->out, " [%" PRIu32 " of %" PRIu64 " ranks]", c->nranks, t->nranks);
+    if (t->nranks < 2 || !c->nranks || c->nranks >= t->nranks) return;
+    if (c->first_rank == OMPP_NONE) fprintf(t->out, " [%" PRIu32 " of %" PRIu64 " ranks]", c->nranks, t->nranks);
+    else if (c->nranks == 1) fprintf(t->out, " [rank %" PRIu32 " of %" PRIu64 "]", c->first_rank, t->nranks);
+    else fprintf(t->out, " [%" PRIu32 " of %" PRIu64 " ranks, first %" PRIu32 "]", c->nranks, t->nranks, c->first_rank);
 }
 
 /* The first line of a kind that says so. */

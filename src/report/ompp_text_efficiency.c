@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { REGIONS = 3, LOSSES = 5 }; /* that have a line */
 
@@ -20,6 +21,9 @@ static void put_pop(const ompp_text_t *t, const ompp_pop_t *pop)
     fprintf(t->out, "%.2f = %.2f x %.2f   ", pop->parallel, pop->balance, pop->communication);
 }
 
+/* Ranks of one thread each have no OpenMP that could lose anything. */
+static void put_none(const ompp_text_t *t) { fprintf(t->out, "%-*s", (int)strlen("0.00 = 0.00 x 0.00   "), "-"); }
+
 static void put_line(const ompp_text_t *t, const ompp_efficiency_t *e)
 {
     char *subject = e->region == OMPP_NONE ? NULL : ompp_text_subject(t, e->region);
@@ -27,7 +31,8 @@ static void put_line(const ompp_text_t *t, const ompp_efficiency_t *e)
     put_pop(t, &e->all);
     if (t->profile->mpi) {
         put_pop(t, &e->mpi);
-        put_pop(t, &e->openmp);
+        if (e->nthreads > e->nranks) put_pop(t, &e->openmp);
+        else put_none(t);
     }
     fprintf(t->out, "%s\n", e->region == OMPP_NONE ? "the run" : subject ? subject : "");
     free(subject);
@@ -45,7 +50,8 @@ static void put_division(const ompp_text_t *t, const ompp_efficiency_t *e)
     put_quotient(t, &e->all);
     if (t->profile->mpi) {
         put_quotient(t, &e->mpi);
-        put_quotient(t, &e->openmp);
+        if (e->nthreads > e->nranks) put_quotient(t, &e->openmp);
+        else put_none(t);
     }
     fputs("communication = serialisation x transfer", t->out);
     if (e->is_estimate && e->all.high > 0) fprintf(t->out, " (estimate: %.2f - %.2f)", e->all.low, e->all.high);

@@ -302,7 +302,9 @@ static void take_coverage(xml_in_t *x, const void *item)
 
     ompp_profile_add_coverage(p, c->kind, ompp_profile_text(p, c->subject), ompp_profile_text(p, c->reason), c->count);
     if (p->ncoverage == before && !p->failed) fail(x, OMPP_E_FORMAT, "the same coverage line twice");
-    if (x->rc == 0 && !p->failed) p->coverage[before].nranks = c->nranks;
+    if (x->rc != 0 || p->failed) return;
+    p->coverage[before].nranks = c->nranks;
+    p->coverage[before].first_rank = c->first_rank;
 }
 
 /* Losses make up what is no useful time: of all of them together that is asked at the end. */

@@ -97,6 +97,37 @@ static void empty_is_neutral(void **state)
     ompp_profile_free(q);
 }
 
+/* Of each line, how many ranks say it, and the first of them, whichever comes first. */
+static void ranks_of_lines(void **state)
+{
+    static const uint32_t orders[][3] = {{2, 5, 7}, {7, 2, 5}, {5, 7, 2}};
+
+    (void)state;
+    for (unsigned k = 0; k < 3; k++)
+        for (uint32_t kept = 0; kept <= NRANKS; kept += NRANKS) {
+            ompp_profile_t *all = NULL;
+            for (unsigned i = 0; i < 3; i++) {
+                const uint32_t rank = orders[k][i];
+                ompp_profile_t *p = tools_rank_profile(1, rank);
+                p->ncoverage = 0;
+                ompp_profile_add_coverage(p, OMPP_COVERAGE_NOTE, "all", NULL, 1);
+                if (rank != 2) ompp_profile_add_coverage(p, OMPP_COVERAGE_NOTE, "some", NULL, 1);
+                if (rank == 7) ompp_profile_add_coverage(p, OMPP_COVERAGE_NOTE, "one", NULL, 1);
+                if (!kept) assert_int_equal(ompp_profile_fold_rest(p), 0);
+                if (all) merge(all, p), ompp_profile_free(p);
+                else all = p;
+            }
+            assert_int_equal(all->ncoverage, 3);
+            for (size_t i = 0; i < 3; i++) {
+                const ompp_coverage_t *c = &all->coverage[i];
+                const char what = *ompp_profile_text(all, c->subject);
+                assert_int_equal(c->nranks, what == 'a' ? 3 : what == 's' ? 2 : 1);
+                assert_int_equal(c->first_rank, what == 'a' ? 2 : what == 's' ? 5 : 7);
+            }
+            ompp_profile_free(all);
+        }
+}
+
 /* A profile with one region, known by address or by lines, and one node below the root. */
 static ompp_profile_t *with_region(uint32_t rank, const char *path, const char *id, uint32_t begin, uint64_t addr)
 {
@@ -327,8 +358,9 @@ static void check_objects(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders_agree),           cmocka_unit_test(empty_is_neutral), cmocka_unit_test(keys),
-        cmocka_unit_test(fold_agrees_with_naive), cmocka_unit_test(many_locations),   cmocka_unit_test(check_objects),
+        cmocka_unit_test(orders_agree),  cmocka_unit_test(ranks_of_lines),         cmocka_unit_test(empty_is_neutral),
+        cmocka_unit_test(keys),          cmocka_unit_test(fold_agrees_with_naive), cmocka_unit_test(many_locations),
+        cmocka_unit_test(check_objects),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
