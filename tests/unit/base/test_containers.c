@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include <cmocka.h>
 
@@ -32,11 +32,18 @@ void *__wrap_reallocarray(void *array, size_t n, size_t size)
     return fails() ? NULL : __real_reallocarray(array, n, size);
 }
 
-void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
-void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
-void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+/* Of src/base/ompp_pages.h. */
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...)
 {
-    return fails() ? MAP_FAILED : __real_mmap(at, size, protection, flags, fd, offset);
+    va_list arguments;
+    long a[6];
+
+    va_start(arguments, number);
+    for (unsigned i = 0; i < 6; i++) a[i] = va_arg(arguments, long);
+    va_end(arguments);
+    return number == SYS_mmap && fails() ? -1 : __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 static void fail_at(unsigned request)
