@@ -36,25 +36,12 @@ uint64_t ompp_signals_hold(void)
     return before;
 }
 
-uint64_t ompp_signals_hold_handled(void)
-{
-    const bool some = atomic_load_explicit(&ompp_signals_are_handled, memory_order_relaxed);
-
-    return some ? ompp_signals_hold() : OMPP_SIGNALS_KEPT;
-}
-
 void ompp_signals_release(uint64_t held)
 {
     if (held != OMPP_SIGNALS_KEPT) syscall(SYS_rt_sigprocmask, SIG_SETMASK, &held, NULL, sizeof held);
 }
 
-bool ompp_signals_is_fatal(int signal)
-{
-    const uint64_t fatal = BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) |
-                           BIT(SIGABRT) | BIT(SIGQUIT) | BIT(SIGXCPU) | BIT(SIGXFSZ);
-
-    return fatal & BIT(signal);
-}
+bool ompp_signals_can_wait(int signal) { return signal > 0 && signal <= 64 && !(NEVER_HELD & BIT(signal)); }
 
 bool ompp_signals_blocks(int signal)
 {
@@ -82,20 +69,40 @@ void ompp_cancel_release(ompp_cancel_t held)
     pthread_setcanceltype(held.type, &unused);
 }
 
+ompp_stay_t ompp_stay(void)
+{
+    const uint64_t signals = ompp_signals_hold();
+
+    return (ompp_stay_t){signals, ompp_cancel_hold()};
+}
+
+ompp_stay_t ompp_stay_if_handled(void)
+{
+    if (atomic_load_explicit(&ompp_signals_are_handled, memory_order_relaxed)) return ompp_stay();
+    return (ompp_stay_t){OMPP_SIGNALS_KEPT, ompp_cancel_hold()};
+}
+
+void ompp_stay_end(ompp_stay_t stay)
+{
+    int unused;
+
+    pthread_setcancelstate(stay.cancel.state, &unused);
+    ompp_signals_release(stay.signals);
+    pthread_setcanceltype(stay.cancel.type, &unused);
+}
+
 void ompp_caller_save(ompp_caller_t *caller)
 {
     caller->error = errno;
-    caller->signals = ompp_signals_hold();
-    caller->cancel = ompp_cancel_hold();
+    caller->stay = ompp_stay();
     ompp_float_begin(&caller->floats);
 }
 
 void ompp_caller_restore(const ompp_caller_t *caller)
 {
     ompp_float_end(&caller->floats);
-    ompp_cancel_release(caller->cancel);
     errno = caller->error;
-    ompp_signals_release(caller->signals);
+    ompp_stay_end(caller->stay);
 }
 
 /* ---- Another stack ----------------------------------------------------------------------------------------------- */
@@ -166,7 +173,7 @@ void ompp_caller_run(void (*work)(void *argument), void *argument)
     ompp_caller_save(&caller);
     void *stack = take_stack();
     if (stack) {
-        blocked_outside = caller.signals;
+        blocked_outside = caller.stay.signals;
         is_on_ours = true;
         ompp_caller_call((char *)stack + STACK_BYTES, work, argument);
         is_on_ours = false;

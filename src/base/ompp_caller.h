@@ -18,11 +18,16 @@ typedef struct {
     int state, type;
 } ompp_cancel_t;
 
+/** What the calling thread had set before it was to stay. */
+typedef struct {
+    uint64_t signals;
+    ompp_cancel_t cancel;
+} ompp_stay_t;
+
 /** What the calling thread has set. */
 typedef struct {
     ompp_float_t floats;
-    uint64_t signals;
-    ompp_cancel_t cancel;
+    ompp_stay_t stay;
     int error;
 } ompp_caller_t;
 
@@ -59,8 +64,8 @@ void ompp_cancel_release(ompp_cancel_t held);
 uint64_t ompp_signals_hold(void);
 void ompp_signals_release(uint64_t held);
 
-/** \return whether a handler for a signal ends the program: its default action writes a core. */
-bool ompp_signals_is_fatal(int signal);
+/** \return whether a signal comes at any time, and can wait: no fault, and none of the C library's own. */
+bool ompp_signals_can_wait(int signal);
 
 /**
  * Whether the program may have a handler that interrupts us at any time, and leaves by longjmp(). True until somebody
@@ -68,8 +73,17 @@ bool ompp_signals_is_fatal(int signal);
  */
 extern _Atomic bool ompp_signals_are_handled;
 
-/** \brief ompp_signals_hold() where that may be so, else nothing. */
-uint64_t ompp_signals_hold_handled(void);
+/**
+ * \brief The thread does not leave until ompp_stay_end(), neither by a handler that jumps nor by being cancelled: what
+ *        it has locked or half done would stay so.
+ */
+ompp_stay_t ompp_stay(void);
+
+/** \brief The same; signals are held only where ompp_signals_are_handled. */
+ompp_stay_t ompp_stay_if_handled(void);
+
+/** \brief The thread may leave here, if it was to leave meanwhile; cancelled, with the signals that it had. */
+void ompp_stay_end(ompp_stay_t stay);
 
 #pragma GCC visibility pop
 

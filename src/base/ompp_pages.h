@@ -16,7 +16,7 @@
 
 static inline void *ompp_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
-#ifdef SYS_mmap2 /* counts in pages */
+#if defined(SYS_mmap2) || defined(__s390__) /* counts in pages; takes a structure */
     return mmap(at, size, protection, flags, fd, offset);
 #else
     return (void *)syscall(SYS_mmap, at, size, (long)protection, (long)flags, (long)fd, offset);

@@ -28,62 +28,42 @@
 #define LOWEST_ADDRESS 0x10000u
 #define MAX_NOTED 1023 /* structures that are looked at when measurement ends */
 
-/* What the calling thread had set before it took the lock. */
-typedef struct {
-    uint64_t signals;
-    ompp_cancel_t cancel;
-} held_t;
-
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
-static __thread bool holds; /* this thread has the lock: a signal handler of it must not wait */
-static held_t data_held;    /* of the thread that has the lock */
-
-/* Nobody leaves us with the lock in hand: no handler by longjmp(), no thread that is cancelled at any instruction. */
-static held_t hold(void)
-{
-    const uint64_t signals = ompp_signals_hold_handled();
-
-    return (held_t){signals, ompp_cancel_hold()};
-}
-
-static void release(held_t held)
-{
-    ompp_cancel_release(held.cancel);
-    ompp_signals_release(held.signals);
-}
+static __thread bool holds;   /* this thread has the lock: a signal handler of it must not wait */
+static ompp_stay_t data_stay; /* of the thread that has the lock */
 
 static void take_lock(void)
 {
-    const held_t held = hold();
+    const ompp_stay_t stay = ompp_stay_if_handled();
 
     pthread_mutex_lock(&data_lock);
-    data_held = held;
+    data_stay = stay;
     holds = true;
 }
 
 static bool try_lock(void)
 {
     enum { TRIES = 200 };
-    const held_t held = hold();
+    const ompp_stay_t stay = ompp_stay_if_handled();
 
     for (unsigned i = 0; i < TRIES; i++) {
         if (pthread_mutex_trylock(&data_lock) == 0) {
-            data_held = held;
+            data_stay = stay;
             return holds = true;
         }
         if (i > TRIES / 2) sched_yield();
     }
-    release(held);
+    ompp_stay_end(stay);
     return false;
 }
 
 static void give_lock(void)
 {
-    const held_t held = data_held;
+    const ompp_stay_t stay = data_stay;
 
     holds = false;
     pthread_mutex_unlock(&data_lock);
-    release(held);
+    ompp_stay_end(stay);
 }
 
 static const ompp_component_t *backends[MAX_BACKENDS];

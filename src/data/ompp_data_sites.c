@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "data/ompp_data_priv.h"
 
+#include "base/ompp_caller.h"
 #include "runtime/ompp_thread.h"
 
 #include <errno.h>
@@ -152,9 +153,11 @@ static used_t *name_on_path(const table_t *t, const void *code)
     int n, i = 0;
 
     if (name || walking) return name;
+    const ompp_stay_t stay = ompp_stay_if_handled();
     walking = true;
     n = backtrace(frames, DEPTH);
     walking = false;
+    ompp_stay_end(stay);
     while (i < n && frames[i] != code) i++; /* below are our own */
     for (int k = i + 1; k < n && !name; k++) name = name_at(t, frames[k]);
     for (int k = i; k < n && !name; k++) note_near(t, frames[k]);

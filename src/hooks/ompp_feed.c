@@ -294,8 +294,8 @@ static void follow_members(state_t *s, uint32_t n)
 
 static void drain(ompp_counter_t *counter, state_t *s)
 {
+    const ompp_stay_t stay = ompp_stay_if_handled(); /* what is shared is locked */
     const uint32_t n = s->feed.n < OMPP_FEED_ROOM ? s->feed.n : OMPP_FEED_ROOM;
-    const uint64_t held = ompp_signals_hold_handled(); /* what is shared is locked, and must not be left */
 
     s->busy = true;
     s->feed.n = OMPP_FEED_ROOM; /* what signal handlers do meanwhile is not told of */
@@ -312,7 +312,7 @@ static void drain(ompp_counter_t *counter, state_t *s)
     }
     s->feed.n = 0;
     s->busy = false;
-    ompp_signals_release(held);
+    ompp_stay_end(stay);
 }
 
 void ompp_feed_drain(ompp_counter_t *counter)

@@ -9,6 +9,7 @@
 #ifndef OMPP_WHOSE_H
 #define OMPP_WHOSE_H
 
+#include "base/ompp_caller.h"
 #include "base/ompp_hash.h"
 #include "hooks/ompp_count_priv.h"
 #include "unwind/ompp_unwind.h"
@@ -55,7 +56,8 @@ typedef struct {
 /** What a thread needs for it; zeroed at first. Written by the thread. */
 typedef struct ompp_whose_thread {
     ompp_unwind_thread_t unwind;
-    bool walking; /* unwind and frames are in use */
+    bool walking;     /* unwind and frames are in use */
+    ompp_stay_t stay; /* meanwhile */
     struct {
         uintptr_t code, sp;
         uint32_t object;
@@ -175,15 +177,20 @@ void ompp_whose_each_variable(ompp_whose_visit_t *visit, void *data);
 static inline bool ompp_whose_walk_begin(ompp_whose_thread_t *thread)
 {
     if (thread->walking) return false;
+    const ompp_stay_t stay = ompp_stay_if_handled();
     thread->walking = true;
+    thread->stay = stay;
     atomic_signal_fence(memory_order_seq_cst);
     return true;
 }
 
 static inline void ompp_whose_walk_end(ompp_whose_thread_t *thread)
 {
+    const ompp_stay_t stay = thread->stay;
+
     atomic_signal_fence(memory_order_seq_cst);
     thread->walking = false;
+    ompp_stay_end(stay);
 }
 
 /** \brief The frame that an address is in; between ompp_whose_walk_begin() and ompp_whose_walk_end(). */

@@ -415,7 +415,9 @@ static int merge_coverage(merge_t *m)
         if (found) {
             out[found - 1].count += line.count;
             out[found - 1].nranks += line.nranks;
-            if (line.first_rank < out[found - 1].first_rank) out[found - 1].first_rank = line.first_rank;
+            const uint32_t first = out[found - 1].first_rank;
+            if (first != OMPP_NONE && (line.first_rank < first || line.first_rank == OMPP_NONE))
+                out[found - 1].first_rank = line.first_rank;
         } else {
             out[n++] = line;
             ompp_table_set(&table, key, n);

@@ -173,10 +173,8 @@ OMPP_EXPORT int mlockall(int flags)
 
     if (!(flags & MCL_CURRENT) || flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) || !is_anything_reserved())
         return lock_all(flags);
-    const uint64_t held = ompp_signals_hold(); /* a handler may jump */
-    const ompp_cancel_t cancel = ompp_cancel_hold();
+    const ompp_stay_t stay = ompp_stay();
     result = lock_others(flags);
-    ompp_cancel_release(cancel);
-    ompp_signals_release(held);
+    ompp_stay_end(stay);
     return result;
 }

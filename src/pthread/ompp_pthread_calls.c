@@ -354,12 +354,10 @@ static int signal_suspend(const sigset_t *set)
 /* It may be called where a thread can be cancelled at any moment: not while we hold a lock. A handler may jump. */
 static int cancel(pthread_t thread)
 {
-    const uint64_t held = ompp_signals_hold();
-    const ompp_cancel_t cancel = ompp_cancel_hold();
+    const ompp_stay_t stay = ompp_stay();
 
     ompp_pthread_publish(OMPP_SYNC_EVENT, ompp_pthread_cancellation(thread));
-    ompp_cancel_release(cancel);
-    ompp_signals_release(held);
+    ompp_stay_end(stay);
     return pthread_cancel(thread);
 }
 

@@ -21,7 +21,9 @@ static void put_pop(const ompp_text_t *t, const ompp_pop_t *pop)
     fprintf(t->out, "%.2f = %.2f x %.2f   ", pop->parallel, pop->balance, pop->communication);
 }
 
-/* Ranks of one thread each have no OpenMP that could lose anything. */
+/* Ranks of one thread each, and nothing is lost to OpenMP. */
+static bool is_without(const ompp_efficiency_t *e) { return e->nthreads <= e->nranks && e->openmp.parallel >= 0.995; }
+
 static void put_none(const ompp_text_t *t) { fprintf(t->out, "%-*s", (int)strlen("0.00 = 0.00 x 0.00   "), "-"); }
 
 static void put_line(const ompp_text_t *t, const ompp_efficiency_t *e)
@@ -31,8 +33,8 @@ static void put_line(const ompp_text_t *t, const ompp_efficiency_t *e)
     put_pop(t, &e->all);
     if (t->profile->mpi) {
         put_pop(t, &e->mpi);
-        if (e->nthreads > e->nranks) put_pop(t, &e->openmp);
-        else put_none(t);
+        if (is_without(e)) put_none(t);
+        else put_pop(t, &e->openmp);
     }
     fprintf(t->out, "%s\n", e->region == OMPP_NONE ? "the run" : subject ? subject : "");
     free(subject);
@@ -50,8 +52,8 @@ static void put_division(const ompp_text_t *t, const ompp_efficiency_t *e)
     put_quotient(t, &e->all);
     if (t->profile->mpi) {
         put_quotient(t, &e->mpi);
-        if (e->nthreads > e->nranks) put_quotient(t, &e->openmp);
-        else put_none(t);
+        if (is_without(e)) put_none(t);
+        else put_quotient(t, &e->openmp);
     }
     fputs("communication = serialisation x transfer", t->out);
     if (e->is_estimate && e->all.high > 0) fprintf(t->out, " (estimate: %.2f - %.2f)", e->all.low, e->all.high);

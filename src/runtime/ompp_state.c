@@ -22,10 +22,9 @@ bool ompp_runtime_start(void)
 
 ompp_locked_t ompp_lock(void)
 {
-    ompp_locked_t locked = {.guarded = ompp_thread_self, .signals = ompp_signals_hold()};
+    ompp_locked_t locked = {.guarded = ompp_thread_self, .stay = ompp_stay()};
 
     if (locked.guarded && !ompp_guard_enter(locked.guarded)) locked.guarded = NULL;
-    locked.cancel = ompp_cancel_hold();
     pthread_mutex_lock(&ompp_process.lock);
     return locked;
 }
@@ -33,9 +32,8 @@ ompp_locked_t ompp_lock(void)
 void ompp_unlock(ompp_locked_t locked)
 {
     pthread_mutex_unlock(&ompp_process.lock);
-    ompp_cancel_release(locked.cancel);
     if (locked.guarded) ompp_guard_leave(locked.guarded);
-    ompp_signals_release(locked.signals);
+    ompp_stay_end(locked.stay);
 }
 
 ompp_off_t ompp_thread_take(ompp_thread_t *thread, uint32_t size)

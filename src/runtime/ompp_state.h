@@ -44,8 +44,7 @@ extern ompp_thread_t ompp_thread_none;
 /** What ompp_unlock() gives back. */
 typedef struct {
     ompp_thread_t *guarded; /* the thread was not inside before; NULL = it was, or is not measured */
-    uint64_t signals;
-    ompp_cancel_t cancel;
+    ompp_stay_t stay;
 } ompp_locked_t;
 
 /**

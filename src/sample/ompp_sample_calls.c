@@ -12,6 +12,7 @@
 #include "preload/ompp_dlopen_watch.h"
 #include "runtime/ompp_callpath.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -34,12 +35,24 @@ static const char *_Atomic used;  /* why the program has it now */
 
 /* ---- The action -------------------------------------------------------------------------------------------------- */
 
-/* A handler of a signal that may come at any time may leave our code by longjmp(). */
+static _Atomic bool seen; /* a handler of the program that may come at any time */
+
+/* They print where the program is, and end it. All programs in Fortran have them. */
+static bool is_of_fortran(sighandler_t handler)
+{
+    Dl_info found;
+
+    return dladdr((void *)handler, &found) && found.dli_fname && strstr(found.dli_fname, "libgfortran");
+}
+
+/* A handler that may come at any time may leave our code by longjmp(). */
 static void see_handler(int signal, sighandler_t handler)
 {
-    if (handler != SIG_DFL && handler != SIG_IGN && handler != SIG_ERR &&
-        (uintptr_t)handler != (uintptr_t)ompp_sample_handle && !ompp_signals_is_fatal(signal))
-        atomic_store(&ompp_signals_are_handled, true);
+    if (handler == SIG_DFL || handler == SIG_IGN || handler == SIG_ERR || !ompp_signals_can_wait(signal) ||
+        (uintptr_t)handler == (uintptr_t)ompp_sample_handle || is_of_fortran(handler))
+        return;
+    atomic_store(&seen, true);
+    atomic_store(&ompp_signals_are_handled, true);
 }
 
 static int (*real_sigaction)(int, const struct sigaction *, struct sigaction *);
@@ -185,9 +198,10 @@ static int follow_sigrelse(int signal) { return changed(real_sigrelse(signal)); 
 
 void ompp_sample_follow(void)
 {
+    static void *bsd_signal_is_there, *ssignal_is_there, *sysv_signal_is_there; /* other names of the same */
     static const ompp_intercept_t calls[] = {
         {"__sysv_signal", (void *)follow_sysv_signal, (void **)&real_sysv_signal},
-        {"bsd_signal", (void *)follow_signal, (void **)&real_signal},
+        {"bsd_signal", (void *)follow_signal, &bsd_signal_is_there},
         {"pthread_sigmask", (void *)follow_pthread_sigmask, (void **)&real_pthread_sigmask},
         {"setitimer", (void *)follow_setitimer, (void **)&real_setitimer},
         {"sigaction", (void *)follow_sigaction, (void **)&real_sigaction},
@@ -200,8 +214,8 @@ void ompp_sample_follow(void)
         {"sigrelse", (void *)follow_sigrelse, (void **)&real_sigrelse},
         {"sigset", (void *)follow_sigset, (void **)&real_sigset},
         {"sigsetmask", (void *)follow_sigsetmask, (void **)&real_sigsetmask},
-        {"ssignal", (void *)follow_signal, (void **)&real_signal},
-        {"sysv_signal", (void *)follow_sysv_signal, (void **)&real_sysv_signal},
+        {"ssignal", (void *)follow_signal, &ssignal_is_there},
+        {"sysv_signal", (void *)follow_sysv_signal, &sysv_signal_is_there},
     };
 
     ompp_intercept_everywhere(calls, sizeof calls / sizeof calls[0]);
@@ -209,14 +223,17 @@ void ompp_sample_follow(void)
 
 void ompp_sample_follow_handlers(void)
 {
+    static atomic_flag done = ATOMIC_FLAG_INIT;
     struct sigaction action;
     const int saved = errno;
 
+    if (atomic_flag_test_and_set(&done)) return;
     atomic_store(&ompp_signals_are_handled, false);
     ompp_dlopen_watch_tell(ompp_sample_follow);
     ompp_sample_follow();
     for (int signal = 1; signal < NSIG; signal++) /* also those from before */
         if (sigaction(signal, NULL, &action) == 0) see_handler(signal, action.sa_handler);
+    if (atomic_load(&seen)) atomic_store(&ompp_signals_are_handled, true);
     errno = saved;
 }
 

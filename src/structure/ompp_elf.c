@@ -333,12 +333,21 @@ bool ompp_elf_crc(const ompp_elf_t *elf, uint32_t *crc)
     return true;
 }
 
+/* Of several names of a function the last one is taken: clock_gettime and not __clock_gettime. */
+static int compare_names(const char *a, const char *b)
+{
+    const size_t x = strspn(a, "_"), y = strspn(b, "_");
+
+    return x != y ? (x > y ? -1 : 1) : strcmp(a, b);
+}
+
 static int compare_symbols(const void *a, const void *b)
 {
     const ompp_elf_symbol_t *x = a, *y = b;
 
     if (x->low != y->low) return x->low < y->low ? -1 : 1;
-    return x->high > y->high ? -1 : x->high < y->high; /* one with a size before one without */
+    if (x->high != y->high) return x->high > y->high ? -1 : 1; /* one with a size before one without */
+    return compare_names(x->name, y->name);
 }
 
 static bool is_function(unsigned kind) { return kind == STT_FUNC || kind == STT_GNU_IFUNC; }

@@ -22,5 +22,6 @@ const ompp_runtime_hooks_t ompp_runtime_hooks = {
     .ends = nothing,
     .thread_begins = ompp_runtime_thread_begins,
     .thread_ends = ompp_cpu_wait_thread_end,
+    .data_begins = nothing,
     .copy = ompp_snapshot_self,
 };

@@ -3,9 +3,13 @@
 threads find out whose their memory is, with caches and without. Results are the plain program's; nothing is said."""
 
 import os
+import xml.etree.ElementTree as ElementTree
 
 import memory
 from memory import harness
+
+
+LATE = 100000  # of left.c
 
 
 def main():
@@ -18,7 +22,11 @@ def main():
                 title = "%s, %s, caches: %s" % (name, how, caches)
                 run = harness.run(program, scratch.file(title.replace(", ", "-").replace(": ", "-"), "x")[:-2], 2, args=(how,), **settings)
                 verdict.equal((run.status, run.out, run.messages()), (0, "done\n", []), title)
-                verdict.profile(run.profile(), title)
+                profile = run.profile()
+                verdict.profile(profile, title)
+                profile.root = ElementTree.parse(profile.path).getroot()
+                late = [memory.counts(profile, name)[memory.STORES] for name in memory.objects(profile) if "after_all::late" in name]
+                verdict.check(sum(late) >= LATE, "%s: %s stores to after_all::late, wanted %d" % (title, late, LATE))
     verdict.finish(scratch)
 
 

@@ -79,10 +79,14 @@ def wrong_values(case, out, report):
     network = ideal.get("ideal-network")
     if found["ranks"] > 1 and not (network and network["high"] <= 1 - run["mpi_transfer"] + NEAR):  # MPI starts as it did
         yield "ideal network: %s, transfer %.3f" % (network, run["mpi_transfer"])
+
+
+def check_products(verdict, where, report):
+    run = json.loads(show("show", "--json", report))["efficiency"][0]
     for level in ("", "mpi_", "openmp_"):
         product = run[level + "serialisation"] * run[level + "transfer"]
-        if abs(product - run[level + "communication"]) > 1e-6:
-            yield "%s%f is no product of the others, %f" % (level, run[level + "communication"], product)
+        verdict.check(abs(product - run[level + "communication"]) <= 1e-6,
+                      "%s%s%f is no product of the others, %f" % (where, level, run[level + "communication"], product))
 
 
 def check_runs(verdict, scratch, program, title, cases, shapes):
@@ -94,6 +98,7 @@ def check_runs(verdict, scratch, program, title, cases, shapes):
                 outcome = harness.run(program, scratch.fresh(title, "%s-%d-%d" % (case, threads, ranks)), threads, ranks=ranks, args=[case], **FULL)
                 if outcome.status != 0:
                     raise harness.Failure("%sstatus %s: %s" % (where, outcome.status, outcome.err[-300:]))
+                check_products(verdict, where, outcome.reports()[0])
                 return [where + text for text in wrong_values(case, outcome.out, outcome.reports()[0])], 1
 
             verdict.timed(attempt)

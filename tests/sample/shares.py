@@ -133,7 +133,7 @@ def check(verdict, title, outcome, threads):
     hot = next(i for i, line in enumerate(open(SOURCE), 1) if "@hot" in line)
     own = dict((int(line), float(share)) for share, line in re.findall(r"^ *\d+\.\d+ +(\d+\.\d+) +shares\.c:(\d+) spin$", section, re.M))
     verdict.chance(sum(share for line, share in own.items() if abs(line - hot) <= 1) > 90, "%s: line %d: %s" % (title, hot, own))
-    verdict.chance(re.search(r"the program$", section, re.M), title + ": owner")
+    verdict.check(re.search(r"the program$", section, re.M), title + ": owner")
     lines = harness.execute([harness.command("ompp-report"), "annotate", "--full", outcome.reports()[0], SOURCE], outcome.folder).out.splitlines()[1:]
     beside = [re.fullmatch(r"(.{41}) *(\d+)  (.*)", line).groups() for line in lines]
     source = open(SOURCE).read().splitlines()
