@@ -29,7 +29,7 @@ def same_results(verdict, program, scratch, binding, ranks, title):
         outcome = fharness.run(program, folder + how, ranks, True, **changes)
         if not verdict.check(is_ok(outcome), "%s %s: status %s, output %s" % (title, how, outcome.status, outcome.out)):
             print(outcome.err[-1500:])
-        verdict.equal(outcome.messages(), [], title + ": messages")
+        verdict.equal(outcome.complaints(), [], title + ": messages")
         same_traces(verdict, without, outcome, ranks, title)
         outcomes.append(outcome)
     return outcomes[0].profile()

@@ -47,7 +47,7 @@ def test(verdict, scratch, name, binding):
     for how, changes in (("bytes", {}), ("clocks", {"OMPP_CAUSAL": "virtual"})):
         outcome = run(launcher, [harness.command("ompp"), "--", program], os.path.join(folder, how), **changes)
         verdict.equal((outcome.status, outcome.out), (plain.status, plain.out), "%s, %s: result: %s" % (title, how, outcome.err[-500:]))
-        verdict.equal(outcome.messages(), [], "%s, %s: messages" % (title, how))
+        verdict.equal(outcome.complaints(), [], "%s, %s: messages" % (title, how))
         check_bytes(verdict, outcome.profile(), "%s, %s" % (title, how))
 
 

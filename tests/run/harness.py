@@ -123,6 +123,10 @@ class Outcome:
         """Lines on stderr that are ours, without the one that says where the report is."""
         return [line for line in self.err.splitlines() if line.startswith("ompp") and not line.startswith("ompp: report: ")]
 
+    def complaints(self):
+        """Messages without the one of short programs with clocks: whether one has what-if results is chance."""
+        return [line for line in self.messages() if "no what-if result" not in line]
+
     def reports(self, kind="xml"):
         return sorted(glob.glob(os.path.join(self.folder, "*.ompp." + kind)))
 
