@@ -59,8 +59,9 @@ ompp_cancel_t ompp_cancel_hold(void);
 /** \brief The thread may end here, if it has been cancelled meanwhile. */
 void ompp_cancel_release(ompp_cancel_t held);
 
-/** \brief Only that no handler runs, but for those of faults. \return what to give to ompp_signals_release(). */
 #define OMPP_SIGNALS_KEPT UINT64_MAX /* no mask of a thread: some signals cannot be blocked */
+
+/** \brief Only that no handler runs, but for those of faults. \return what to give to ompp_signals_release(). */
 uint64_t ompp_signals_hold(void);
 void ompp_signals_release(uint64_t held);
 
