@@ -136,14 +136,16 @@ def one_waits(scratch, program):
 
 
 def meetings(verdict, scratch, program):
-    """Ranks that meet in non-blocking calls alone agree there when clocks are suspended, and when they go on. a is 5 of some 7 us."""
-    seconds, outcome = validation.execute(scratch, program, validation.Case("mpi", "meetings", {}, 2, 150), OMPP_CAUSAL="virtual",
-                                          OMPP_CAUSAL_BUDGET=2)
+    """Ranks that meet in non-blocking calls alone agree there when clocks are suspended, and when they go on. a is 5 of some 7 us. Gains are of
+    the run without the cost of clocks, most of which is seen: they lie between those of both runs."""
+    short = validation.Case("mpi", "meetings", {}, 2, 150)
+    alone = min(validation.execute(scratch, program, short, OMPP_CAUSAL="off")[0] for _ in range(2))
+    seconds, outcome = validation.execute(scratch, program, short, OMPP_CAUSAL="virtual", OMPP_CAUSAL_BUDGET=2)
     profile = outcome.profile()
     verdict.profile(profile, "meetings")
-    found = validation.predictions(profile, seconds)["a", 500]
-    share = 150e3 * 5e-6 / seconds
-    off = [] if abs(found.gain - share / 2) < 0.06 else ["meetings: a gains %.3f, its share is %.3f" % (found.gain, share)]
+    gain = validation.predictions(profile, seconds)["a", 500].gain
+    least, most = sorted(150e3 * 2.5e-6 / time for time in (seconds, alone))
+    off = [] if least - 0.04 < gain < most + 0.04 else ["meetings: a gains %.3f, not %.3f to %.3f" % (gain, least, most)]
     return off + ([] if profile.whatif.rested > profile.whatif.time / 3 else ["meetings: no rests"]), 2
 
 
@@ -155,7 +157,8 @@ def messages(verdict, scratch, program):
     verdict.profile(profile, "messages")
     found, whatif = validation.predictions(profile, seconds)["a", 250], profile.whatif
     gain = 60e3 * 4e-6 / seconds
-    off = [] if abs(found.gain - gain) < 0.04 else ["messages: a gains %.3f, not %.3f" % (found.gain, gain)]
+    told = found.low is not None and found.low <= gain <= found.high
+    off = [] if told or abs(found.gain - gain) < 0.04 else ["messages: a gains %s, not %.3f" % (str(found), gain)]
     off += [] if whatif.lost < 60e3 * 2 / 100 else ["messages: %d clock vectors were missed" % whatif.lost]
     return off + ([] if whatif.rested > whatif.time / 4 else ["messages: rested %d of %d ns" % (whatif.rested, whatif.time)]), 2
 
