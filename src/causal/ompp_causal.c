@@ -295,11 +295,11 @@ static void made_in_experiment(ompp_sync_thread_t what)
 static ompp_causal_mode_t modes[OMPP_WHATIF_MODE_NUM] = {
     [OMPP_WHATIF_VIRTUAL] = {.rule = {.percent = {25, 50, 75, 100}},
                              .counted = OMPP_CAUSAL_ALL_SLOTS,
-                             .waits = {BOTH, .combine = ompp_causal_combine, .vector = ompp_causal_remote_vector,
-                                       .propose = ompp_causal_propose_set, .contribute = ompp_causal_contribute,
-                                       .note_sent = ompp_causal_note_sent, .join_clock = ompp_causal_join_clock,
-                                       .clock = clock_of_ranks, .charge = ompp_causal_charge,
-                                       .thread = ompp_causal_thread},
+                             .subscriber = {BOTH, .combine = ompp_causal_combine, .vector = ompp_causal_remote_vector,
+                                            .propose = ompp_causal_propose_set, .contribute = ompp_causal_contribute,
+                                            .note_sent = ompp_causal_note_sent, .join_clock = ompp_causal_join_clock,
+                                            .clock = clock_of_ranks, .charge = ompp_causal_charge,
+                                            .thread = ompp_causal_thread},
                              .moment = ompp_causal_moment,
                              .timed = ompp_causal_may_turn_anywhere,
                              .tasks = ompp_causal_tasks,
@@ -312,10 +312,10 @@ static ompp_causal_mode_t modes[OMPP_WHATIF_MODE_NUM] = {
                              .work_of = work_of_clocks,
                              .write = ompp_causal_result_clocks},
     [OMPP_WHATIF_DELAY] = {.rule = {.delays = true},
-                           .waits = {BOTH, .combine = ompp_causal_delay_combine, .vector = ompp_causal_delay_vector,
-                                     .propose = ompp_causal_delay_propose, .throttle = ompp_causal_throttle,
-                                     .join_clock = ompp_causal_delay_join, .clock = ompp_causal_clock,
-                                     .thread = made_in_experiment},
+                           .subscriber = {BOTH, .combine = ompp_causal_delay_combine,
+                                          .vector = ompp_causal_delay_vector, .propose = ompp_causal_delay_propose,
+                                          .throttle = ompp_causal_throttle, .join_clock = ompp_causal_delay_join,
+                                          .clock = ompp_causal_clock, .thread = made_in_experiment},
                            .moment = ompp_causal_may_end,
                            .seen = count_seen,
                            .tasks = ompp_causal_delay_tasks,
@@ -345,9 +345,9 @@ static bool start(char *why, size_t n)
     if (mode == OMPP_WHATIF_OFF) return false;
     ompp_prefault_library((const void *)start);
     atomic_store(&ompp_causal.set, 1);
-    modes[OMPP_WHATIF_VIRTUAL].waits.vector_size = ompp_causal_remote_vector_size();
-    modes[OMPP_WHATIF_DELAY].waits.vector_size = ompp_causal_delay_vector_size();
-    modes[OMPP_WHATIF_DELAY].waits.shared_size = ompp_causal_node_size();
+    modes[OMPP_WHATIF_VIRTUAL].subscriber.vector_size = ompp_causal_remote_vector_size();
+    modes[OMPP_WHATIF_DELAY].subscriber.vector_size = ompp_causal_delay_vector_size();
+    modes[OMPP_WHATIF_DELAY].subscriber.shared_size = ompp_causal_node_size();
     ompp_causal.mode = &modes[mode];
     ompp_causal.rule = modes[mode].rule;
     ompp_causal.counted = modes[mode].counted;
@@ -358,7 +358,7 @@ static bool start(char *why, size_t n)
     return pthread_atfork(NULL, NULL, in_child) == 0;
 }
 
-static const ompp_sync_subscriber_t *waits(void) { return &ompp_causal.mode->waits; }
+static const ompp_sync_subscriber_t *waits(void) { return &ompp_causal.mode->subscriber; }
 
 const ompp_component_t ompp_causal_component = {
     .name = "causal profiling",

@@ -184,7 +184,7 @@ typedef void ompp_causal_action_t(ompp_causal_thread_t *self, uint64_t task, uin
 typedef struct {
     ompp_clocks_rule_t rule; /* at first, as counted */
     unsigned counted;
-    ompp_sync_subscriber_t waits;
+    ompp_sync_subscriber_t subscriber; /* to waits and clock vectors */
     ompp_causal_action_t *const *tasks;
     /* a unit of work may end at t, after so many visits of progress points; the thread is in so many teams at most */
     void (*moment)(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t);
@@ -210,12 +210,13 @@ typedef struct {
     const ompp_causal_mode_t *mode;
     ompp_clocks_rule_t rule;
     unsigned first_counted, counted; /* slots that count: with delays that of the experiment, or none; else all */
-    /* number of the present set of regions, from 1; with delays: of that within which offsets go on */
+    /* Number of the present set of regions that have clocks, from 1. With delays it changes where offsets begin at 0
+     * again: 1 + the experiment that they began with */
     _Atomic uint64_t set;
     _Atomic uint64_t experiment;   /* with delays: number of the present one */
     _Atomic ompp_time_t set_begin; /* of the later of both */
     ompp_time_t begin, suspended;  /* of the run; ns while clocks were suspended, in suspensions that are over */
-    /* without delays: number of the latest set of no regions, while which clocks are suspended; 0 = none */
+    /* without delays: number of the latest set that is empty: clocks are suspended during it; 0 = none so far */
     _Atomic uint64_t suspension;
     _Atomic ompp_time_t look; /* without delays: before, no turn begins that has not been proposed yet */
     _Atomic ompp_time_t suspension_begin;

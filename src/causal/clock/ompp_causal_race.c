@@ -1,9 +1,9 @@
 /*
- * With delays: where ranks of a node are. When a message could be any of several, the one that comes first is to be
- * that which would come first in the program with the faster region: so each rank, before it sends, has to have been
- * delayed by all that the others have not had to do until then, also by what they are at. What the program would take
- * without these delays is known from units of work at 0 % alone: without a progress point nobody keeps up, and the
- * order is the measured one.
+ * With delays: how much ranks of a node have saved. A receive from any source takes the message that comes first. That
+ * has to be the one that would come first in the program with the faster region. So a rank is delayed, before it sends,
+ * by what other ranks of the node have saved until then, the piece that they are at included. What the program would
+ * take without these delays is known from units of work at 0 % alone. Without a progress point there are none: then
+ * ranks are not delayed before they send, and the order is the measured one.
  */
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"

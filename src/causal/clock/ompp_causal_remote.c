@@ -594,8 +594,8 @@ void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t)
     self->met_all = self->met_some = false;
 }
 
-/* All ranks go on with another set of regions together. */
-static void begin_turn(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
+/* Where all ranks have met they go on together, with another set of regions if that was proposed. */
+static void after_meeting(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
 {
     if (wait->kind == OMPP_SYNC_ALL && remote) {
         ompp_causal_collective(wait->end);
@@ -675,7 +675,7 @@ ompp_time_t ompp_causal_join_clock(const void *bytes, const ompp_sync_wait_t *wa
         go_on(self, wait);
         ompp_causal_farm_go_on(self, wait, remote && remote->astray);
     }
-    begin_turn(self, remote, wait);
+    after_meeting(self, remote, wait);
     ompp_causal_leave(self);
     return 0;
 }

@@ -29,8 +29,8 @@
  *                       moments counts. What a rank has saved, and the others do not know yet, is the same at both ends
  *                       in the steady state. So a short part comes first that is not measured (settles)
  *
- * Some experiments make nothing faster: a unit of work has to take as long in them as in the others without the delays
- * (control). Where the order of events is decided as the program runs, delays change the order. Then units at 0 % are
+ * Some experiments make nothing faster (control). A unit of work has to take as long in them as it takes in the others
+ * once their delays are subtracted. Where the order of events is decided as the program runs, delays change the order. Then units at 0 % are
  * what the others are compared with, and more of them are needed.
  *
  * What an experiment has brought is found from all ranks where they share memory (ompp_causal_node.c), and by each for
@@ -125,8 +125,10 @@ static bool is_worth_it(void)
     return ompp_causal_experiment.slot >= 0 && !ompp_causal_experiment.settles && !atomic_load(&run.spoilt);
 }
 
-/* One that hears of it by a message has come to where it waits for that before; since the experiment before began, or
- * it is not known. */
+/*
+ * Where this rank is, for the cut between two experiments. A rank that hears of the cut by a message tells where it began
+ * to wait for that message, provided that this was after the previous experiment began.
+ */
 static void tell_place(const ompp_causal_thread_t *self, uint64_t number, uint64_t visits, ompp_time_t t,
                        bool unsynchronised)
 {

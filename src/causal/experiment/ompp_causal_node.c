@@ -255,7 +255,8 @@ static bool lacks_ranks(void) { return own.with_all <= FEW * own.with_few && own
  * The line at which an experiment is measured, at one of its two cuts; other is the other one.
  *
  *   both cuts unsynchronised  arrival: ranks heard of both by messages, and count as where they began to wait for them.
- *                             What a sender does between its own change and its message is in no experiment before
+ *                             The sender went over to the next experiment before it sent that message: its work in
+ *                             between belongs to the next one
  *   ranks met at one of them  now: where ranks went on, at both cuts
  */
 static const line_t *line_of(const cut_t *cut, const cut_t *other)

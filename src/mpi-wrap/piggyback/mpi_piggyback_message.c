@@ -4,8 +4,9 @@
  * had to wait for its receiver (rendezvous, MPI_Ssend) learns the receiver's clocks.
  *
  * Whether a send waited is told by time alone: the receiver began to receive after the send had begun and before it
- * ended. The acknowledgement is sent when the receive is complete, that is, at about the time when the send is. A
- * sender that has waited gives it a little time to come; one that has not takes it back into the pool whenever it
+ * ended. The acknowledgement has the receiver's clocks at that time. It is sent when the receive is complete, that is,
+ * at about the time when the send is; or as the receive begins, where the clock vector of the message is already here.
+ * A sender that has waited gives it a little time to come; one that has not takes it back into the pool whenever it
  * comes.
  */
 #define OMPP_LOG_DOMAIN "mpi"
@@ -49,7 +50,7 @@
 #define KEPT 0u
 #endif
 
-typedef ompp_mpi_ack_t parcel_t;
+typedef ompp_mpi_ack_t parcel_t; /* a clock vector that was sent, or an acknowledgement that is awaited */
 
 typedef struct {
     pthread_mutex_t lock;
@@ -406,14 +407,14 @@ void ompp_mpi_piggyback_skip(ompp_mpi_shadow_t *shadow, int source, int tag)
 }
 
 /* A message without a clock vector: its sender does not take part as we do. Nothing is sent or awaited from now on. */
-static void lose(void)
+static void stop_exchanging(void)
 {
     if (__atomic_exchange_n(&ompp_mpi_piggyback_state.lost, 1, __ATOMIC_RELAXED)) return;
     __atomic_store_n(&ompp_mpi_piggyback_state.alone, false, __ATOMIC_RELAXED);
     ompp_mpi_unfollowed("messages after one that came without them");
 }
 
-/* The next one, whatever it is of. It may be of a message that nobody asks for: then the next one is there, too. */
+/* The next one, of whatever message. If the program has freed the receive of that message, the one after it is taken. */
 static unsigned char *next_of_all(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns)
 {
     unsigned char *message = ompp_mpi_here_bring(shadow, source, tag, true, limit_ns);
@@ -436,10 +437,10 @@ static unsigned char *next_message(ompp_mpi_shadow_t *shadow, int source, int ta
          !message && !ompp_mpi_suppression_next(shadow, source, tag, limit_ns, gone, &message); waited += SLICE_NS) {
         message = next_of_all(shadow, source, tag, limit_ns < SLICE_NS ? limit_ns : SLICE_NS);
         const bool numbered = message && ompp_mpi_header_of(message)->number;
-        if (numbered && !ompp_mpi_suppression_take(shadow, source, tag, gone, &message)) lose();
+        if (numbered && !ompp_mpi_suppression_take(shadow, source, tag, gone, &message)) stop_exchanging();
         if (numbered) break;
         if (message || waited < limit_ns) continue;
-        if (limit_ns > 0) lose();
+        if (limit_ns > 0) stop_exchanging();
         break;
     }
     return message;

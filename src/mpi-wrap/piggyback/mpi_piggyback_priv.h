@@ -312,7 +312,7 @@ bool ompp_mpi_here_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, o
  */
 unsigned char *ompp_mpi_here_bring(ompp_mpi_shadow_t *shadow, int source, int tag, bool looks, uint64_t limit_ns);
 
-/* ---- Clock vectors of messages (mpi_piggyback_message.c) --------------------------------------------------------- */
+/* ---- Clock vectors of messages (mpi_piggyback_message.c; their memory: mpi_piggyback_transport.c) ----------------- */
 
 static inline ompp_mpi_header_t *ompp_mpi_header_of(unsigned char *message)
 {
@@ -361,7 +361,7 @@ static inline bool ompp_mpi_travels(const ompp_mpi_shadow_t *shadow, int peer, i
 ompp_mpi_ack_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int tag, uint64_t waiting, unsigned flags,
                                         bool quiet, ompp_time_t t);
 
-/** \brief Sends a clock vector without its calling itself a message of the user: own tags. */
+/** \brief Sends a clock vector with a tag of ours: the other side does not take it for that of a user's message. */
 void ompp_mpi_piggyback_post(MPI_Comm own, int dest, int tag, ompp_time_t t);
 
 /** The tags of clock vectors of collective calls: of blocking ones, of the others. */

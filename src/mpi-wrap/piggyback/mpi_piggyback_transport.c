@@ -255,16 +255,16 @@ unsigned char *ompp_mpi_here_bring(ompp_mpi_shadow_t *shadow, int source, int ta
  *
  * So neither side has to know when the other's clocks are suspended, and a clock vector that is missed is missed once.
  *
- * A side that has counted one that there was not, or not one that there was, is put right only when it then sees clock
- * vectors of earlier messages; so what MPI refuses is not counted. Most calls of a suspension are made the short way
- * (mpi_suppressed_hot.c), which is only to count.
+ * One side may have counted a message that the other has not. That shows only later, when clock vectors that it finds
+ * are all of earlier messages (WRONG). So what MPI refuses is not counted. Most calls of a suspension are made the short
+ * way (mpi_suppressed_hot.c), which is only to count.
  */
 #define BUCKET_BITS 9
 #define BUCKETS (1u << BUCKET_BITS)
 /* pairs of destination and tag that messages without clock vectors go to; others have them always */
 #define MOST 1024u
 #define AWAITED_NS 10000000u /* a clock vector that ought to be there */
-/* so often in a row nothing but clock vectors of earlier messages: this side has counted one that there was not */
+/* so many clock vectors of earlier messages in a row: this side has counted a message that there was not */
 #define WRONG 3u
 
 struct ompp_mpi_suppression {
