@@ -338,8 +338,9 @@ size_t ompp_text_short_cautions(ompp_text_t *t);
 /**
  * \return what to do about the cautions, owned, free(); NULL = none doubts that the program loses so much.
  * \param[in] lost_ns  of the largest loss, thread time, without own cost.
+ * \param[in] advice  on that loss: it is in the result, too, where measuring explains a part of the loss at most.
  */
-char *ompp_text_remedy(const ompp_text_t *t, uint64_t lost_ns);
+char *ompp_text_remedy(const ompp_text_t *t, uint64_t lost_ns, const char *advice);
 
 /** \brief A section with these lines; none when there are none. */
 void ompp_text_caution_section(ompp_text_t *t);

@@ -46,21 +46,38 @@ static void put_short_time(FILE *out, uint64_t ns)
     fprintf(out, "%.*f %s", value < 0.1 ? 3 : value < 10 ? 2 : value < 100 ? 1 : 0, value, units[u].unit);
 }
 
-/* Where the program works alone, by samples. */
-static void put_serial_place(const ompp_text_t *t, FILE *out)
+/*
+ * Where the program works outside of parallel regions, by samples: rank as of ompp_analysis_serial_place().
+ * \return false = not known; nothing is put then.
+ */
+static bool put_serial_place(const ompp_text_t *t, uint32_t rank, const char *before, FILE *out)
 {
-    const uint32_t index = t->whole ? ompp_analysis_serial_place(t->whole) : OMPP_NONE;
+    const uint32_t index = t->whole ? ompp_analysis_serial_place(t->whole, rank) : OMPP_NONE;
 
-    if (index == OMPP_NONE) return;
+    if (index == OMPP_NONE) return false;
     const ompp_region_t *r = &t->whole->regions[index];
     const bool inlined = r->construct == OMPP_CONSTRUCT_INLINED;
     char *function = ompp_text_printable(ompp_profile_text(t->whole, inlined ? r->name : r->function), false);
     const char *file = ompp_path_last(ompp_profile_text(t->whole, r->file));
-    fprintf(out, " Most of its work is in %s", r->construct == OMPP_CONSTRUCT_SOURCE_LOOP ? "a loop of " : "");
+    fprintf(out, "%s%s", before, r->construct == OMPP_CONSTRUCT_SOURCE_LOOP ? "a loop of " : "");
     fprintf(out, "%s", function && *function ? function : "a function without a name");
     if (*file && r->begin) fprintf(out, "%s at %s (%" PRIu32 ")", inlined ? ", called" : "", file, r->begin);
     putc('.', out);
     free(function);
+    return true;
+}
+
+/* By how much a late rank works longer, and where. */
+static void put_longer(const ompp_text_t *t, const ompp_finding_t *f, FILE *out)
+{
+    static const char most[] = " longer than the others, most of it in ";
+    char *where = f->where == OMPP_NONE ? NULL : ompp_text_subject(t, f->where);
+
+    fputs(" It works ", out);
+    put_short_time(out, f->more_ns);
+    if (where) fprintf(out, "%s%s.", most, where);
+    else if (!put_serial_place(t, f->rank, most, out)) fprintf(out, "%swhat is outside of regions.", most);
+    free(where);
 }
 
 char *ompp_text_advice(const ompp_text_t *t, const ompp_finding_t *f)
@@ -85,16 +102,10 @@ char *ompp_text_advice(const ompp_text_t *t, const ompp_finding_t *f)
         else if (*c == 't') put_short_time(out, f->each_ns);
         else fprintf(out, "%%%c", *c);
     }
-    if (f->rank != OMPP_NONE && f->more_ns) {
-        char *where = f->where == OMPP_NONE ? NULL : ompp_text_subject(t, f->where);
-        fputs(" It works ", out);
-        put_short_time(out, f->more_ns);
-        fprintf(out, " longer than the others, most of it in %s.", where ? where : "what is outside of regions");
-        free(where);
-    }
-    if (f->property == OMPP_PROPERTY_SERIAL_PROGRAM) put_serial_place(t, out);
+    if (f->rank != OMPP_NONE && f->more_ns) put_longer(t, f, out);
+    if (f->property == OMPP_PROPERTY_SERIAL_PROGRAM) put_serial_place(t, OMPP_NONE, " Most of its work is in ", out);
     if (f->own_permille >= 1000 * OMPP_OWN_WORTH)
-        fprintf(out, " * Measuring took %.1f %% of this region's time: the severity is without that.",
+        fprintf(out, " * Measuring took %.1f %% of this region's time, which is subtracted.",
                 (double)f->own_permille / 10);
     return fclose(out) == 0 ? text : (free(text), NULL);
 }

@@ -30,6 +30,7 @@ enum {
 };
 
 #define LEAST_PART 0.01 /* of the thread time, that a loss has at least */
+#define LARGE_START 10  /* percent of the thread time, that is not among the losses */
 #define LEAST_HOT 5.0   /* percent of processor time, that the hottest function has at least */
 
 static size_t put_part(const ompp_text_t *t, uint64_t ns, uint64_t all, const char *what)
@@ -71,13 +72,16 @@ static size_t put_mpi(const ompp_text_t *t, const ompp_efficiency_t *e)
 {
     const uint64_t *lost = e->lost_ns, sum = mpi_of(e);
     const double percent = 100 / (double)e->thread_ns;
-    char text[120] = "MPI";
+    const double start = percent * (double)lost[OMPP_LOST_MPI_START], unknown = percent * (double)lost[OMPP_LOST_MPI];
+    char text[120] = "MPI", more[40] = "";
 
     if (!sum) return 0;
+    if (unknown >= 0.05) snprintf(more, sizeof more, ", unknown %.1f", unknown);
+    else if (start >= LARGE_START) snprintf(more, sizeof more, " (once in a run)");
     if (sum > lost[OMPP_LOST_MPI])
-        snprintf(text, sizeof text, "MPI: waiting %.1f, moving %.1f, startup %.1f, unknown %.1f",
-                 percent * (double)lost[OMPP_LOST_MPI_WAIT], percent * (double)lost[OMPP_LOST_MPI_TRANSFER],
-                 percent * (double)lost[OMPP_LOST_MPI_START], percent * (double)lost[OMPP_LOST_MPI]);
+        snprintf(text, sizeof text, "MPI: waiting %.1f, moving %.1f, startup %.1f%s",
+                 percent * (double)lost[OMPP_LOST_MPI_WAIT], percent * (double)lost[OMPP_LOST_MPI_TRANSFER], start,
+                 more);
     return put_part(t, sum, e->thread_ns, text);
 }
 
@@ -150,8 +154,8 @@ static size_t put_loss(ompp_text_t *t, const ompp_finding_t *f, double basis)
 static void put_first(const ompp_text_t *t, const ompp_finding_t *f, size_t room)
 {
     enum { ROOM = COLUMNS - FIRST_COLUMN - 4 };
-    char *remedy = ompp_text_remedy(t, f->lost_ns), *advice = remedy ? remedy : ompp_text_advice(t, f);
-    const char *rest = advice ? advice : "";
+    char *advice = ompp_text_advice(t, f), *remedy = ompp_text_remedy(t, f->lost_ns, advice ? advice : "");
+    const char *rest = remedy ? remedy : advice ? advice : "";
 
     for (size_t line = 0; *rest && line < room; line++) {
         size_t n = strlen(rest);
@@ -161,6 +165,7 @@ static void put_first(const ompp_text_t *t, const ompp_finding_t *f, size_t room
         for (rest += n; *rest == ' ';) rest++;
         fputs(*rest && line + 1 == room ? " ...\n" : "\n", t->out);
     }
+    free(remedy);
     free(advice);
 }
 

@@ -312,7 +312,7 @@ bool ompp_mpi_here_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, o
  */
 unsigned char *ompp_mpi_here_bring(ompp_mpi_shadow_t *shadow, int source, int tag, bool looks, uint64_t limit_ns);
 
-/* ---- Clock vectors of messages (mpi_piggyback_message.c; their memory: mpi_piggyback_transport.c) ----------------- */
+/* ---- Clock vectors of messages (mpi_piggyback_message.c; memory: mpi_piggyback_transport.c) ---------------------- */
 
 static inline ompp_mpi_header_t *ompp_mpi_header_of(unsigned char *message)
 {

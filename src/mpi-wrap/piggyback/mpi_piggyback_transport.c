@@ -256,8 +256,8 @@ unsigned char *ompp_mpi_here_bring(ompp_mpi_shadow_t *shadow, int source, int ta
  * So neither side has to know when the other's clocks are suspended, and a clock vector that is missed is missed once.
  *
  * One side may have counted a message that the other has not. That shows only later, when clock vectors that it finds
- * are all of earlier messages (WRONG). So what MPI refuses is not counted. Most calls of a suspension are made the short
- * way (mpi_suppressed_hot.c), which is only to count.
+ * are all of earlier messages (WRONG). So what MPI refuses is not counted. Most calls of a suspension are made the
+ * short way (mpi_suppressed_hot.c), which is only to count.
  */
 #define BUCKET_BITS 9
 #define BUCKETS (1u << BUCKET_BITS)
