@@ -257,9 +257,12 @@ def ideal(verdict, scratch):
             if not wrong:
                 break
         verdict.check(not wrong, "%s: %s" % (how, "; ".join(wrong)))
-        outcome = harness.run(program, scratch.file(how, "tiny", "x")[:-2], 2, args=["tiny"])
-        section = re.search(r"-- +ompp Ideal +-+\n-+\n(.*?)\n\n", open(outcome.reports("txt")[0]).read(), re.S)
-        told = section and re.search(r"^(\d+) % of PARALLEL.* ideal\.c .* is fork, join and barriers", section[1], re.M)
+        for attempt in range(harness.TRIES):  # the same: threads that lose their processor wait in barriers
+            outcome = harness.run(program, scratch.file(how, "tiny-%d" % attempt, "x")[:-2], 2, args=["tiny"])
+            section = re.search(r"-- +ompp Ideal +-+\n-+\n(.*?)\n\n", open(outcome.reports("txt")[0]).read(), re.S)
+            told = section and re.search(r"^(\d+) % of PARALLEL.* ideal\.c .* is fork, join and barriers", section[1], re.M)
+            if told and int(told[1]) >= 80:
+                break
         verdict.check(told and int(told[1]) >= 80, "%s: tiny loops are not told so: %s" % (how, section and section[1]))
 
 

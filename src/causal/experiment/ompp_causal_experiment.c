@@ -30,8 +30,8 @@
  *                       in the steady state. So a short part comes first that is not measured (settles)
  *
  * Some experiments make nothing faster (control). A unit of work has to take as long in them as it takes in the others
- * once their delays are subtracted. Where the order of events is decided as the program runs, delays change the order. Then units at 0 % are
- * what the others are compared with, and more of them are needed.
+ * once their delays are subtracted. Where the order of events is decided as the program runs, delays change the order.
+ * Then units at 0 % are what the others are compared with, and more of them are needed.
  *
  * What an experiment has brought is found from all ranks where they share memory (ompp_causal_node.c), and by each for
  * itself otherwise.
@@ -126,8 +126,8 @@ static bool is_worth_it(void)
 }
 
 /*
- * Where this rank is, for the cut between two experiments. A rank that hears of the cut by a message tells where it began
- * to wait for that message, provided that this was after the previous experiment began.
+ * Where this rank is, for the cut between two experiments. A rank that hears of the cut by a message tells where it
+ * began to wait for that message, provided that this was after the previous experiment began.
  */
 static void tell_place(const ompp_causal_thread_t *self, uint64_t number, uint64_t visits, ompp_time_t t,
                        bool unsynchronised)

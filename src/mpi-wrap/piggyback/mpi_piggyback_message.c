@@ -414,7 +414,7 @@ static void stop_exchanging(void)
     ompp_mpi_unfollowed("messages after one that came without them");
 }
 
-/* The next one, of whatever message. If the program has freed the receive of that message, the one after it is taken. */
+/* The next one, of whatever message. If the program has freed the receive of that one, the one after it is taken. */
 static unsigned char *next_of_all(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns)
 {
     unsigned char *message = ompp_mpi_here_bring(shadow, source, tag, true, limit_ns);
