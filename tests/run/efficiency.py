@@ -257,13 +257,16 @@ def ideal(verdict, scratch):
             if not wrong:
                 break
         verdict.check(not wrong, "%s: %s" % (how, "; ".join(wrong)))
-        for attempt in range(harness.TRIES):  # the same: threads that lose their processor wait in barriers
+        for attempt in range(harness.TRIES):
             outcome = harness.run(program, scratch.file(how, "tiny-%d" % attempt, "x")[:-2], 2, args=["tiny"])
-            section = re.search(r"-- +ompp Ideal +-+\n-+\n(.*?)\n\n", open(outcome.reports("txt")[0]).read(), re.S)
+            text = open(outcome.reports("txt")[0]).read()
+            section = re.search(r"-- +ompp Ideal +-+\n-+\n(.*?)\n\n", text, re.S)
             told = section and re.search(r"^(\d+) % of PARALLEL.* ideal\.c .* is fork, join and barriers", section[1], re.M)
-            if told and int(told[1]) >= 80:
+            # Where threads sleep in barriers, what is their cost is not known; that the loop is short is said by its advice.
+            short = told and int(told[1]) >= 80 or not told and "so short that any schedule" in re.sub(r"\s+", " ", text)
+            if short:
                 break
-        verdict.check(told and int(told[1]) >= 80, "%s: tiny loops are not told so: %s" % (how, section and section[1]))
+        verdict.check(short, "%s: tiny loops are not told so: %s" % (how, section and section[1]))
 
 
 def main():
