@@ -261,9 +261,9 @@ static bool put_overheads(ompp_html_t *h, const ompp_text_t *t)
 /* Where the work is that others wait for, or that one thread does alone; OMPP_NONE = not known. */
 static uint32_t cause_of(const ompp_text_t *t, const ompp_finding_t *f)
 {
-    if (f->property == OMPP_PROPERTY_SERIAL_PROGRAM) return ompp_analysis_serial_place(t->whole, OMPP_NONE);
+    if (f->property == OMPP_PROPERTY_SERIAL_PROGRAM) return ompp_analysis_serial_place(t->whole, NULL);
     if (!f->more_ns || f->where != OMPP_NONE) return f->more_ns ? f->where : OMPP_NONE;
-    return ompp_analysis_serial_place(t->whole, f->rank);
+    return ompp_analysis_serial_place(t->whole, &(ompp_late_t){f->rank, f->more_ns});
 }
 
 static bool put_advice(ompp_html_t *h, const ompp_text_t *t)

@@ -99,9 +99,8 @@ static bool is_above_own(const ompp_text_t *t, const ompp_coverage_t *own, uint6
 
 char *ompp_text_remedy(const ompp_text_t *t, uint64_t lost_ns, const char *advice)
 {
-    const char *mend = NULL;    /* the reason for which threads wait for processors */
-    const char *setting = NULL; /* that lowers own cost which may explain the loss */
-    bool waits = false, others = false;
+    const char *mend = NULL; /* the reason for which threads wait for processors */
+    bool waits = false, own = false, others = false;
     char *text = NULL;
 
     for (size_t i = 0; i < t->profile->ncoverage; i++) {
@@ -110,12 +109,14 @@ char *ompp_text_remedy(const ompp_text_t *t, uint64_t lost_ns, const char *advic
         if (c->kind == OMPP_COVERAGE_SHARED && !mend) mend = ompp_profile_text(t->profile, c->reason);
         if (c->kind == OMPP_COVERAGE_CPU_WAIT || c->kind == OMPP_COVERAGE_SHARED) waits = true;
         else if (c->kind != OMPP_COVERAGE_OWN_MUCH) others = true;
-        else if (!is_above_own(t, c, lost_ns)) setting = ompp_profile_text(t->profile, c->reason);
+        else if (!is_above_own(t, c, lost_ns)) own = true;
     }
-    if (!waits && !setting && !others) return NULL;
-    if (others) return strdup("Remove what the caution names (see section ompp Coverage), and measure again.");
-    if (setting && !waits)
-        return asprintf(&text, "Measuring may explain a part of it (%s). Else: %s", setting, advice) < 0 ? NULL : text;
+    if (!waits && !own && !others) return NULL;
+    if (others || (waits && own))
+        return strdup("Remove what the caution names (see section ompp Coverage), and measure again.");
+    if (own)
+        return asprintf(&text, "Measuring may explain this (see section ompp Caution). Else: %s", advice) < 0 ? NULL
+                                                                                                              : text;
     if (mend && *mend)
         return asprintf(&text, "Measure again with a processor for each thread: %s.", mend) < 0 ? NULL : text;
     return strdup(

@@ -47,12 +47,12 @@ static void put_short_time(FILE *out, uint64_t ns)
 }
 
 /*
- * Where the program works outside of parallel regions, by samples: rank as of ompp_analysis_serial_place().
+ * Where the program works outside of parallel regions, by samples: late as of ompp_analysis_serial_place().
  * \return false = not known; nothing is put then.
  */
-static bool put_serial_place(const ompp_text_t *t, uint32_t rank, const char *before, FILE *out)
+static bool put_serial_place(const ompp_text_t *t, const ompp_late_t *late, const char *before, FILE *out)
 {
-    const uint32_t index = t->whole ? ompp_analysis_serial_place(t->whole, rank) : OMPP_NONE;
+    const uint32_t index = t->whole ? ompp_analysis_serial_place(t->whole, late) : OMPP_NONE;
 
     if (index == OMPP_NONE) return false;
     const ompp_region_t *r = &t->whole->regions[index];
@@ -71,12 +71,13 @@ static bool put_serial_place(const ompp_text_t *t, uint32_t rank, const char *be
 static void put_longer(const ompp_text_t *t, const ompp_finding_t *f, FILE *out)
 {
     static const char most[] = " longer than the others, most of it in ";
+    const ompp_late_t late = {f->rank, f->more_ns};
     char *where = f->where == OMPP_NONE ? NULL : ompp_text_subject(t, f->where);
 
     fputs(" It works ", out);
     put_short_time(out, f->more_ns);
     if (where) fprintf(out, "%s%s.", most, where);
-    else if (!put_serial_place(t, f->rank, most, out)) fprintf(out, "%swhat is outside of regions.", most);
+    else if (!put_serial_place(t, &late, most, out)) fprintf(out, "%swhat is outside of regions.", most);
     free(where);
 }
 
@@ -103,9 +104,10 @@ char *ompp_text_advice(const ompp_text_t *t, const ompp_finding_t *f)
         else fprintf(out, "%%%c", *c);
     }
     if (f->rank != OMPP_NONE && f->more_ns) put_longer(t, f, out);
-    if (f->property == OMPP_PROPERTY_SERIAL_PROGRAM) put_serial_place(t, OMPP_NONE, " Most of its work is in ", out);
+    if (f->property == OMPP_PROPERTY_SERIAL_PROGRAM) put_serial_place(t, NULL, " Most of its work is in ", out);
     if (f->own_permille >= 1000 * OMPP_OWN_WORTH)
-        fprintf(out, " * Measuring took %.1f %% of this region's time, which is subtracted.",
+        fprintf(out,
+                " * Measuring took %.1f %% of this region's time. That is subtracted; what others wait for it is not.",
                 (double)f->own_permille / 10);
     return fclose(out) == 0 ? text : (free(text), NULL);
 }

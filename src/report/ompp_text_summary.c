@@ -30,7 +30,7 @@ enum {
 };
 
 #define LEAST_PART 0.01 /* of the thread time, that a loss has at least */
-#define LARGE_START 10  /* percent of the thread time, that is not among the losses */
+#define LARGE_START 10  /* percent of the thread time that MPI takes to start, which is not listed as a loss */
 #define LEAST_HOT 5.0   /* percent of processor time, that the hottest function has at least */
 
 static size_t put_part(const ompp_text_t *t, uint64_t ns, uint64_t all, const char *what)
@@ -77,7 +77,7 @@ static size_t put_mpi(const ompp_text_t *t, const ompp_efficiency_t *e)
 
     if (!sum) return 0;
     if (unknown >= 0.05) snprintf(more, sizeof more, ", unknown %.1f", unknown);
-    else if (start >= LARGE_START) snprintf(more, sizeof more, " (once in a run)");
+    else if (start >= LARGE_START) snprintf(more, sizeof more, " (once)");
     if (sum > lost[OMPP_LOST_MPI])
         snprintf(text, sizeof text, "MPI: waiting %.1f, moving %.1f, startup %.1f%s",
                  percent * (double)lost[OMPP_LOST_MPI_WAIT], percent * (double)lost[OMPP_LOST_MPI_TRANSFER], start,

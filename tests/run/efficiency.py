@@ -263,7 +263,8 @@ def ideal(verdict, scratch):
             section = re.search(r"-- +ompp Ideal +-+\n-+\n(.*?)\n\n", text, re.S)
             told = section and re.search(r"^(\d+) % of PARALLEL.* ideal\.c .* is fork, join and barriers", section[1], re.M)
             # Where threads sleep in barriers, what is their cost is not known; that the loop is short is said by its advice.
-            short = told and int(told[1]) >= 80 or not told and "so short that any schedule" in re.sub(r"\s+", " ", text)
+            advised = how == "ompt" and section and not told and "so short that any schedule" in re.sub(r"\s+", " ", text)
+            short = told and int(told[1]) >= 80 or advised
             if short:
                 break
         verdict.check(short, "%s: tiny loops are not told so: %s" % (how, section and section[1]))

@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < N; i++) u[i] = i % 17;
-    for (int step = 0; step < 300; step++) {
+    for (int step = 0; step < 400; step++) {
         sum = interior();
         sum += called ? border(rank) : boundary(even ? 2 : rank);
         MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

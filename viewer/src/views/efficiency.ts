@@ -71,7 +71,7 @@ export function efficiency(p: Profile): Child[] {
   out.push(heading("Parallel regions"));
   if (!o.regions.length) return [...out, note("No parallel region was executed.")];
   const digits = digitsFor(largest(o.regions.map((r) => r.total)));
-  out.push(note(`Losses of the ${o.regions.length} parallel regions, with what lies in them${p.regions.some((r) => r.type.startsWith("TASK")) ? ", but without tasks and waits for them, which stand in the loss budget" : ""}: of all threads, and in percent of the region's own thread time. Together they cover ${time(o.coverage)} of ${time(p.raw.duration)}.`), table({
+  out.push(note(`Losses of the ${o.regions.length} parallel regions, with what lies in them${p.regions.some((r) => r.type.includes("TASK")) ? ", but without what making tasks takes, and without the waits of taskwait and taskgroup" : ""}: of all threads, and in percent of the region's own thread time. Together they cover ${time(o.coverage)} of ${time(p.raw.duration)}.`), table({
     label: "Overheads of parallel regions", sort: "-5", rows: o.regions.map((_, i) => i), selected: (i) => o.regions[i].region === selected, open: (i) => go({ region: o.regions[i].region }),
     columns: [
       { title: "Region", width: "5.5em", header: true, cell: (i) => regionLink(p.regions[o.regions[i].region]), sort: (i) => p.regions[o.regions[i].region].number },
