@@ -19,7 +19,8 @@ typedef struct {
  *        inlined, where there is no such loop.
  * \param[in] profile  with its samples, no outline of one.
  * \param[in] late  NULL, or a rank: then the function in which the rank has at least half of more_ns more than the
- *            others have on average. Of a function and its callers, the one whose time differs by a clearly larger part.
+ *            others have on average. Of a function and its callers, the one whose time differs by a clearly larger
+ *            part.
  * \return its region; OMPP_NONE = no place has so much, samples are too few, not all ranks are there, or out of memory.
  */
 uint32_t ompp_analysis_serial_place(const ompp_profile_t *profile, const ompp_late_t *late);
