@@ -63,6 +63,19 @@ static void add_place(kinst_list_t *argv, const kinst_source_t *source, const ch
     if (!*dir) kinst_add(argv, "-ffile-prefix-map=./=");
 }
 
+/* OPARI2 adds words of its own to lines with clauses, which get longer than 132 columns. What the user says of the length
+ * of lines comes behind this. C compilers warn of the option. */
+static void add_line_length(kinst_list_t *argv, const kinst_source_t *sources, size_t n)
+{
+    bool instrumented = false;
+
+    for (size_t i = 0; i < n; i++) {
+        if (sources[i].lang != KINST_LANG_FORTRAN) return;
+        instrumented = instrumented || sources[i].level == KINST_TEXT_INSTRUMENTED;
+    }
+    if (instrumented) kinst_add(argv, "-ffree-line-length-none");
+}
+
 static bool readable(const char *dir, const char *name) { return access(kinst_text("%s/%s", dir, name), R_OK) == 0; }
 
 /* Of the MPI that the command is for; the default one when that cannot be told. */
@@ -232,6 +245,7 @@ static int run(const kinst_command_t *c, const how_t *how)
     const bool links = c->step == KINST_STEP_LINK && how->link == LINK_OMPP && !hooks;
     const size_t place = links ? mpi_place(c) : SIZE_MAX;
     if (links) add_libraries(&argv);
+    if (!how->originals) add_line_length(&argv, c->sources, c->nsources);
     for (size_t i = 0; i < c->nsources; i++) {
         add_place(&argv, &c->sources[i], how->originals ? original_of(&c->sources[i]) : text_of(&c->sources[i]));
         if (c->sources[i].level != KINST_TEXT_ORIGINAL && !how->originals) replaced = true;
@@ -305,6 +319,7 @@ static bool compiles(const kinst_command_t *c, const kinst_source_t *source, con
     kinst_list_t argv = {0};
 
     for (size_t i = 0; i < c->ncompiler; i++) kinst_add(&argv, c->words.v[i]);
+    add_line_length(&argv, source, 1);
     add_place(&argv, source, text_of(source));
     for (size_t i = c->ncompiler; i < c->words.n; i++)
         if (c->kinds[i] == KINST_WORD_OPTION && !kinst_keeps_temporaries(c->words.v[i]))
