@@ -7,8 +7,32 @@
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_values.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define APART_NS 100000000u /* ends of ranks that lie further apart are worth a word */
+
+/* Who died or was stopped before the others leaves them waiting. */
+static void say_ended(ompp_profile_t *profile)
+{
+    uint64_t first = UINT64_MAX, last = 0;
+    uint32_t rank = 0;
+    char subject[120];
+
+    for (size_t r = 0; r < profile->nranks_kept; r++) {
+        const uint64_t end = profile->ranks[r].begin_epoch_ns + profile->ranks[r].duration_ns;
+        if (end > last) last = end;
+        if (end >= first || profile->ranks[r].end != OMPP_END_INCOMPLETE) continue;
+        first = end;
+        rank = profile->ranks[r].rank;
+    }
+    if (first >= last || last - first < APART_NS) return;
+    snprintf(subject, sizeof subject, "rank %u ended %.1f s before the last; others may have waited for it", rank,
+             1e-9 * (double)(last - first));
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_TRAPPED, subject, NULL, 1);
+    if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run */
+}
 
 /* execT of all threads. */
 static uint64_t exec_of(const ompp_profile_t *profile, const ompp_node_t *node)
@@ -84,6 +108,7 @@ void ompp_analysis_outside(ompp_profile_t *profile)
     if (outside < 0) outside = 0;
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_OUTSIDE, NULL, NULL, (uint64_t)(1000 * outside / all + 0.5));
     if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run, not by ranks */
+    say_ended(profile);
 }
 
 /* ---- Ranks ------------------------------------------------------------------------------------------------------- */

@@ -79,9 +79,9 @@ static void no_source(ompp_profile_t *profile)
     }
     if (!library) return;
     snprintf(reason, sizeof reason, "the program has %s, and %s", library,
-             ompp_is_launched() && strncmp(library, "libgomp", 7) == 0
-                 ? "was not measured by ompp --omp-runtime=gomp --"
-                 : "was not built with kinst-ompp");
+             !ompp_is_launched()                   ? "none of its files was instrumented (ompp -- measures it)"
+             : strncmp(library, "libgomp", 7) == 0 ? "was not measured by ompp --omp-runtime=gomp --"
+                                                   : "was not built with kinst-ompp");
     ompp_profile_add_coverage(profile, OMPP_COVERAGE_SOURCE, "none", reason, 1);
     if (ompp_is_launched() && !profile->mpi && strncmp(library, "libgomp", 7) == 0 && !atomic_flag_test_and_set(&said))
         ompp_warn_common("use ompp --omp-runtime=gomp --: OpenMP is not measured: the program loads %s by itself",

@@ -29,9 +29,11 @@ enum {
     FIRST_COLUMN = 8
 };
 
-#define LEAST_PART 0.01 /* of the thread time, that a loss has at least */
-#define LARGE_START 10  /* percent of the thread time that MPI takes to start, which is not listed as a loss */
-#define LEAST_HOT 5.0   /* percent of processor time, that the hottest function has at least */
+#define LEAST_PART 0.01  /* of the thread time, that a loss has at least */
+#define LARGE_START 10   /* percent of the thread time that MPI takes to start, which is not listed as a loss */
+#define LEAST_SAMPLES 50 /* for a share of them that is worth a line */
+#define MUCH_MORE 100    /* permille that samples say above what is known of own cost */
+#define LEAST_HOT 5.0    /* percent of processor time, that the hottest function has at least */
 
 static size_t put_part(const ompp_text_t *t, uint64_t ns, uint64_t all, const char *what)
 {
@@ -261,20 +263,36 @@ static int put_hottest(const ompp_text_t *t, const ompp_profile_t *profile)
     return 0;
 }
 
+/* Permille of the processor time that ompp had, by samples: counts of loads and stores are in no own cost. */
+static uint64_t sampled_own(const ompp_text_t *t)
+{
+    ompp_samples_t samples;
+    uint64_t permille = 0;
+
+    if (!t->whole || ompp_samples_init(&samples, t->whole) != 0) return 0;
+    if (samples.total >= LEAST_SAMPLES) permille = 1000 * samples.owner_ns[OMPP_CODE_OMPP] / samples.total_ns;
+    ompp_samples_fini(&samples);
+    return permille;
+}
+
 /* Own cost, and how much Coverage has to say of what was not measured. */
 static void put_limits(const ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
-    uint64_t own = 0;
+    const uint64_t sampled = sampled_own(t);
+    uint64_t own = 0, much = 0;
     size_t n = 0;
 
     for (size_t i = 0; i < p->ncoverage; i++) {
         if (p->coverage[i].kind == OMPP_COVERAGE_OWN) own = p->coverage[i].count;
+        else if (p->coverage[i].kind == OMPP_COVERAGE_OWN_MUCH) much = p->coverage[i].count;
         else if (p->coverage[i].kind > OMPP_COVERAGE_SOURCE && p->coverage[i].kind < OMPP_COVERAGE_CPU_WAIT &&
                  p->coverage[i].kind != OMPP_COVERAGE_AFTER_FINALIZE)
             n++; /* what runs after MPI_Finalize is never measured */
     }
-    if (own) fprintf(t->out, "Measuring took %.1f %%, part of all figures.%s", (double)own / 10, n ? " " : "\n");
+    if (sampled > own + much + MUCH_MORE)
+        fprintf(t->out, "Measuring took %.1f %% (by samples).%s", (double)sampled / 10, n ? " " : "\n");
+    else if (own) fprintf(t->out, "Measuring took %.1f %%, part of all figures.%s", (double)own / 10, n ? " " : "\n");
     if (n) fputs("Not measured: see section ompp Coverage.\n", t->out);
 }
 

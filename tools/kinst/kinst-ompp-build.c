@@ -63,8 +63,8 @@ static void add_place(kinst_list_t *argv, const kinst_source_t *source, const ch
     if (!*dir) kinst_add(argv, "-ffile-prefix-map=./=");
 }
 
-/* OPARI2 adds words of its own to lines with clauses, which get longer than 132 columns. What the user says of the length
- * of lines comes behind this. C compilers warn of the option. */
+/* OPARI2 adds words of its own to lines with clauses, which get longer than 132 columns. What the user says of the
+ * length of lines comes behind this. C compilers warn of the option. */
 static void add_line_length(kinst_list_t *argv, const kinst_source_t *sources, size_t n)
 {
     bool instrumented = false;
