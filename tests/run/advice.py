@@ -66,7 +66,7 @@ CASES = [
     Case("lock_brief", "LockContention", "less often", never="more locks"),
     Case("critical_work", "CriticalSectionContention", "only store or add up", never="Threads wait to enter", only="ompt"),
     Case("lock_work", "LockContention", "only store or add up", never="use several", only="opari"),
-    Case("atomic", "FrequentAtomic", "private variable", only="opari", seen=("opari", "fortran")),
+    Case("atomic", "FrequentAtomic", "add up privately", only="opari", seen=("opari", "fortran")),
     Case("ordered", "WaitAtOrdered", "do less inside", only="ompt"),
     Case("barrier", "WaitAtBarrier"),
     Case("single", "UnparallelizedInSingleRegion"),
