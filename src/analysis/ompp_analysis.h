@@ -63,8 +63,8 @@ uint64_t ompp_analysis_outside_ns(const ompp_profile_t *profile, const ompp_path
 
 /**
  * \brief Adds the Coverage line OUTSIDE: the same as a share of the duration, in thousandths, less the time of threads
- *        of teams in teams, which the outer region does not have; and one that a rank ended before the others. Call
- *        once, after the merge.
+ *        of teams in teams, which the outer region does not have. And ENDED_EARLY, where a rank was stopped before
+ *        the others ended. Call once, after the merge.
  */
 void ompp_analysis_outside(ompp_profile_t *profile);
 

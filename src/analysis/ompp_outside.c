@@ -13,12 +13,12 @@
 
 #define APART_NS 100000000u /* ends of ranks that lie further apart are worth a word */
 
-/* Who died or was stopped before the others leaves them waiting. */
+/* Ranks wait for one that died or was stopped before them. */
 static void say_ended(ompp_profile_t *profile)
 {
     uint64_t first = UINT64_MAX, last = 0;
     uint32_t rank = 0;
-    char subject[120];
+    char subject[16];
 
     for (size_t r = 0; r < profile->nranks_kept; r++) {
         const uint64_t end = profile->ranks[r].begin_epoch_ns + profile->ranks[r].duration_ns;
@@ -28,9 +28,8 @@ static void say_ended(ompp_profile_t *profile)
         rank = profile->ranks[r].rank;
     }
     if (first >= last || last - first < APART_NS) return;
-    snprintf(subject, sizeof subject, "rank %u ended %.1f s before the last; others may have waited for it", rank,
-             1e-9 * (double)(last - first));
-    ompp_profile_add_coverage(profile, OMPP_COVERAGE_TRAPPED, subject, NULL, 1);
+    snprintf(subject, sizeof subject, "%u", rank);
+    ompp_profile_add_coverage(profile, OMPP_COVERAGE_ENDED_EARLY, subject, NULL, (last - first) / 1000000);
     if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run */
 }
 

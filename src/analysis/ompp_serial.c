@@ -17,7 +17,7 @@ typedef struct {
     bool forks;       /* a parallel region is below it */
 } serial_t;
 
-/* late: all threads count without, else the first one of each rank. */
+/* Where late is NULL, samples of all threads count; else those of the first thread of each rank. */
 static void add_own(const ompp_profile_t *p, const ompp_node_t *node, uint32_t set, const ompp_late_t *late,
                     serial_t *s)
 {
@@ -84,7 +84,7 @@ static uint32_t place_of_all(const ompp_profile_t *p, const serial_t *s)
     return place;
 }
 
-/* The callers of that function do what other ranks do, too; what it calls differs between ranks as much as it does. */
+/* The deepest function whose time differs by a clearly larger part than that of its callers. */
 static uint32_t place_of_late(const ompp_profile_t *p, const serial_t *s, const ompp_late_t *late)
 {
     uint32_t place = 0;

@@ -241,7 +241,8 @@ static bool put_hot_call(const ompp_text_t *t, const ompp_profile_t *p, const om
     return named;
 }
 
-static int put_hottest(const ompp_text_t *t, const ompp_profile_t *profile)
+/* own_permille: of the processor time, what ompp had: counts of loads and stores are in no own cost. */
+static int put_hottest(const ompp_text_t *t, const ompp_profile_t *profile, uint64_t *own_permille)
 {
     ompp_samples_t samples;
 
@@ -259,27 +260,16 @@ static int put_hottest(const ompp_text_t *t, const ompp_profile_t *profile)
         put_hot(t->out, name && *name ? name : "no name", file, own, all);
         free(name);
     }
+    if (samples.total >= LEAST_SAMPLES && samples.total_ns)
+        *own_permille = (uint64_t)(1000 * (double)samples.owner_ns[OMPP_CODE_OMPP] / (double)samples.total_ns);
     ompp_samples_fini(&samples);
     return 0;
 }
 
-/* Permille of the processor time that ompp had, by samples: counts of loads and stores are in no own cost. */
-static uint64_t sampled_own(const ompp_text_t *t)
-{
-    ompp_samples_t samples;
-    uint64_t permille = 0;
-
-    if (!t->whole || ompp_samples_init(&samples, t->whole) != 0) return 0;
-    if (samples.total >= LEAST_SAMPLES) permille = 1000 * samples.owner_ns[OMPP_CODE_OMPP] / samples.total_ns;
-    ompp_samples_fini(&samples);
-    return permille;
-}
-
 /* Own cost, and how much Coverage has to say of what was not measured. */
-static void put_limits(const ompp_text_t *t)
+static void put_limits(const ompp_text_t *t, uint64_t sampled)
 {
     const ompp_profile_t *p = t->profile;
-    const uint64_t sampled = sampled_own(t);
     uint64_t own = 0, much = 0;
     size_t n = 0;
 
@@ -320,8 +310,9 @@ static int put_lines(ompp_text_t *t, const ompp_profile_t *profile)
         lines++;
     }
     int rc = put_losses(t, LINES - LAST_LINES - lines);
-    if (rc == 0) rc = put_hottest(t, profile);
-    put_limits(t);
+    uint64_t sampled = 0;
+    if (rc == 0) rc = put_hottest(t, profile, &sampled);
+    put_limits(t, sampled);
     return rc;
 }
 

@@ -255,8 +255,8 @@ def sizes(scratch):
         found = validation.predictions(outcome.profile(), seconds)
         for key, gain in real.items():
             told, far = found.get(key), 2 * NEAR
-            # Which sends have waited is told by acknowledgements: where they come late, the interval is wide, and has it.
-            inside = told and told.low is not None and told.low - far <= gain <= told.high + far and told.high - told.low < 0.5
+            # Of 600 and 2500 bytes less is often told than is right, why is not known; the interval has to have it.
+            inside = told and told.low is not None and told.low - far <= gain <= told.high + far and told.high - told.low < 0.4
             if not told or (abs(told.gain * seconds / alone - gain) > far and not inside):
                 off.append("%s: a faster by %d permille gains %.3f, told: %s" % (of.name, key[1], gain, str(told)))
     return off, 2 * len(cases)
