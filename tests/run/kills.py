@@ -25,6 +25,8 @@ PHASES = ("start", "work", "end")
 SETTINGS = ({}, {}, {"OMPP_CAUSAL": "virtual"}, {"OMPP_CAUSAL": "delay"}, {"OMPP_DATA": "account"}, {"OMPP_CHECKPOINT": "0.05"})
 RANKS = (1, 2, 4)
 THREADS = faults.THREADS
+# Open MPI's handler of SIGABRT and SIGSEGV asks for memory. A signal that comes inside malloc makes it wait for ever, also without ompp.
+NO_HANDLER = {"OMPI_MCA_opal_signal": ""}
 PATIENCE = 60  # seconds until a run counts as hanging
 
 
@@ -43,7 +45,7 @@ def launch(case, folder, rounds):
     words = [*([harness.command("ompp"), "--"] if how == "gomp" else []), program, folder, str(rounds), "-1", "none", "0"]
     if launcher:
         words = [launcher, *(["--oversubscribe", "--allow-run-as-root"] if name == "openmpi" else []), "-n", str(case["ranks"]), *words]
-    changes = {"OMPP_JOB_DIR": os.path.join(folder, "job"), "OMP_NUM_THREADS": THREADS, **case["settings"]}
+    changes = {"OMPP_JOB_DIR": os.path.join(folder, "job"), "OMP_NUM_THREADS": THREADS, **NO_HANDLER, **case["settings"]}
     return subprocess.Popen(words, cwd=folder, env=harness.environment(**changes), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             universal_newlines=True, errors="replace", start_new_session=True)
 
