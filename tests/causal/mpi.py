@@ -246,19 +246,15 @@ def others_only(scratch, program):
 def sizes(scratch):
     """A sender that waits for its receiver gains with it, from whatever size on MPI lets it wait; told as in programs that were changed so."""
     program, off = validation.build(scratch, "mpi_sizes", harness.sources()[0]), []
-    cases = [validation.Case("mpi_sizes", "%s-%d" % (call, size), {"a": (500, 1000)}, 2, 40) for call in ("isend", "send")
+    cases = [validation.Case("mpi_sizes", "%s-%d" % (call, size), {"a": (500, 1000)}, 2, 80) for call in ("isend", "send")
              for size in (64, 600, 2500, 40000)]
     for of in cases:
         alone, real = validation.real_gains(scratch, program, of, 2, choose=min)
         runs = [validation.execute(scratch, program, of, OMPP_CAUSAL="virtual") for _ in range(2)]
         seconds, outcome = min(runs, key=lambda run: run[0])
         found = validation.predictions(outcome.profile(), seconds)
-        for key, gain in real.items():
-            told, far = found.get(key), 2 * NEAR
-            # Of 600 and 2500 bytes less is often told than is right, why is not known; the interval has to have it.
-            inside = told and told.low is not None and told.low - far <= gain <= told.high + far and told.high - told.low < 0.4
-            if not told or (abs(told.gain * seconds / alone - gain) > far and not inside):
-                off.append("%s: a faster by %d permille gains %.3f, told: %s" % (of.name, key[1], gain, str(told)))
+        off += ["%s: a faster by %d permille gains %.3f, told: %s" % (of.name, key[1], gain, str(found.get(key)))
+                for key, gain in real.items() if key not in found or abs(found[key].gain * seconds / alone - gain) > 2 * NEAR]
     return off, 2 * len(cases)
 
 

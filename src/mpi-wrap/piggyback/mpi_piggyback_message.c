@@ -24,8 +24,12 @@
 #define MAX_ACKS 1024u       /* waited for at once; further sends ask for none */
 #define ACK_TAGS 0x7fffu     /* numbers of acknowledgements; every MPI has tags up to here */
 #define SHORT_SEND_NS 10000u /* has not waited for anybody */
-/* what we look for brings messages on: a receiver may be ready so much later than its sender goes on */
+/*
+ * How much later than its sender goes on a receiver may begin to receive, or so large a part of the time that the send
+ * took. MPI may take a message over in the call before, and what we look for brings messages on.
+ */
 #define CLOSE_NS 20000u
+#define CLOSE_PART 8u
 /* how long to wait for an acknowledgement, and besides for one part in so many of the time that the send took */
 #define ACK_SHORT_NS 50000u
 #define ACK_PART 50u
@@ -99,7 +103,7 @@ static _Atomic int waited_of_size[SYNCHRONOUS + 1];
 /* An acknowledgement that nobody has waited for. */
 static void vote(const ompp_mpi_ack_t *ack)
 {
-    if (ompp_mpi_header_of(ack->message)->time_ns > ack->end + CLOSE_NS)
+    if (ompp_mpi_header_of(ack->message)->time_ns > ack->latest)
         atomic_fetch_sub_explicit(&waited_of_size[ack->size], 1, memory_order_relaxed);
 }
 
@@ -115,7 +119,7 @@ static void reclaim(list_t *list, unsigned kept)
         const bool done = p && ompp_mpi_piggyback_complete(&p->request, 0);
 
         if (!p) return;
-        if (done && p->end) vote(p);
+        if (done && p->latest) vote(p);
         if (!done || list == &late) put(done ? &come : list, p);
         if (!done) return;
         if (list == &late) continue;
@@ -260,7 +264,7 @@ static ompp_mpi_ack_t *new_ack(const ompp_mpi_shadow_t *shadow, int dest, uint64
         __atomic_add_fetch(&acks.count, 1, __ATOMIC_RELAXED);
     }
     r->size = bytes == OMPP_MPI_SYNCHRONOUS ? SYNCHRONOUS : 63u - (unsigned)__builtin_clzll(bytes | 1);
-    r->end = 0;
+    r->latest = 0;
     if (!r->message) r->message = ompp_mpi_piggyback_new();
     r->number = __atomic_fetch_add(&acks.number, 1, __ATOMIC_RELAXED) % ACK_TAGS;
     if (r->message &&
@@ -312,16 +316,17 @@ static bool wait_for_ack(ompp_mpi_ack_t *ack, uint64_t ns)
 bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, bool always, unsigned char **sum)
 {
     const bool is_short = end - begin < SHORT_SEND_NS;
-    uint64_t limit = ACK_SHORT_NS + (end > begin ? (end - begin) / ACK_PART : 0);
+    const uint64_t took = end > begin ? end - begin : 0;
+    uint64_t limit = ACK_SHORT_NS + took / ACK_PART;
     bool waited = false;
 
     if (!ack) return false;
     always |= always_waits(ack);
     if (limit > ACK_LONG_NS) limit = ACK_LONG_NS;
-    ack->end = ompp_mpi_clock_common(end);
+    ack->latest = ompp_mpi_clock_common(end) + (int64_t)(took / CLOSE_PART > CLOSE_NS ? took / CLOSE_PART : CLOSE_NS);
     if ((always || !is_short) && wait_for_ack(ack, is_short && !always ? 0 : limit)) {
         const int64_t t = ompp_mpi_header_of(ack->message)->time_ns, since = ompp_mpi_clock_common(begin);
-        const bool before = t <= ack->end + CLOSE_NS;
+        const bool before = t <= ack->latest;
         waited = (always || t > since) && before;
         if (before && t > since + SHORT_SEND_NS)
             atomic_fetch_add_explicit(&waited_of_size[ack->size], 1, memory_order_relaxed);

@@ -335,7 +335,7 @@ typedef struct ompp_mpi_ack {
     struct ompp_mpi_ack *next;
     unsigned number; /* of an acknowledgement */
     unsigned size;   /* of the message: it has 2^size bytes or more */
-    int64_t end;     /* of the send, by the common clock; 0 = not known */
+    int64_t latest;  /* when its receiver began if the send waited for it, by the common clock; 0 = not known */
     MPI_Request request;
     unsigned char *message;
     void *buffers; /* of a collective operation */
