@@ -1,10 +1,9 @@
 #define _GNU_SOURCE
-#include "structure/ompp_elf.h"
+#include "structure/ompp_elf_priv.h"
 
 #include "base/ompp_error.h"
 #include "base/ompp_regular.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +34,7 @@ static bool read_at(const ompp_elf_t *elf, uint64_t offset, void *buffer, uint64
     return true;
 }
 
-static const Elf64_Shdr *section_at(const ompp_elf_t *elf, size_t i) { return (const Elf64_Shdr *)elf->sections + i; }
-
-/* Contents of a section plus a terminating zero; NULL when it has none in this file, is damaged or compressed.
- * Owned. */
-static char *read_section(const ompp_elf_t *elf, const Elf64_Shdr *section)
+char *ompp_elf_section_contents(const ompp_elf_t *elf, const Elf64_Shdr *section)
 {
     if (section->sh_type == SHT_NOBITS || section->sh_flags & SHF_COMPRESSED) return NULL;
     if (section->sh_offset > elf->size || section->sh_size > elf->size - section->sh_offset) return NULL;
@@ -57,10 +52,10 @@ static const char *section_name(const ompp_elf_t *elf, const Elf64_Shdr *section
     return section->sh_name < elf->names_size ? elf->names + section->sh_name : "";
 }
 
-static const Elf64_Shdr *find_section(const ompp_elf_t *elf, const char *name)
+const Elf64_Shdr *ompp_elf_section_named(const ompp_elf_t *elf, const char *name)
 {
     for (size_t i = 0; i < elf->nsections; i++)
-        if (strcmp(section_name(elf, section_at(elf, i)), name) == 0) return section_at(elf, i);
+        if (strcmp(section_name(elf, ompp_elf_section_at(elf, i)), name) == 0) return ompp_elf_section_at(elf, i);
     return NULL;
 }
 
@@ -88,9 +83,9 @@ static int read_sections(ompp_elf_t *elf)
     if (!elf->sections) return -OMPP_E_NOMEM;
     if (!read_at(elf, header.e_shoff, elf->sections, n * sizeof first)) return -OMPP_E_FORMAT;
     elf->nsections = n;
-    elf->names = read_section(elf, section_at(elf, names));
+    elf->names = ompp_elf_section_contents(elf, ompp_elf_section_at(elf, names));
     if (!elf->names) return -OMPP_E_FORMAT;
-    elf->names_size = section_at(elf, names)->sh_size;
+    elf->names_size = ompp_elf_section_at(elf, names)->sh_size;
     return 0;
 }
 
@@ -148,14 +143,14 @@ void ompp_elf_close(ompp_elf_t *elf)
 
 bool ompp_elf_has(const ompp_elf_t *elf, const char *name)
 {
-    const Elf64_Shdr *section = find_section(elf, name);
+    const Elf64_Shdr *section = ompp_elf_section_named(elf, name);
 
     return section && section->sh_type != SHT_NOBITS && section->sh_size > 0;
 }
 
 bool ompp_elf_section_size(const ompp_elf_t *elf, const char *name, uint64_t *size)
 {
-    const Elf64_Shdr *section = find_section(elf, name);
+    const Elf64_Shdr *section = ompp_elf_section_named(elf, name);
 
     *size = section && section->sh_type != SHT_NOBITS ? section->sh_size : 0;
     return !section || !(section->sh_flags & SHF_COMPRESSED);
@@ -163,7 +158,7 @@ bool ompp_elf_section_size(const ompp_elf_t *elf, const char *name, uint64_t *si
 
 bool ompp_elf_section_read(const ompp_elf_t *elf, const char *name, uint64_t offset, void *buffer, size_t size)
 {
-    const Elf64_Shdr *section = find_section(elf, name);
+    const Elf64_Shdr *section = ompp_elf_section_named(elf, name);
 
     return section && section->sh_type != SHT_NOBITS && !(section->sh_flags & SHF_COMPRESSED) &&
            offset <= section->sh_size && size <= section->sh_size - offset &&
@@ -172,7 +167,7 @@ bool ompp_elf_section_read(const ompp_elf_t *elf, const char *name, uint64_t off
 
 int ompp_elf_holds(const ompp_elf_t *elf, const char *name, const char *text)
 {
-    const Elf64_Shdr *section = find_section(elf, name);
+    const Elf64_Shdr *section = ompp_elf_section_named(elf, name);
     const size_t n = strlen(text) + 1;
     char buffer[65536];
     bool found = false;
@@ -249,7 +244,7 @@ bool ompp_elf_lists_sound(const ompp_elf_t *elf)
                                         ".debug_loclists.dwo"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const Elf64_Shdr *section = find_section(elf, names[i]);
+        const Elf64_Shdr *section = ompp_elf_section_named(elf, names[i]);
         if (section && section->sh_type != SHT_NOBITS && !lists_sound(elf, section)) return false;
     }
     return true;
@@ -288,9 +283,9 @@ bool ompp_elf_build_id(const ompp_elf_t *elf, char text[OMPP_BUILD_ID_TEXT])
 
     text[0] = '\0';
     for (size_t i = 0; i < elf->nsections && !found; i++) {
-        const Elf64_Shdr *section = section_at(elf, i);
+        const Elf64_Shdr *section = ompp_elf_section_at(elf, i);
         if (section->sh_type != SHT_NOTE || section->sh_size > MAX_NOTE) continue;
-        char *notes = read_section(elf, section);
+        char *notes = ompp_elf_section_contents(elf, section);
         found = notes && id_in_notes(notes, section->sh_size, text);
         free(notes);
     }
@@ -299,8 +294,8 @@ bool ompp_elf_build_id(const ompp_elf_t *elf, char text[OMPP_BUILD_ID_TEXT])
 
 bool ompp_elf_debug_link(const ompp_elf_t *elf, char **name, uint32_t *crc)
 {
-    const Elf64_Shdr *section = find_section(elf, ".gnu_debuglink");
-    char *contents = section && section->sh_size <= MAX_NOTE ? read_section(elf, section) : NULL;
+    const Elf64_Shdr *section = ompp_elf_section_named(elf, ".gnu_debuglink");
+    char *contents = section && section->sh_size <= MAX_NOTE ? ompp_elf_section_contents(elf, section) : NULL;
 
     if (!contents) return false;
     size_t after = (strlen(contents) + 4) & ~(size_t)3; /* the checksum stands aligned behind the name */
@@ -333,132 +328,15 @@ bool ompp_elf_crc(const ompp_elf_t *elf, uint32_t *crc)
     return true;
 }
 
-/* Of several names of a function the last one is taken: clock_gettime and not __clock_gettime. */
-static int compare_names(const char *a, const char *b)
-{
-    const size_t x = strspn(a, "_"), y = strspn(b, "_");
-
-    return x != y ? (x > y ? -1 : 1) : strcmp(a, b);
-}
-
-static int compare_symbols(const void *a, const void *b)
-{
-    const ompp_elf_symbol_t *x = a, *y = b;
-
-    if (x->low != y->low) return x->low < y->low ? -1 : 1;
-    if (x->high != y->high) return x->high > y->high ? -1 : 1; /* one with a size before one without */
-    return compare_names(x->name, y->name);
-}
-
-static bool is_function(unsigned kind) { return kind == STT_FUNC || kind == STT_GNU_IFUNC; }
-
-static bool is_thread_object(unsigned kind) { return kind == STT_TLS; }
-
-static bool is_object(unsigned kind) { return kind == STT_OBJECT || kind == STT_COMMON; }
-
-/* Symbols of a kind in one symbol table, appended. */
-static void add_symbols(const ompp_elf_t *elf, unsigned type, bool (*wanted)(unsigned), ompp_elf_symbols_t *to,
-                        unsigned which)
+const Elf64_Shdr *ompp_elf_section_of(const ompp_elf_t *elf, uint64_t address)
 {
     for (size_t i = 0; i < elf->nsections; i++) {
-        const Elf64_Shdr *section = section_at(elf, i);
-        if (section->sh_type != type || section->sh_link >= elf->nsections || section->sh_size > elf->size) continue;
-        const Elf64_Shdr *strings = section_at(elf, section->sh_link);
-        size_t n = section->sh_size / sizeof(Elf64_Sym);
-        char *table = read_section(elf, section), *names = read_section(elf, strings);
-        ompp_elf_symbol_t *symbols = realloc(to->items, (to->n + n + 1) * sizeof *symbols);
-        if (symbols) to->items = symbols;
-        for (size_t k = 0; table && names && symbols && k < n; k++) {
-            Elf64_Sym symbol;
-            memcpy(&symbol, table + k * sizeof symbol, sizeof symbol);
-            if (!wanted(ELF64_ST_TYPE(symbol.st_info)) || symbol.st_shndx == SHN_UNDEF) continue;
-            if (symbol.st_name >= strings->sh_size || symbol.st_value + symbol.st_size < symbol.st_value) continue;
-            symbols[to->n++] =
-                (ompp_elf_symbol_t){symbol.st_value, symbol.st_value + symbol.st_size, names + symbol.st_name};
-        }
-        free(table);
-        to->names[which] = names;
-        return; /* a file has one table of each type */
-    }
-}
-
-static const Elf64_Shdr *section_of(const ompp_elf_t *elf, uint64_t address)
-{
-    for (size_t i = 0; i < elf->nsections; i++) {
-        const Elf64_Shdr *s = section_at(elf, i);
+        const Elf64_Shdr *s = ompp_elf_section_at(elf, i);
         if (s->sh_flags & SHF_ALLOC && s->sh_type != SHT_NOBITS && !(s->sh_flags & SHF_TLS) && address >= s->sh_addr &&
             address - s->sh_addr < s->sh_size)
             return s;
     }
     return NULL;
-}
-
-/* A symbol without size does not reach into another section: there may be code without a symbol (.plt). */
-static uint64_t end_of(const ompp_elf_t *elf, uint64_t low, uint64_t next)
-{
-    const Elf64_Shdr *s = section_of(elf, low);
-
-    return s && s->sh_addr + s->sh_size > low && s->sh_addr + s->sh_size < next ? s->sh_addr + s->sh_size : next;
-}
-
-static void read_symbols(const ompp_elf_t *elf, bool (*wanted)(unsigned), ompp_elf_symbols_t *to)
-{
-    if (to->read) return;
-    to->read = true;
-    add_symbols(elf, SHT_SYMTAB, wanted, to, 0);
-    if (to->n == 0) add_symbols(elf, SHT_DYNSYM, wanted, to, 1);
-    if (to->n > 1) qsort(to->items, to->n, sizeof *to->items, compare_symbols);
-    for (size_t i = 0; i + 1 < to->n; i++)
-        if (to->items[i].high == to->items[i].low)
-            to->items[i].high = end_of(elf, to->items[i].low, to->items[i + 1].low);
-}
-
-static const ompp_elf_symbol_t *symbol_at(const ompp_elf_symbols_t *symbols, uint64_t address)
-{
-    size_t low = 0, high = symbols->n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (symbols->items[middle].low <= address) low = middle + 1;
-        else high = middle;
-    }
-    /* Several symbols may begin at one place; the first of them that reaches far enough. */
-    while (low > 0) {
-        const ompp_elf_symbol_t *symbol = &symbols->items[--low];
-        if (address < symbol->high) return symbol;
-        if (low == 0 || symbols->items[low - 1].low != symbol->low) break;
-    }
-    return NULL;
-}
-
-const ompp_elf_symbol_t *ompp_elf_symbol(ompp_elf_t *elf, uint64_t address)
-{
-    read_symbols(elf, is_function, &elf->functions);
-    return symbol_at(&elf->functions, address);
-}
-
-const ompp_elf_symbol_t *ompp_elf_object(ompp_elf_t *elf, uint64_t address)
-{
-    read_symbols(elf, is_object, &elf->objects);
-    return symbol_at(&elf->objects, address);
-}
-
-const ompp_elf_symbols_t *ompp_elf_functions(ompp_elf_t *elf)
-{
-    read_symbols(elf, is_function, &elf->functions);
-    return &elf->functions;
-}
-
-const ompp_elf_symbols_t *ompp_elf_objects(ompp_elf_t *elf)
-{
-    read_symbols(elf, is_object, &elf->objects);
-    return &elf->objects;
-}
-
-const ompp_elf_symbols_t *ompp_elf_thread_objects(ompp_elf_t *elf)
-{
-    read_symbols(elf, is_thread_object, &elf->thread_objects);
-    return &elf->thread_objects;
 }
 
 /* ---- Procedures -------------------------------------------------------------------------------------------------- */
@@ -469,13 +347,13 @@ enum { HDR_BEFORE = 12, HDR_PAIR = 8, HDR_VERSION = 1, HDR_COUNT = 0x03, HDR_TAB
 
 static void read_starts(ompp_elf_t *elf)
 {
-    const Elf64_Shdr *section = find_section(elf, ".eh_frame_hdr");
+    const Elf64_Shdr *section = ompp_elf_section_named(elf, ".eh_frame_hdr");
     unsigned char *hdr;
     uint32_t n;
 
     elf->starts_read = true;
     if (!section || section->sh_size < HDR_BEFORE) return;
-    hdr = (unsigned char *)read_section(elf, section);
+    hdr = (unsigned char *)ompp_elf_section_contents(elf, section);
     if (!hdr) return;
     memcpy(&n, hdr + 8, sizeof n);
     if (hdr[0] != HDR_VERSION || (hdr[1] & HDR_SIZE_MASK) != 3 || hdr[2] != HDR_COUNT || hdr[3] != HDR_TABLE ||
@@ -526,7 +404,7 @@ bool ompp_elf_procedure(ompp_elf_t *elf, uint64_t address, uint64_t *low, uint64
 
 bool ompp_elf_read(const ompp_elf_t *elf, uint64_t address, void *buffer, size_t size)
 {
-    const Elf64_Shdr *s = section_of(elf, address);
+    const Elf64_Shdr *s = ompp_elf_section_of(elf, address);
 
     return s && size <= s->sh_size - (address - s->sh_addr) &&
            read_at(elf, s->sh_offset + (address - s->sh_addr), buffer, size);
@@ -534,69 +412,16 @@ bool ompp_elf_read(const ompp_elf_t *elf, uint64_t address, void *buffer, size_t
 
 bool ompp_elf_links(const ompp_elf_t *elf, uint64_t address)
 {
-    const Elf64_Shdr *s = section_of(elf, address);
+    const Elf64_Shdr *s = ompp_elf_section_of(elf, address);
 
     return s && strncmp(section_name(elf, s), ".plt", 4) == 0;
 }
 
 bool ompp_elf_code(const ompp_elf_t *elf, uint64_t address, uint64_t *high)
 {
-    const Elf64_Shdr *s = section_of(elf, address);
+    const Elf64_Shdr *s = ompp_elf_section_of(elf, address);
 
     if (!s || !(s->sh_flags & SHF_EXECINSTR)) return false;
     *high = s->sh_addr + s->sh_size;
     return *high > address; /* the numbers of a damaged file may not fit */
-}
-
-/* ---- Functions of other files ------------------------------------------------------------------------------------ */
-
-static void add_imports(ompp_elf_t *elf, const Elf64_Shdr *section, const char *symbols, size_t nsymbols,
-                        size_t names_size)
-{
-    ompp_elf_symbols_t *to = &elf->imports;
-    const size_t n = section->sh_size / sizeof(Elf64_Rela);
-    char *table = read_section(elf, section);
-    ompp_elf_symbol_t *items = table ? reallocarray(to->items, to->n + n + 1, sizeof *items) : NULL;
-
-    if (items) to->items = items;
-    for (size_t i = 0; items && i < n; i++) {
-        Elf64_Rela entry;
-        Elf64_Sym symbol;
-        memcpy(&entry, table + i * sizeof entry, sizeof entry);
-        const unsigned type = ELF64_R_TYPE(entry.r_info);
-        if ((type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) || ELF64_R_SYM(entry.r_info) >= nsymbols)
-            continue;
-        memcpy(&symbol, symbols + ELF64_R_SYM(entry.r_info) * sizeof symbol, sizeof symbol);
-        if (symbol.st_name < names_size && entry.r_offset < UINT64_MAX - 8)
-            items[to->n++] = (ompp_elf_symbol_t){entry.r_offset, entry.r_offset + 8, to->names[0] + symbol.st_name};
-    }
-    free(table);
-}
-
-static void read_imports(ompp_elf_t *elf)
-{
-    const Elf64_Shdr *dynsym = find_section(elf, ".dynsym");
-    uint64_t room = elf->size; /* sections that lie side by side */
-
-    elf->imports.read = true;
-    if (!dynsym || dynsym->sh_link >= elf->nsections) return;
-    const Elf64_Shdr *names = section_at(elf, dynsym->sh_link);
-    char *symbols = read_section(elf, dynsym);
-    elf->imports.names[0] = read_section(elf, names);
-    for (size_t i = 0; symbols && elf->imports.names[0] && i < elf->nsections; i++) {
-        const Elf64_Shdr *s = section_at(elf, i);
-        if (s->sh_type != SHT_RELA || !(s->sh_flags & SHF_ALLOC)) continue;
-        if (s->sh_size > room) break;
-        room -= s->sh_size;
-        add_imports(elf, s, symbols, dynsym->sh_size / sizeof(Elf64_Sym), names->sh_size);
-    }
-    free(symbols);
-    if (elf->imports.n > 1) qsort(elf->imports.items, elf->imports.n, sizeof *elf->imports.items, compare_symbols);
-}
-
-const char *ompp_elf_import(ompp_elf_t *elf, uint64_t address)
-{
-    if (!elf->imports.read) read_imports(elf);
-    const ompp_elf_symbol_t *symbol = symbol_at(&elf->imports, address);
-    return symbol && symbol->low == address ? symbol->name : NULL;
 }
