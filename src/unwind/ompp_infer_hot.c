@@ -4,123 +4,48 @@
  * procedures, and parts that the compiler has split off, are followed like all others. Part of libompp-unwind.so;
  * called in signal handlers.
  */
-#include "unwind/ompp_decoder_priv.h"
+#include "unwind/ompp_infer_priv.h"
 
 #include <Zydis/Zydis.h>
 #include <stdatomic.h>
 
 #define INSTRUCTIONS 20000u /* for one recipe: some 4 ms; what is passed on the way is not followed again */
-#define POINTS 256u
-#define POINT_EVERY 64u /* instructions */
-#define PENDING 32u     /* branches that are still to be followed */
-#define STORES 24u      /* words of the stack, written on the way */
-#define VISITED_BITS 15u
-#define ALIGNED 16u /* number of a register that there is not: the stack pointer after it was aligned */
+#define POINT_EVERY 64u     /* instructions */
 #define FAR_APART INT64_C(0x100000000000)
-
-/* ---- Values ------------------------------------------------------------------------------------------------------ */
-
-/* In terms of the registers at the address where the search begins. */
-typedef struct {
-    enum {
-        UNKNOWN,
-        REGISTER,
-        MEMORY,
-        INDIRECT,
-        ADDRESS
-    } form : 8; /* reg + offset; *(reg + offset) + plus; *(*(reg + offset) + plus); begin of the file + offset */
-    uint8_t reg;
-    int32_t offset, plus;
-} value_t;
-
-typedef struct {
-    uintptr_t at;
-    value_t reg[16];
-    struct {
-        value_t address, value; /* address.form REGISTER, or UNKNOWN: none */
-    } store[STORES];
-    unsigned next_store;
-    int64_t apart; /* rbp - rsp, as they were where the search began */
-} state_t;
-
-/* An address on the way. */
-typedef struct {
-    uintptr_t at;
-    int32_t down; /* its stack pointer less the one at the begin */
-    bool is_rsp_known;
-    uint16_t unchanged; /* registers that have their values of the begin */
-} point_t;
-
-typedef struct {
-    const ompp_image_map_t *image;
-    const ompp_infer_help_t *help;
-    ompp_recipe_t *recipe;
-    unsigned npoints;
-    point_t points[POINTS];
-    ompp_recipe_t weak; /* of a return where rbp was not known any more; kind NONE: there was none */
-    uintptr_t goal;     /* not 0: the search begins where the procedure does, and ends here */
-    unsigned count, npending;
-    /* By a register: to a case of a switch, or to another procedure. */
-    bool has_jump, was_jump;
-    state_t now, jump, first_jump, pending[PENDING];
-    uint32_t visited[1u << VISITED_BITS];
-} search_t;
 
 static ZydisDecoder decoder;
 
-static value_t add(value_t value, int64_t n)
-{
-    const int64_t sum = (value.form == MEMORY ? value.plus : value.offset) + n;
-
-    if (sum != (int32_t)sum || (value.form == INDIRECT && n)) value.form = UNKNOWN;
-    if (value.form == MEMORY) value.plus = (int32_t)sum;
-    if (value.form == REGISTER || value.form == ADDRESS) value.offset = (int32_t)sum;
-    return value;
-}
-
-/* Relative to the stack pointer, where rbp is known to point to the stack. */
-static int64_t place_of(const state_t *s, value_t address)
-{
-    return address.offset + (address.reg == OMPP_RBP ? s->apart : 0);
-}
-
-static bool is_on_stack(value_t address) { return address.reg == OMPP_RSP || address.reg == OMPP_RBP; }
-
-static bool same_place(const state_t *s, value_t a, value_t b)
-{
-    if (a.form != REGISTER || b.form != REGISTER) return false;
-    if (a.reg == b.reg) return a.offset == b.offset;
-    return is_on_stack(a) && is_on_stack(b) && place_of(s, a) == place_of(s, b);
-}
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 /* Below the stack pointer where the search began. */
-static bool is_own(const state_t *s, value_t address)
+static bool is_own(const ompp_infer_state_t *s, ompp_infer_value_t address)
 {
-    return address.reg == ALIGNED || (is_on_stack(address) && place_of(s, address) < 0);
+    return address.reg == OMPP_INFER_ALIGNED || (ompp_infer_is_on_stack(address) && ompp_infer_place(s, address) < 0);
 }
 
-static value_t load(const state_t *s, value_t address)
+static ompp_infer_value_t load(const ompp_infer_state_t *s, ompp_infer_value_t address)
 {
-    if (address.form == MEMORY) return (value_t){INDIRECT, address.reg, address.offset, address.plus};
-    if (address.form != REGISTER) return (value_t){.form = UNKNOWN};
-    for (unsigned i = 0; i < STORES; i++)
-        if (same_place(s, s->store[i].address, address)) return s->store[i].value;
-    if (is_own(s, address)) return (value_t){.form = UNKNOWN}; /* not written yet */
-    return (value_t){MEMORY, address.reg, address.offset, 0};
+    if (address.form == OMPP_INFER_MEMORY)
+        return (ompp_infer_value_t){OMPP_INFER_INDIRECT, address.reg, address.offset, address.plus};
+    if (address.form != OMPP_INFER_REGISTER) return (ompp_infer_value_t){.form = OMPP_INFER_UNKNOWN};
+    for (unsigned i = 0; i < OMPP_INFER_STORES; i++)
+        if (ompp_infer_same_place(s, s->store[i].address, address)) return s->store[i].value;
+    if (is_own(s, address)) return (ompp_infer_value_t){.form = OMPP_INFER_UNKNOWN}; /* not written yet */
+    return (ompp_infer_value_t){OMPP_INFER_MEMORY, address.reg, address.offset, 0};
 }
 
-static void store(state_t *s, value_t address, value_t value)
+static void store(ompp_infer_state_t *s, ompp_infer_value_t address, ompp_infer_value_t value)
 {
-    if (address.form != REGISTER) return;
-    for (unsigned i = 0; i < STORES; i++)
-        if (same_place(s, s->store[i].address, address)) {
+    if (address.form != OMPP_INFER_REGISTER) return;
+    for (unsigned i = 0; i < OMPP_INFER_STORES; i++)
+        if (ompp_infer_same_place(s, s->store[i].address, address)) {
             s->store[i].value = value;
             return;
         }
-    if (value.form == UNKNOWN && is_own(s, address)) return; /* load() says the same of it */
+    if (value.form == OMPP_INFER_UNKNOWN && is_own(s, address)) return; /* load() says the same of it */
     s->store[s->next_store].address = address;
     s->store[s->next_store].value = value;
-    s->next_store = (s->next_store + 1) % STORES;
+    s->next_store = (s->next_store + 1) % OMPP_INFER_STORES;
 }
 
 /* ---- Operands ---------------------------------------------------------------------------------------------------- */
@@ -135,49 +60,50 @@ static int number_of(ZydisRegister reg)
     return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15 ? numbers[whole - ZYDIS_REGISTER_RAX] : -1;
 }
 
-static value_t address_of(const state_t *s, const ZydisDecodedOperand *o)
+static ompp_infer_value_t address_of(const ompp_infer_state_t *s, const ZydisDecodedOperand *o)
 {
     const int base = number_of(o->mem.base);
 
     if (base < 0 || o->mem.index != ZYDIS_REGISTER_NONE || o->mem.segment == ZYDIS_REGISTER_FS)
-        return (value_t){.form = UNKNOWN};
-    return add(s->reg[base], o->mem.disp.has_displacement ? o->mem.disp.value : 0);
+        return (ompp_infer_value_t){.form = OMPP_INFER_UNKNOWN};
+    return ompp_infer_add(s->reg[base], o->mem.disp.has_displacement ? o->mem.disp.value : 0);
 }
 
-static value_t value_of(const state_t *s, const ZydisDecodedOperand *o)
+static ompp_infer_value_t value_of(const ompp_infer_state_t *s, const ZydisDecodedOperand *o)
 {
     if (o->size == 64 && o->type == ZYDIS_OPERAND_TYPE_REGISTER && number_of(o->reg.value) >= 0)
         return s->reg[number_of(o->reg.value)];
     if (o->size == 64 && o->type == ZYDIS_OPERAND_TYPE_MEMORY) return load(s, address_of(s, o));
-    return (value_t){.form = UNKNOWN};
+    return (ompp_infer_value_t){.form = OMPP_INFER_UNKNOWN};
 }
 
-static void assign(state_t *s, const ZydisDecodedOperand *o, value_t value)
+static void assign(ompp_infer_state_t *s, const ZydisDecodedOperand *o, ompp_infer_value_t value)
 {
     if (o->type == ZYDIS_OPERAND_TYPE_REGISTER && number_of(o->reg.value) >= 0) s->reg[number_of(o->reg.value)] = value;
     if (o->type == ZYDIS_OPERAND_TYPE_MEMORY) store(s, address_of(s, o), value);
 }
 
 /* Whatever an instruction does: what it writes is not known any more. */
-static void forget_written(state_t *s, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o)
+static void forget_written(ompp_infer_state_t *s, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o)
 {
     for (unsigned n = 0; n < i->operand_count; n++)
-        if (o[n].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) assign(s, &o[n], (value_t){.form = UNKNOWN});
+        if (o[n].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+            assign(s, &o[n], (ompp_infer_value_t){.form = OMPP_INFER_UNKNOWN});
 }
 
 /* ---- One instruction --------------------------------------------------------------------------------------------- */
 
-static void push(state_t *s, value_t value)
+static void push(ompp_infer_state_t *s, ompp_infer_value_t value)
 {
-    s->reg[OMPP_RSP] = add(s->reg[OMPP_RSP], -8);
+    s->reg[OMPP_RSP] = ompp_infer_add(s->reg[OMPP_RSP], -8);
     store(s, s->reg[OMPP_RSP], value);
 }
 
-static value_t pop(state_t *s)
+static ompp_infer_value_t pop(ompp_infer_state_t *s)
 {
-    const value_t value = load(s, s->reg[OMPP_RSP]);
+    const ompp_infer_value_t value = load(s, s->reg[OMPP_RSP]);
 
-    s->reg[OMPP_RSP] = add(s->reg[OMPP_RSP], 8);
+    s->reg[OMPP_RSP] = ompp_infer_add(s->reg[OMPP_RSP], 8);
     return value;
 }
 
@@ -186,14 +112,14 @@ static bool is_by_rip(const ZydisDecodedOperand *o)
     return o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->mem.base == ZYDIS_REGISTER_RIP;
 }
 
-static void compute(const ompp_image_map_t *image, state_t *s, const ZydisDecodedInstruction *i,
+static void compute(const ompp_image_map_t *image, ompp_infer_state_t *s, const ZydisDecodedInstruction *i,
                     const ZydisDecodedOperand *o)
 {
-    value_t value;
+    ompp_infer_value_t value;
 
     switch (i->mnemonic) {
     case ZYDIS_MNEMONIC_PUSH: push(s, value_of(s, &o[0])); return;
-    case ZYDIS_MNEMONIC_PUSHFQ: push(s, (value_t){.form = UNKNOWN}); return;
+    case ZYDIS_MNEMONIC_PUSHFQ: push(s, (ompp_infer_value_t){.form = OMPP_INFER_UNKNOWN}); return;
     case ZYDIS_MNEMONIC_POP:
         value = pop(s);
         assign(s, &o[0], value);
@@ -206,164 +132,37 @@ static void compute(const ompp_image_map_t *image, state_t *s, const ZydisDecode
     case ZYDIS_MNEMONIC_MOV: assign(s, &o[0], value_of(s, &o[1])); return;
     case ZYDIS_MNEMONIC_LEA:
         if (is_by_rip(&o[1])) { /* of code that is jumped to later, say */
-            value = (value_t){ADDRESS, 0, 0, 0};
-            assign(s, &o[0], add(value, (int64_t)(s->at - image->low) + o[1].mem.disp.value));
+            value = (ompp_infer_value_t){OMPP_INFER_ADDRESS, 0, 0, 0};
+            assign(s, &o[0], ompp_infer_add(value, (int64_t)(s->at - image->low) + o[1].mem.disp.value));
             return;
         }
-        assign(s, &o[0], o[0].size == 64 ? address_of(s, &o[1]) : (value_t){.form = UNKNOWN});
+        assign(s, &o[0], o[0].size == 64 ? address_of(s, &o[1]) : (ompp_infer_value_t){.form = OMPP_INFER_UNKNOWN});
         return;
     case ZYDIS_MNEMONIC_ADD:
     case ZYDIS_MNEMONIC_SUB:
         if (o[0].type != ZYDIS_OPERAND_TYPE_REGISTER || o[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE) break;
         assign(s, &o[0],
-               add(value_of(s, &o[0]), i->mnemonic == ZYDIS_MNEMONIC_ADD ? o[1].imm.value.s : -o[1].imm.value.s));
+               ompp_infer_add(value_of(s, &o[0]),
+                              i->mnemonic == ZYDIS_MNEMONIC_ADD ? o[1].imm.value.s : -o[1].imm.value.s));
         return;
     case ZYDIS_MNEMONIC_AND:
         if (o[0].type != ZYDIS_OPERAND_TYPE_REGISTER || o[0].reg.value != ZYDIS_REGISTER_RSP) break;
-        s->reg[OMPP_RSP] = (value_t){REGISTER, ALIGNED, 0, 0};
+        s->reg[OMPP_RSP] = (ompp_infer_value_t){OMPP_INFER_REGISTER, OMPP_INFER_ALIGNED, 0, 0};
         return;
     default: break;
     }
     forget_written(s, i, o);
 }
 
-/* ---- Where a path ends ------------------------------------------------------------------------------------------- */
-
-/* cfa: where the frame ends, once it is known. */
-static bool rbp_rule(value_t rbp, value_t cfa, ompp_recipe_t *recipe)
-{
-    int64_t at = rbp.offset;
-
-    recipe->rbp_rule = OMPP_RBP_SAME;
-    if (rbp.form == REGISTER) return rbp.reg == OMPP_RBP && rbp.offset == 0;
-    if (rbp.form == INDIRECT && cfa.form == MEMORY && rbp.reg == cfa.reg && rbp.offset == cfa.offset) {
-        /* The stack pointer was kept in the frame: the caller's rbp lies where that points to. */
-        recipe->rbp_rule = OMPP_RBP_AT_CFA;
-        at = (int64_t)rbp.plus - cfa.plus;
-    } else if (rbp.form != MEMORY || rbp.plus) {
-        return false;
-    } else if (cfa.form == REGISTER && cfa.reg == rbp.reg) {
-        recipe->rbp_rule = OMPP_RBP_AT_CFA;
-        at -= cfa.offset;
-    } else if (is_on_stack(rbp)) {
-        recipe->rbp_rule = rbp.reg == OMPP_RSP ? OMPP_RBP_AT_RSP : OMPP_RBP_AT_RBP;
-    } else {
-        return false;
-    }
-    recipe->rbp = (int16_t)(at / 8);
-    return at % 8 == 0 && recipe->rbp == at / 8;
-}
-
-/* The return address is on top of the stack. */
-static bool ends_here(search_t *search, const state_t *s)
-{
-    value_t cfa = s->reg[OMPP_RSP];
-    ompp_recipe_t recipe = {.kind = OMPP_RECIPE_NONE};
-
-    if (cfa.form == UNKNOWN || cfa.form == INDIRECT || cfa.form == ADDRESS || cfa.reg == ALIGNED) return false;
-    cfa = add(cfa, 8);
-    if (!rbp_rule(s->reg[OMPP_RBP], cfa, &recipe)) {
-        if (cfa.form == REGISTER && cfa.reg == OMPP_RSP)
-            search->weak = (ompp_recipe_t){.kind = OMPP_RECIPE_RSP, .offset = cfa.offset};
-        return false;
-    }
-    recipe.offset = cfa.offset;
-    if (cfa.form == MEMORY) {
-        if (cfa.plus % 8 || cfa.plus / 8 > 63 || cfa.plus / 8 < -64 || (cfa.reg != OMPP_RSP && cfa.reg != OMPP_RBP))
-            return false;
-        recipe.kind = cfa.reg == OMPP_RSP ? OMPP_RECIPE_AT_RSP : OMPP_RECIPE_AT_RBP;
-        recipe.plus = (int8_t)(cfa.plus / 8);
-    } else {
-        recipe.kind = cfa.reg == OMPP_RSP   ? OMPP_RECIPE_RSP
-                      : cfa.reg == OMPP_RBP ? OMPP_RECIPE_RBP
-                                            : OMPP_RECIPE_REGISTER;
-        if (recipe.kind == OMPP_RECIPE_REGISTER) recipe.plus = (int8_t)cfa.reg;
-    }
-    if (!search->help->accept(search->help->context, recipe)) return false;
-    *search->recipe = recipe;
-    return true;
-}
-
-/* The value that the stack pointer has where a procedure begins is the address of the return address. */
-static bool cfa_from(value_t value, ompp_recipe_kind_t kind, ompp_recipe_t *recipe)
-{
-    if (value.form != REGISTER || value.reg != OMPP_RSP) return false;
-    recipe->kind = kind & 15;
-    recipe->offset = 8 - value.offset;
-    return true;
-}
-
-/* A word of a frame that was aligned holds where the procedure began: the CFA is by that word. */
-static bool cfa_at(const state_t *s, value_t value, ompp_recipe_kind_t kind, ompp_recipe_t *recipe)
-{
-    for (unsigned i = 0; value.form == REGISTER && value.reg == ALIGNED && i < STORES; i++) {
-        const value_t at = s->store[i].address, kept = s->store[i].value;
-        if (at.form != REGISTER || at.reg != ALIGNED || kept.form != REGISTER || kept.reg != OMPP_RSP) continue;
-        if (kept.offset % 8 || kept.offset < -256 || kept.offset > 256) continue;
-        recipe->kind = kind & 15;
-        recipe->offset = at.offset - value.offset;
-        recipe->plus = (int8_t)((8 - kept.offset) / 8);
-        return true;
-    }
-    return false;
-}
-
-/* A register holds it, until it is kept. */
-static bool cfa_by(const state_t *s, ompp_recipe_t *recipe)
-{
-    for (unsigned r = 0; r < 16; r++)
-        if (r != OMPP_RSP && cfa_from(s->reg[r], OMPP_RECIPE_REGISTER, recipe)) {
-            recipe->plus = (int8_t)r;
-            return true;
-        }
-    return false;
-}
-
-/* Where the caller's rbp was kept: relative to the CFA, or in a frame that was aligned. */
-static bool rbp_kept(const state_t *s, ompp_recipe_t *recipe)
-{
-    const value_t callers = {REGISTER, OMPP_RBP, 0, 0}, rbp = s->reg[OMPP_RBP], rsp = s->reg[OMPP_RSP];
-
-    for (unsigned i = 0; i < STORES; i++) {
-        const value_t at = s->store[i].address;
-        if (at.form != REGISTER || !same_place(s, s->store[i].value, callers)) continue;
-        const value_t base = at.reg == OMPP_RSP   ? (value_t){REGISTER, OMPP_RSP, 8, 0}
-                             : at.reg != ALIGNED  ? (value_t){.form = UNKNOWN}
-                             : rbp.reg == ALIGNED ? rbp
-                                                  : rsp;
-        if (base.form != REGISTER || base.reg != at.reg || (at.offset - base.offset) % 8) continue;
-        recipe->rbp_rule = at.reg == OMPP_RSP   ? OMPP_RBP_AT_CFA
-                           : rbp.reg == ALIGNED ? OMPP_RBP_AT_RBP
-                                                : OMPP_RBP_AT_RSP;
-        recipe->rbp = (int16_t)((at.offset - base.offset) / 8);
-    }
-    return recipe->rbp_rule != OMPP_RBP_SAME;
-}
-
-/* The search has begun where the procedure does: what it knows here is turned round. */
-static bool reaches_goal(search_t *search, const state_t *s)
-{
-    ompp_recipe_t recipe = {.kind = OMPP_RECIPE_NONE};
-    const value_t rsp = s->reg[OMPP_RSP], rbp = s->reg[OMPP_RBP];
-
-    if (!cfa_from(rsp, OMPP_RECIPE_RSP, &recipe) && !cfa_from(rbp, OMPP_RECIPE_RBP, &recipe) &&
-        !cfa_at(s, rbp, OMPP_RECIPE_AT_RBP, &recipe) && !cfa_at(s, rsp, OMPP_RECIPE_AT_RSP, &recipe) &&
-        !cfa_by(s, &recipe))
-        return false;
-    const bool same = rbp.form == REGISTER && rbp.reg == OMPP_RBP && rbp.offset == 0;
-    if ((!same && !rbp_kept(s, &recipe)) || !search->help->accept(search->help->context, recipe)) return false;
-    *search->recipe = recipe;
-    return true;
-}
-
 /* ---- The search -------------------------------------------------------------------------------------------------- */
 
 /* \return whether the address was there before. */
-static bool visit(search_t *search, uintptr_t at)
+static bool visit(ompp_infer_search_t *search, uintptr_t at)
 {
     const uint32_t mark = (uint32_t)(at - search->image->low) + 1;
 
-    for (unsigned i = mark * 0x9e3779b9u >> (32 - VISITED_BITS);; i = (i + 1) & ((1u << VISITED_BITS) - 1)) {
+    for (unsigned i = mark * 0x9e3779b9u >> (32 - OMPP_INFER_VISITED_BITS);;
+         i = (i + 1) & ((1u << OMPP_INFER_VISITED_BITS) - 1)) {
         if (search->visited[i] == mark) return true;
         if (search->visited[i]) continue;
         search->visited[i] = mark;
@@ -396,26 +195,26 @@ static bool follows_push(const ompp_image_map_t *image, uintptr_t at)
 
 typedef enum { GOES_ON, DEAD, DONE } fate_t;
 
-static fate_t branch(search_t *search, state_t *s, const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o,
-                     uintptr_t next)
+static fate_t branch(ompp_infer_search_t *search, ompp_infer_state_t *s, const ZydisDecodedInstruction *i,
+                     const ZydisDecodedOperand *o, uintptr_t next)
 {
     if (o[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
         const uintptr_t to = next + (uintptr_t)o[0].imm.value.s;
         if (!ompp_image_map_end(search->image, to, true)) return i->mnemonic == ZYDIS_MNEMONIC_JMP ? DEAD : GOES_ON;
         if (i->mnemonic == ZYDIS_MNEMONIC_JMP) {
             s->at = to;
-        } else if (search->npending < PENDING) {
+        } else if (search->npending < OMPP_INFER_PENDING) {
             search->pending[search->npending] = *s;
             search->pending[search->npending++].at = to;
         }
         return GOES_ON;
     }
     if (is_by_rip(&o[0])) { /* as in the procedure linkage table */
-        if (follows_push(search->image, next - i->length)) s->reg[OMPP_RSP] = add(s->reg[OMPP_RSP], 16);
-        return !search->goal && ends_here(search, s) ? DONE : DEAD;
+        if (follows_push(search->image, next - i->length)) s->reg[OMPP_RSP] = ompp_infer_add(s->reg[OMPP_RSP], 16);
+        return !search->goal && ompp_infer_ends(search, s) ? DONE : DEAD;
     }
     const int by = o[0].type == ZYDIS_OPERAND_TYPE_REGISTER ? number_of(o[0].reg.value) : -1;
-    if (by >= 0 && s->reg[by].form == ADDRESS) {
+    if (by >= 0 && s->reg[by].form == OMPP_INFER_ADDRESS) {
         s->at = search->image->low + (uintptr_t)(intptr_t)s->reg[by].offset;
         return GOES_ON;
     }
@@ -425,19 +224,20 @@ static fate_t branch(search_t *search, state_t *s, const ZydisDecodedInstruction
     return DEAD;
 }
 
-static point_t point_of(const state_t *s)
+static ompp_infer_point_t point_of(const ompp_infer_state_t *s)
 {
-    const value_t rsp = s->reg[OMPP_RSP];
-    point_t point = {.at = s->at, .down = rsp.offset, .is_rsp_known = rsp.form == REGISTER && rsp.reg == OMPP_RSP};
+    const ompp_infer_value_t rsp = s->reg[OMPP_RSP];
+    ompp_infer_point_t point = {
+        .at = s->at, .down = rsp.offset, .is_rsp_known = rsp.form == OMPP_INFER_REGISTER && rsp.reg == OMPP_RSP};
 
     for (unsigned r = 0; r < 16; r++)
-        if (s->reg[r].form == REGISTER && s->reg[r].reg == r && s->reg[r].offset == 0)
+        if (s->reg[r].form == OMPP_INFER_REGISTER && s->reg[r].reg == r && s->reg[r].offset == 0)
             point.unchanged |= (uint16_t)(1u << r);
     return point;
 }
 
 /* A recipe of one address becomes that of another of the same frame, whose stack pointer is that much higher. */
-static bool translate(ompp_recipe_t *recipe, const point_t *point, int64_t up)
+static bool translate(ompp_recipe_t *recipe, const ompp_infer_point_t *point, int64_t up)
 {
     const bool by_rsp = recipe->kind == OMPP_RECIPE_RSP || recipe->kind == OMPP_RECIPE_AT_RSP;
     const unsigned reg = by_rsp                                                                  ? OMPP_RSP
@@ -462,9 +262,9 @@ static bool translate(ompp_recipe_t *recipe, const point_t *point, int64_t up)
 }
 
 /* Has a recipe been made for an address on the way? */
-static bool is_known(search_t *search, const state_t *s)
+static bool is_known(ompp_infer_search_t *search, const ompp_infer_state_t *s)
 {
-    const point_t point = point_of(s);
+    const ompp_infer_point_t point = point_of(s);
     ompp_recipe_t recipe;
 
     if (!search->help->known(search->help->context, s->at, &recipe) ||
@@ -475,7 +275,7 @@ static bool is_known(search_t *search, const state_t *s)
 }
 
 /* For those that come by one of the points later. */
-static void publish(const search_t *search)
+static void publish(const ompp_infer_search_t *search)
 {
     for (unsigned i = 0; i < search->npoints; i++) {
         ompp_recipe_t recipe = *search->recipe;
@@ -484,25 +284,26 @@ static void publish(const search_t *search)
     }
 }
 
-static fate_t advance(search_t *search)
+static fate_t advance(ompp_infer_search_t *search)
 {
-    state_t *s = &search->now;
+    ompp_infer_state_t *s = &search->now;
     ZydisDecodedInstruction i;
     ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
     const uintptr_t end = ompp_image_map_end(search->image, s->at, true);
 
-    if (search->goal && s->at == search->goal) return reaches_goal(search, s) ? DONE : DEAD;
+    if (search->goal && s->at == search->goal) return ompp_infer_reaches_goal(search, s) ? DONE : DEAD;
     if (!end || visit(search, s->at)) return DEAD;
     if (!search->goal && is_known(search, s)) return DONE;
-    if (search->count % POINT_EVERY == 0 && search->npoints < POINTS) search->points[search->npoints++] = point_of(s);
+    if (search->count % POINT_EVERY == 0 && search->npoints < OMPP_INFER_POINTS)
+        search->points[search->npoints++] = point_of(s);
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, (const void *)s->at, end - s->at, &i, o))) return DEAD;
     const uintptr_t next = s->at + i.length;
     s->at = next;
     switch (i.meta.category) {
-    case ZYDIS_CATEGORY_RET: return !search->goal && ends_here(search, s) ? DONE : DEAD;
+    case ZYDIS_CATEGORY_RET: return !search->goal && ompp_infer_ends(search, s) ? DONE : DEAD;
     case ZYDIS_CATEGORY_CALL:
         /* Compilers never use what a callee may have changed; assembly knows its own helpers. */
-        s->reg[OMPP_RAX].form = s->reg[OMPP_RDX].form = UNKNOWN;
+        s->reg[OMPP_RAX].form = s->reg[OMPP_RDX].form = OMPP_INFER_UNKNOWN;
         return next != search->goal && is_padding((const uint8_t *)next, end - next) ? DEAD : GOES_ON;
     case ZYDIS_CATEGORY_UNCOND_BR:
     case ZYDIS_CATEGORY_COND_BR: return branch(search, s, &i, o, next);
@@ -514,7 +315,7 @@ static fate_t advance(search_t *search)
     return GOES_ON;
 }
 
-static bool follow(search_t *search, uintptr_t address, uintptr_t goal, int64_t apart)
+static bool follow(ompp_infer_search_t *search, uintptr_t address, uintptr_t goal, int64_t apart)
 {
     search->goal = goal;
     memset(&search->now, 0, sizeof search->now);
@@ -524,7 +325,7 @@ static bool follow(search_t *search, uintptr_t address, uintptr_t goal, int64_t 
     search->weak.kind = OMPP_RECIPE_NONE;
     search->now.at = address;
     search->now.apart = apart;
-    for (unsigned r = 0; r < 16; r++) search->now.reg[r] = (value_t){REGISTER, (uint8_t)r, 0, 0};
+    for (unsigned r = 0; r < 16; r++) search->now.reg[r] = (ompp_infer_value_t){OMPP_INFER_REGISTER, (uint8_t)r, 0, 0};
     while (search->count++ < INSTRUCTIONS) {
         const fate_t fate = advance(search);
         if (fate == DONE) return true;
@@ -539,9 +340,9 @@ static bool follow(search_t *search, uintptr_t address, uintptr_t goal, int64_t 
             break;
         }
     }
-    if (!goal && search->was_jump && ends_here(search, &search->first_jump)) return true;
+    if (!goal && search->was_jump && ompp_infer_ends(search, &search->first_jump)) return true;
     /* An interpreter's, or a large switch's: all cases have the frame that their jump has. */
-    if (goal && search->was_jump && reaches_goal(search, &search->first_jump)) return true;
+    if (goal && search->was_jump && ompp_infer_reaches_goal(search, &search->first_jump)) return true;
     /* Helpers of assembly change rbp, which their callers, who know it, restore by the stack pointer. */
     if (search->weak.kind == OMPP_RECIPE_NONE || !search->help->accept(search->help->context, search->weak))
         return false;
@@ -556,7 +357,7 @@ static bool follow(search_t *search, uintptr_t address, uintptr_t goal, int64_t 
 
 static struct {
     atomic_flag in_use;
-    search_t search;
+    ompp_infer_search_t search;
 } spaces[SPACES] = {{ATOMIC_FLAG_INIT, {0}}, {ATOMIC_FLAG_INIT, {0}}};
 
 bool ompp_infer(const ompp_image_map_t *image, uintptr_t address, int64_t apart, const ompp_infer_help_t *help,
@@ -566,7 +367,7 @@ bool ompp_infer(const ompp_image_map_t *image, uintptr_t address, int64_t apart,
 
     for (unsigned i = 0; i < SPACES; i++) {
         if (atomic_flag_test_and_set_explicit(&spaces[i].in_use, memory_order_acquire)) continue;
-        search_t *search = &spaces[i].search;
+        ompp_infer_search_t *search = &spaces[i].search;
         search->image = image;
         search->help = help;
         search->recipe = recipe;
