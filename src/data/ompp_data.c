@@ -1,9 +1,9 @@
 /*
- * The register of data structures. Ranges stand in an index (ompp_data_ranges.c), structures in a table of names; back
- * ends keep whatever is fast for them.
+ * The register of data structures. Ranges stand in an index (ompp_data_ranges.c), structures in a table of names
+ * (ompp_data_objects.c); back ends keep whatever is fast for them.
  */
 #define OMPP_LOG_DOMAIN "data"
-#include "base/ompp_pages.h"
+#include "data/ompp_data_objects_priv.h"
 #include "data/ompp_data_priv.h"
 #include "data/ompp_data_ranges_priv.h"
 
@@ -21,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define MAX_BACKENDS 8
 #define MAX_NAME 256
@@ -145,125 +144,6 @@ static void clean_name(char *clean, const char *name, const void *address)
     if (!n) snprintf(clean, MAX_NAME, "%p", address);
 }
 
-static const char *text_of(ompp_off_t off)
-{
-    return off ? ((ompp_a_string_t *)(ompp_process.arena.base + off))->text : "";
-}
-
-/* Structures by their numbers, from 1; parts of the table stay where they are, for ompp_data_name() reads them without
- * the lock. */
-#define PART 4096
-static ompp_a_object_t **parts[OMPP_DATA_MAX / PART + 1];
-static _Atomic uint32_t nobjects;
-
-/* By their names: numbers, 0 = free. One that was renamed stands under its former name, too. */
-static uint32_t *by_name;
-static size_t places, used_places; /* a power of two; at most half of it is used */
-
-static ompp_a_object_t *object_at(uint32_t object) { return parts[object / PART][object % PART]; }
-
-static const char *name_of(uint32_t object) { return text_of(object_at(object)->name); }
-
-/* Not from malloc: this may be called where the program has the allocator in its hands. */
-static void *fresh(size_t size)
-{
-    void *at = ompp_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    return at == MAP_FAILED ? NULL : at;
-}
-
-static size_t place_of_name(const char *name)
-{
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-
-    for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-    return (size_t)(hash ^ hash >> 32) & (places - 1);
-}
-
-static uint32_t find_name(const char *name)
-{
-    if (!places) return 0;
-    for (size_t at = place_of_name(name); by_name[at]; at = (at + 1) & (places - 1))
-        if (strcmp(name_of(by_name[at]), name) == 0) return by_name[at];
-    return 0;
-}
-
-static void enter_name(uint32_t object)
-{
-    size_t at = place_of_name(name_of(object));
-
-    while (by_name[at]) at = (at + 1) & (places - 1);
-    by_name[at] = object;
-    used_places++;
-}
-
-static bool room_for_name(void)
-{
-    size_t old = places;
-    uint32_t *former = by_name, *bigger;
-
-    if (2 * (used_places + 1) <= places) return true;
-    bigger = fresh((old ? 2 * old : PART) * sizeof *bigger);
-    if (!bigger) return false;
-    by_name = bigger;
-    places = old ? 2 * old : PART;
-    used_places = 0;
-    for (uint32_t object = 1; object <= nobjects; object++) enter_name(object);
-    if (former) ompp_munmap(former, old * sizeof *former);
-    return true;
-}
-
-static bool room_for_object(uint32_t object)
-{
-    if (object > OMPP_DATA_MAX || !room_for_name()) return false;
-    if (!parts[object / PART]) parts[object / PART] = fresh(PART * sizeof *parts[0]);
-    return parts[object / PART] != NULL;
-}
-
-/* Many structures have one origin. */
-static ompp_off_t origin_text(const char *origin)
-{
-    static ompp_off_t last;
-
-    if (!last || strcmp(text_of(last), origin) != 0) last = ompp_string_take(origin);
-    return last;
-}
-
-static uint32_t make_object(const char *name, const char *origin, const void *address, size_t size)
-{
-    ompp_a_header_t *header = ompp_process.header;
-    const uint32_t number = nobjects + 1;
-
-    if (!room_for_object(number)) {
-        ompp_event_coverage(OMPP_COVERAGE_DROPPED, "data structures",
-                            number > OMPP_DATA_MAX ? "there is room for 1048575" : "out of memory");
-        return 0;
-    }
-    const ompp_locked_t locked = ompp_lock();
-    const bool room = ompp_process.arena.used < ompp_process.arena.reserved / 2; /* regions and counts need some, too */
-    ompp_off_t off = room ? ompp_arena_take(&ompp_process.arena, sizeof(ompp_a_object_t)) : 0;
-    ompp_off_t text = off ? ompp_string_take(name) : 0;
-    if (text) {
-        ompp_a_object_t *object = (ompp_a_object_t *)(ompp_process.arena.base + off);
-        *object = (ompp_a_object_t){.next = atomic_load_explicit(&header->objects, memory_order_relaxed),
-                                    .id = number,
-                                    .name = text,
-                                    .origin = origin_text(origin),
-                                    .address = (uintptr_t)address,
-                                    .size = size};
-        parts[number / PART][number % PART] = object;
-        atomic_store_explicit(&nobjects, number, memory_order_release);
-        atomic_store_explicit(&header->objects, off, memory_order_release);
-        enter_name(number);
-    }
-    ompp_unlock(locked);
-    if (!text)
-        ompp_event_coverage(
-            OMPP_COVERAGE_DROPPED, "data structures",
-            "half of the memory for the profile is taken (OMPP_MEMORY); these are counted as other data");
-    return text ? number : 0;
-}
-
 /* ---- Ranges ------------------------------------------------------------------------------------------------------ */
 
 static bool is_same(ompp_data_range_t range, uint32_t object, uintptr_t begin, uintptr_t end)
@@ -294,8 +174,9 @@ static void note_hidden(uint32_t object, uint32_t by)
 {
     char subject[MAX_NAME + 40], why[MAX_NAME + 80];
 
-    snprintf(subject, sizeof subject, "data structure %s", name_of(object));
-    snprintf(why, sizeof why, "its bytes were named %s later, and count for that from then on", name_of(by));
+    snprintf(subject, sizeof subject, "data structure %s", ompp_data_objects_name(object));
+    snprintf(why, sizeof why, "its bytes were named %s later, and count for that from then on",
+             ompp_data_objects_name(by));
     ompp_event_coverage(OMPP_COVERAGE_NOTE, subject, why);
 }
 
@@ -308,25 +189,14 @@ static void settle_newest(ompp_data_range_t range)
     for (size_t i = 0, n = ompp_data_ranges_over(range.begin, range.end, &found); i < n; i++) {
         const ompp_data_range_t older = found[i].range;
         if (older.object == range.object || !contains(range, older)) continue;
-        if (!contains(older, range) && is_outside(text_of(object_at(older.object)->origin))) {
+        if (!contains(older, range) && is_outside(ompp_data_objects_text(ompp_data_objects_at(older.object)->origin))) {
             ompp_data_ranges_remove(found[i]);
             ompp_data_ranges_add(older); /* in the place that is free now */
             tell(older.object, older.begin, older.end);
-        } else if (atomic_load(&object_at(older.object)->nranges) == 1) {
+        } else if (atomic_load(&ompp_data_objects_at(older.object)->nranges) == 1) {
             note_hidden(older.object, range.object);
         }
     }
-}
-
-static void rename_outside(uint32_t object, const char *name)
-{
-    const ompp_locked_t locked = ompp_lock();
-    ompp_off_t off = ompp_string_take(name);
-    if (off && room_for_name()) {
-        object_at(object)->name = off;
-        enter_name(object);
-    }
-    ompp_unlock(locked);
 }
 
 /*
@@ -337,8 +207,9 @@ static void rename_outside(uint32_t object, const char *name)
 static uint32_t find_or_part(const char *name, const char *origin, ompp_data_range_t range, char apart[MAX_NAME + 16])
 {
     const ompp_data_entry_t *found;
-    uint32_t object = find_name(name);
-    bool mine = is_outside(origin), other = object && is_outside(text_of(object_at(object)->origin)), same = false;
+    uint32_t object = ompp_data_objects_find(name);
+    bool mine = is_outside(origin),
+         other = object && is_outside(ompp_data_objects_text(ompp_data_objects_at(object)->origin)), same = false;
 
     *apart = '\0';
     if (!object || mine == other) return object;
@@ -348,8 +219,8 @@ static uint32_t find_or_part(const char *name, const char *origin, ompp_data_ran
     snprintf(apart, MAX_NAME + 16, "OMPP_DATA:%s", name);
     ompp_event_coverage(OMPP_COVERAGE_NOTE, apart,
                         "the source calls other bytes by this name, too: those have it alone");
-    if (mine) return find_name(apart);
-    rename_outside(object, apart);
+    if (mine) return ompp_data_objects_find(apart);
+    ompp_data_objects_rename(object, apart);
     return 0;
 }
 
@@ -364,14 +235,14 @@ static uint32_t add_locked(const void *address, size_t size, const char *name, c
     if (*apart && is_outside(origin)) name = apart;
     if (object && covers && is_same(last, object, begin, end)) return object;
     if (object && covers) drop_covered(object, begin, end);
-    if (!object) object = make_object(name, origin, address, size);
+    if (!object) object = ompp_data_objects_make(name, origin, address, size);
     if (!object) return 0;
     const ompp_data_range_t range = {object, begin, end};
     if (!ompp_data_ranges_add(range)) {
         ompp_event_coverage(OMPP_COVERAGE_DROPPED, "ranges of data structures", "out of memory");
         return 0;
     }
-    atomic_fetch_add_explicit(&object_at(object)->nranges, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ompp_data_objects_at(object)->nranges, 1, memory_order_relaxed);
     tell(object, begin, end);
     if (covers) settle_newest(range);
     return object;
@@ -447,24 +318,6 @@ bool ompp_data_try(void)
 }
 
 void ompp_data_done(void) { give_lock(); }
-
-uint32_t ompp_data_object(const char *name, uint64_t address, uint64_t size)
-{
-    uint32_t object = find_name(name);
-
-    if (!object) object = make_object(name, OMPP_OBJECT_ALL, (const void *)(uintptr_t)address, size);
-    if (object) atomic_fetch_add_explicit(&object_at(object)->nranges, 1, memory_order_relaxed);
-    return object;
-}
-
-void ompp_data_object_says(uint32_t object, const char *text)
-{
-    if (object == 0 || object > nobjects) return;
-    const ompp_locked_t locked = ompp_lock();
-    const ompp_off_t off = ompp_string_take(text);
-    if (off) object_at(object)->origin = off;
-    ompp_unlock(locked);
-}
 
 /* What is left of a range without the bytes begin..end: nothing, one or two ranges in its place. \return their
  * number. */
@@ -564,8 +417,6 @@ size_t ompp_data_ranges(ompp_data_range_t *to, size_t max)
     return n;
 }
 
-const char *ompp_data_name(uint32_t object) { return object && object <= nobjects ? name_of(object) : ""; }
-
 uint32_t ompp_data_find(uintptr_t address)
 {
     ompp_data_range_t newest;
@@ -578,27 +429,13 @@ uint32_t ompp_data_find(uintptr_t address)
     return object;
 }
 
-static void keep_largest(_Atomic uint64_t *value, uint64_t candidate)
-{
-    uint64_t old = atomic_load(value);
-
-    while (old < candidate && !atomic_compare_exchange_weak(value, &old, candidate)) continue;
-}
-
-void ompp_data_offsets(uint32_t object, uint64_t start, uint64_t end)
-{
-    if (object == 0 || object > nobjects) return;
-    keep_largest(&object_at(object)->start_offset, start);
-    keep_largest(&object_at(object)->end_offset, end);
-}
-
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
 /* Whether newer ranges have all bytes of a structure's only range, which is still there, but none of them has it
  * alone. */
 static bool is_covered(uint32_t object)
 {
-    const uintptr_t begin = object_at(object)->address, end = begin + object_at(object)->size;
+    const uintptr_t begin = ompp_data_objects_at(object)->address, end = begin + ompp_data_objects_at(object)->size;
     const ompp_data_entry_t *found;
     ompp_data_range_t newest;
     bool there = false;
@@ -616,9 +453,9 @@ void ompp_data_note_covered(void)
     char subject[MAX_NAME + 40];
 
     take_lock();
-    for (uint32_t object = 1; object <= nobjects && object <= MAX_NOTED; object++) {
-        if (atomic_load(&object_at(object)->nranges) != 1 || !is_covered(object)) continue;
-        snprintf(subject, sizeof subject, "data structure %s", name_of(object));
+    for (uint32_t object = 1; object <= ompp_data_objects_count() && object <= MAX_NOTED; object++) {
+        if (atomic_load(&ompp_data_objects_at(object)->nranges) != 1 || !is_covered(object)) continue;
+        snprintf(subject, sizeof subject, "data structure %s", ompp_data_objects_name(object));
         ompp_event_coverage(OMPP_COVERAGE_NOTE, subject,
                             "its parts were named by themselves, and count for those names");
     }
@@ -643,7 +480,7 @@ void ompp_data_note_uncounted(void)
 {
     note_unsimulated();
     ompp_components_quiesce();
-    if (nbackends > 0 || (nobjects == 0 && !*ompp_env.data)) return;
+    if (nbackends > 0 || (ompp_data_objects_count() == 0 && !*ompp_env.data)) return;
     ompp_event_coverage(OMPP_COVERAGE_NOTE, "data structures are named, but nothing counts for them",
                         ompp_data_hooks_are_refused()
                             ? "the program's hooks were refused"
