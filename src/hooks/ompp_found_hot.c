@@ -1,35 +1,11 @@
 /*
  * Accesses that the code in the program does not count by itself: to pages that are another thread's, or not one
- * structure's alone, or touched for the first time; and blocks. This file uses no vector registers (its compiler is
- * told so, see Makefile.inc.am), so that code which has its values in them need not save them.
+ * structure's alone, or touched for the first time. This file and those of its library use no vector registers (their
+ * compiler is told so, see Makefile.inc.am), so that code which has its values in them need not save them.
  */
-#include "hooks/ompp_whose.h"
+#include "hooks/ompp_found_priv.h"
 
-#include "hooks/ompp_feed_priv.h"
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
-/* ---- Whose a page is --------------------------------------------------------------------------------------------- */
-
-/* Calls a function, which keeps no vector registers, for callers that need them. */
-#if defined(__x86_64__)
-void *ompp_found_kept(void *(*function)(void *), void *with) __attribute__((visibility("hidden")));
-#else
-static void *ompp_found_kept(void *(*function)(void *), void *with) { return function(with); }
-#endif
-
-/* Gives an entry without an owner this one; none changes nothing. \return the entry as it is then. */
-static uint32_t own(uint32_t *entry, uint32_t owner)
-{
-    uint32_t value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
-
-    while (!(value & ~OMPP_MAP_LOW) && owner)
-        if (__atomic_compare_exchange_n(entry, &value, value | owner, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
-            return value | owner;
-    return value;
-}
+/* ---- Who asks ---------------------------------------------------------------------------------------------------- */
 
 /* What ompp_whose_frame() is asked. */
 typedef struct {
@@ -47,8 +23,6 @@ static void *ask(void *data)
     return NULL;
 }
 
-static void *paint(void *address) { return ompp_whose_paint(*(const uintptr_t *)address), NULL; }
-
 /* The structure that an object of the map stands for. */
 static inline uint32_t whose(ompp_counter_t *counter, uint32_t object, uintptr_t address, ompp_accessor_t by)
 {
@@ -58,71 +32,7 @@ static inline uint32_t whose(ompp_counter_t *counter, uint32_t object, uintptr_t
     return asked.object;
 }
 
-/* \return false: it could not be found now; the next access tries again. */
-static bool has_structure(uintptr_t address)
-{
-    const uint32_t *entry = ompp_map_entry(address);
-
-    if (!(__atomic_load_n(entry, __ATOMIC_ACQUIRE) & OMPP_MAP_LOW)) ompp_found_kept(paint, &address);
-    return __atomic_load_n(entry, __ATOMIC_ACQUIRE) & OMPP_MAP_LOW;
-}
-
-/* Where whose page of the system it is stands: at its first entry, or at the second, where the first is one of those
- * that are told of. */
-static uintptr_t holder(uintptr_t address)
-{
-    const uintptr_t first = address >> OMPP_MAP_TOUCH_BITS << OMPP_MAP_TOUCH_BITS;
-
-    return first + ompp_feed_passed(first);
-}
-
-/*
- * The entry of the page of an address after an access by this thread, which owns the page when nobody did.
- */
-static uint32_t touch(const ompp_counter_t *counter, uintptr_t address)
-{
-    uint32_t *entry = ompp_map_entry(address), value = __atomic_load_n(entry, __ATOMIC_ACQUIRE), owner;
-
-    if (value & ~OMPP_MAP_LOW && (value & OMPP_MAP_LOW || !ompp_whose_all)) return value;
-    if (ompp_whose_all) {
-        /* an entry with an owner and without a structure would not be asked for again */
-        if (!has_structure(address) || !has_structure(holder(address))) return __atomic_load_n(entry, __ATOMIC_ACQUIRE);
-        value = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
-        if (value & ~OMPP_MAP_LOW) return value;
-    }
-    owner = own(ompp_map_entry(holder(address)), counter->own) & ~OMPP_MAP_LOW;
-    return own(entry, owner && ompp_feed_is_sampled(address) ? OMPP_MAP_SAMPLED : owner);
-}
-
-/* Whose a page is whose accesses are told of. When fewer are by now, it is one as others again. */
-static uint32_t owner_behind(uint32_t *entry, uint32_t value, uintptr_t address)
-{
-    const uint32_t owner = __atomic_load_n(ompp_map_entry(holder(address)), __ATOMIC_ACQUIRE) & ~OMPP_MAP_LOW;
-
-    if (!ompp_feed_is_sampled(address) && owner)
-        __atomic_compare_exchange_n(entry, &value, (value & OMPP_MAP_LOW) | owner, false, __ATOMIC_ACQUIRE,
-                                    __ATOMIC_RELAXED);
-    return owner;
-}
-
-static inline uint32_t owner_of(uint32_t value, uintptr_t address)
-{
-    const uint32_t owner = value & ~OMPP_MAP_LOW;
-
-    return __builtin_expect(owner == OMPP_MAP_SAMPLED, 0) ? owner_behind(ompp_map_entry(address), value, address)
-                                                          : owner;
-}
-
-/* A page that has no structure yet has no owner, either. */
-static inline bool is_foreign(const ompp_counter_t *counter, uint32_t value, uintptr_t address)
-{
-    const uint32_t owner = owner_of(value, address);
-
-    return owner && owner != counter->own;
-}
-
 static void *get(void *unused) { return (void)unused, ompp_counter_get(); }
-static void *drain(void *counter) { return ompp_feed_drain(counter), NULL; }
 
 static ompp_counter_t *seen(void)
 {
@@ -134,36 +44,25 @@ static ompp_counter_t *seen(void)
 /* Who an access belongs to, by where it is counted: what simulated caches know structures by. */
 static inline uint32_t structure_at(uint64_t at) { return (uint32_t)(at >> OMPP_INLINE_COUNT_BITS); }
 
-/* An access, as its page's entry is, to whoever is told of it. */
-static void tell(ompp_counter_t *counter, uint32_t entry, uintptr_t address, size_t size, unsigned kind,
-                 uint32_t object)
-{
-    ompp_feed_t *feed = counter->feed;
-
-    if (!ompp_feed_wants(feed, entry)) return;
-    if (ompp_feed_is_full(feed)) ompp_found_kept(drain, counter);
-    if (!ompp_feed_is_full(feed)) ompp_feed_add(feed, address, size, kind, object);
-}
-
 /* ---- One access -------------------------------------------------------------------------------------------------- */
 
 /* A page that nobody has touched, or a thread that is new. */
 static ompp_found_t find_slow(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = seen();
-    const uint32_t entry = touch(counter, address);
+    const uint32_t entry = ompp_found_touch(counter, address);
     const uint32_t object = whose(counter, ompp_map_in_page(entry, address), address, by);
     uint64_t at = (uint64_t)ompp_count_note(counter, object) << OMPP_INLINE_COUNT_BITS;
 
-    ompp_count_at(counter, at)->foreign[kind] += is_foreign(counter, entry, address);
-    if (counter->feed) tell(counter, entry, address, 1, kind, structure_at(at));
+    ompp_count_at(counter, at)->foreign[kind] += ompp_found_is_foreign(counter, entry, address);
+    if (counter->feed) ompp_found_tell(counter, entry, address, 1, kind, structure_at(at));
     return (ompp_found_t){counter, at};
 }
 
 static inline ompp_found_t find(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = ompp_counter_self;
-    uint32_t entry = ompp_count_entry(counter, address), owner = owner_of(entry, address);
+    uint32_t entry = ompp_count_entry(counter, address), owner = ompp_found_owner(entry, address);
     uint64_t at = entry & OMPP_MAP_LOW;
 
     if (__builtin_expect(!owner, 0)) return find_slow(address, kind, by);
@@ -171,7 +70,7 @@ static inline ompp_found_t find(uintptr_t address, unsigned kind, ompp_accessor_
         at = (uint64_t)ompp_count_note(counter, whose(counter, ompp_map_in_edge(entry, address), address, by))
              << OMPP_INLINE_COUNT_BITS;
     if (owner != counter->own) ompp_count_at(counter, at)->foreign[kind]++;
-    if (counter->feed) tell(counter, entry, address, 1, kind, structure_at(at));
+    if (counter->feed) ompp_found_tell(counter, entry, address, 1, kind, structure_at(at));
     return (ompp_found_t){counter, at};
 }
 
@@ -186,66 +85,6 @@ static inline ompp_accessor_t caller(const void *code, const uintptr_t *frame)
 ompp_found_t ompp_count_find_load(uintptr_t address) { return find(address, OMPP_LOAD, CALLER); }
 
 ompp_found_t ompp_count_find_store(uintptr_t address) { return find(address, OMPP_STORE, CALLER); }
-
-/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
-
-/* Bytes from address on, within the page, that belong to the same object. */
-static size_t run_length(uintptr_t address, size_t size, uint32_t entry, uint32_t object)
-{
-    size_t in_page = (1ul << OMPP_MAP_PAGE_BITS) - (address & ((1ul << OMPP_MAP_PAGE_BITS) - 1));
-    size_t limit = size < in_page ? size : in_page, n = 1;
-
-    if (!(entry & OMPP_MAP_PAGE_LEADS)) return limit;
-    while (n < limit && ompp_map_in_edge(entry, address + n) == object) n++;
-    return n;
-}
-
-void ompp_count_block(ompp_counter_t *counter, uintptr_t address, size_t size, unsigned kind)
-{
-    uint32_t last = UINT32_MAX, before = 0;
-    bool block = size > OMPP_COUNT_SCALAR;
-
-    for (size_t n; size > 0; address += n, size -= n) {
-        uint32_t entry = touch(counter, address), object = ompp_map_in_page(entry, address);
-        const uint32_t structure = object == OMPP_WHOSE_STACK && object == before
-                                       ? last /* of a frame, all that its first byte says: where pages end is chance */
-                                       : ompp_whose(counter, object, address, (ompp_accessor_t){.code = 0});
-        uint32_t slot = ompp_count_note(counter, structure);
-        ompp_count_t *c = ompp_count_at(counter, (uint64_t)slot << OMPP_INLINE_COUNT_BITS);
-        n = run_length(address, size, entry, object);
-        before = object;
-        c->other_bytes[kind] += n;
-        if (counter->feed) tell(counter, entry, address, n, kind, slot);
-        if (structure == last) continue;
-        c->others[kind]++;
-        counter->blocks[slot][kind] += block;
-        c->foreign[kind] += is_foreign(counter, entry, address);
-        last = structure;
-    }
-}
-
-/* Of a block from here on, what lies in the line. */
-static size_t tell_line(ompp_counter_t *counter, uintptr_t address, size_t size, unsigned kind)
-{
-    enum { LINE = 32 }; /* the shortest there are */
-    const size_t left = LINE - (address & (LINE - 1)), n = size < left ? size : left;
-    const uint32_t entry = ompp_count_entry(counter, address);
-    const uint32_t object =
-        ompp_whose(counter, ompp_map_in_page(entry, address), address, (ompp_accessor_t){.code = 0});
-
-    tell(counter, entry, address, 1, kind, ompp_count_note(counter, object));
-    return n;
-}
-
-void ompp_count_tell_copy(ompp_counter_t *counter, uintptr_t to, uintptr_t from, size_t size)
-{
-    size_t read = 0, written = 0;
-
-    while (written < size) {
-        if (read < size) read += tell_line(counter, from + read, size - read, OMPP_LOAD);
-        written += tell_line(counter, to + written, size - written, OMPP_STORE);
-    }
-}
 
 /* ---- For code that keeps its registers: ompp_gcc.cc -------------------------------------------------------------- */
 
@@ -308,7 +147,7 @@ static inline uint32_t owner_usual(uint32_t value, uintptr_t address)
 
     if (__builtin_expect(owner != OMPP_MAP_SAMPLED, 1)) return owner;
     return ompp_feed_is_sampled(address)
-               ? __atomic_load_n(ompp_map_entry(holder(address)), __ATOMIC_ACQUIRE) & ~OMPP_MAP_LOW
+               ? __atomic_load_n(ompp_map_entry(ompp_found_holder(address)), __ATOMIC_ACQUIRE) & ~OMPP_MAP_LOW
                : 0;
 }
 
@@ -473,7 +312,7 @@ static inline uintptr_t turn(uintptr_t address, unsigned kind, ompp_accessor_t b
     uint32_t entry = ompp_count_entry(counter, address);
     uintptr_t found;
 
-    if (counter->own && !(entry & ~OMPP_MAP_LOW)) touch(counter, address);
+    if (counter->own && !(entry & ~OMPP_MAP_LOW)) ompp_found_touch(counter, address);
     found = turn_usual(address, kind, by);
     return found ? found : at(address, kind, by) + COUNTS;
 }
@@ -637,73 +476,4 @@ KEEPS uint64_t ompp_usual_run(uintptr_t address, int64_t step, uint64_t number, 
 {
     return run_usual(address, step, number, slot, ACCESSOR);
 }
-
-/* The system saves, and so the processor has, registers that only xsave knows. The instruction that tells is slow on
- * virtual machines. */
-__attribute__((used)) int ompp_found_has_xsave(void);
-int ompp_found_has_xsave(void)
-{
-    static int has = -1; /* a virtual machine takes microseconds to say so */
-    unsigned a, b, c = 0, d;
-
-    if (__builtin_expect(has < 0, 0)) has = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE);
-    return has;
-}
-
-/* Once per thread, and seldom. The area holds all that compilers put values into: up to AVX-512's registers, behind
- * 512 + 64 bytes of its own. */
-__asm__("    .hidden ompp_found_kept\n"
-        "    .globl ompp_found_kept\n"
-        "    .type ompp_found_kept, @function\n"
-        "    .p2align 4\n"
-        "ompp_found_kept:\n"
-        "    .cfi_startproc\n"
-        "    pushq %rbp\n"
-        "    .cfi_def_cfa_offset 16\n"
-        "    .cfi_offset rbp, -16\n"
-        "    movq %rsp, %rbp\n"
-        "    .cfi_def_cfa_register rbp\n"
-        "    pushq %rbx\n"
-        "    .cfi_offset rbx, -24\n"
-        "    pushq %rdi\n"
-        "    pushq %rsi\n"
-        "    subq $2760, %rsp\n"
-        "    andq $-64, %rsp\n"
-        "    call ompp_found_has_xsave\n"
-        "    movl %eax, %ebx\n"
-        "    testl %ebx, %ebx\n"
-        "    jz 1f\n"
-        "    xorl %eax, %eax\n"
-        "    movq %rax, 512(%rsp)\n"
-        "    movq %rax, 520(%rsp)\n"
-        "    movq %rax, 528(%rsp)\n"
-        "    movq %rax, 536(%rsp)\n"
-        "    movq %rax, 544(%rsp)\n"
-        "    movq %rax, 552(%rsp)\n"
-        "    movq %rax, 560(%rsp)\n"
-        "    movq %rax, 568(%rsp)\n"
-        "    movl $0xe7, %eax\n"
-        "    xorl %edx, %edx\n"
-        "    xsave64 (%rsp)\n"
-        "    jmp 2f\n"
-        "1:  fxsave64 (%rsp)\n"
-        "2:  movq -24(%rbp), %rdi\n"
-        "    call *-16(%rbp)\n"
-        "    movq %rax, %rcx\n"
-        "    testl %ebx, %ebx\n"
-        "    jz 1f\n"
-        "    movl $0xe7, %eax\n"
-        "    xorl %edx, %edx\n"
-        "    xrstor64 (%rsp)\n"
-        "    jmp 2f\n"
-        "1:  fxrstor64 (%rsp)\n"
-        "2:  movq %rcx, %rax\n"
-        "    movq -8(%rbp), %rbx\n"
-        "    .cfi_restore rbx\n"
-        "    leave\n"
-        "    .cfi_def_cfa rsp, 8\n"
-        "    .cfi_restore rbp\n"
-        "    ret\n"
-        "    .cfi_endproc\n"
-        "    .size ompp_found_kept, . - ompp_found_kept\n");
 #endif
