@@ -8,6 +8,8 @@ import os
 import re
 import sys
 
+from report_reader import TITLES
+
 here = os.path.dirname(os.path.abspath(__file__))
 spec = importlib.util.spec_from_file_location('ompp_check', os.path.join(here, 'ompp-check.py'))
 checker = importlib.util.module_from_spec(spec)
@@ -23,14 +25,14 @@ def numbers(lines):
     for i, line in enumerate(lines):
         m = re.fullmatch(r'----     (.*?)     -*', line)
         title = m[1] if m else title
-        if title not in checker.TITLES[2:] or FREE.match(line):
+        if title not in TITLES[2:] or FREE.match(line):
             continue
         end = len(line)
         m = re.search(r'[RS]\d{5} \S+ \(|threads?\]$', line)  # callgraph: only what stands before the region
-        if title == checker.TITLES[2]:
+        if title == TITLES[2]:
             end = m.start() if m else 0
         skip = re.match(r' +\d+ +\d+ |  oth   - | {1,3}\d+ |R\d{5} +[A-Z]* .{35,}    |R\d{5} ', line)
-        if title in checker.TITLES[3:5]:
+        if title in TITLES[3:5]:
             skip = re.match(r' +\d+ +\d+ (?= )|  oth   - | +\d+ (?= )' if 'RANK' in find_head(lines, i) else r' +\d+ ', line)
         for n in re.finditer(r'(?<![\d.R])\d+(\.\d+)?(?![\d.])', line[:end]):
             if not skip or n.start() >= skip.end():
