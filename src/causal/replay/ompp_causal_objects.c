@@ -1,277 +1,20 @@
 /*
  * What threads of the process wait for: teams, locks, condition variables; what it means for their clocks. Records:
- * ompp_causal_object.h.
+ * ompp_causal_object.h. What is noted of teams, to be gone through again: ompp_causal_interval.c.
  */
-#include "base/ompp_pages.h"
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"
+#include "causal/replay/ompp_causal_interval.h"
 #include "causal/replay/ompp_causal_object.h"
 #include "causal/replay/ompp_causal_replay_priv.h"
 #include "causal/result/ompp_causal_result_priv.h"
 
-#include <string.h>
-#include <sys/mman.h>
-
-#define REPLAYS 64u /* teams whose intervals can be gone through again */
 /* who tells so late that it waits for a lock has it by now: others are not to wait while it pauses */
 #define REPORTED_LATE_NS 20000u
 #define HANDED_NS 50000u /* of what passes from lock to lock: whoever takes longer has had no processor */
 #define SPARSE 16u       /* times as long until a thread is looked at again, in one that is not */
 
 /* ---- Barriers ---------------------------------------------------------------------------------------------------- */
-
-/* The thread's count of barriers of a team. */
-static uint32_t *generation_of(ompp_causal_thread_t *self, uint64_t team)
-{
-    unsigned i = 0;
-
-    while (i < OMPP_CAUSAL_BARRIERS && self->barriers[i].team != team) i++;
-    if (i == OMPP_CAUSAL_BARRIERS) {
-        i = self->next_barrier++ % OMPP_CAUSAL_BARRIERS;
-        self->barriers[i].team = team;
-        self->barriers[i].generation = 0;
-    }
-    return &self->barriers[i].generation;
-}
-
-/* ---- Where order is decided as it goes --------------------------------------------------------------------------- */
-
-static _Atomic unsigned nreplays;
-
-/* There is no time for the interval that begins now: it keeps its order. */
-static void keep(const ompp_causal_thread_t *self, ompp_causal_object_t *o, uint32_t generation)
-{
-    o->spoiled = o->kept = generation + 1;
-    o->began = self->own.t;
-    memset(o->overtaken, 0, sizeof o->overtaken);
-}
-
-static ompp_replay_t *replay_of(ompp_causal_object_t *o)
-{
-    if (o->replay || atomic_fetch_add(&nreplays, 1) >= REPLAYS) return o->replay;
-    void *replay =
-        ompp_mmap(NULL, sizeof *o->replay, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    o->replay = replay == MAP_FAILED ? NULL : replay;
-    return o->replay;
-}
-
-static bool takes_part(const ompp_causal_thread_t *self, const ompp_causal_object_t *o, uint32_t generation)
-{
-    return o->replayed == generation + 1 && self->part.team == o->object && self->part.generation == generation;
-}
-
-/* The interval before the team's next barrier, which this thread takes part in from now on. NULL = none. */
-static ompp_replay_t *interval_of(ompp_causal_thread_t *self, ompp_causal_object_t *o, uint32_t generation)
-{
-    ompp_replay_t *r = replay_of(o);
-
-    if (!r) return NULL;
-    if (o->replayed != generation + 1) {
-        const double drawn = ompp_causal_afford(self->own.t);
-        if (drawn <= 0) {
-            keep(self, o, generation);
-            return NULL;
-        }
-        ompp_replay_reset(r, self->clocks.set);
-        r->drawn = drawn;
-        r->ideal = ompp_causal.rule.ideal;
-        memset(o->overtaken, 0, sizeof o->overtaken);
-        o->replayed = generation + 1;
-        o->kept = 0;
-    }
-    if (!takes_part(self, o, generation)) {
-        const int member = ompp_replay_join(r, &self->own);
-        if (member < 0) return NULL;
-        self->part = (ompp_causal_part_t){o->object, generation, false, (unsigned)member, r};
-    }
-    return r;
-}
-
-/* What the thread is in: the interval before its team's next barrier, or that of the task it runs, which may have made
- * it wait there. */
-static bool place_of(ompp_causal_thread_t *self, uint64_t *team, uint32_t *generation)
-{
-    *team = (uint64_t)(uintptr_t)ompp_event_team();
-    if (!*team) return false;
-    *generation = self->task ? self->flow.generation : *generation_of(self, *team);
-    return !self->task || self->flow.team == *team;
-}
-
-/* The record of the interval, locked, and in *interval what is noted of it; NULL = nothing is. */
-static ompp_causal_object_t *open_interval(ompp_causal_thread_t *self, ompp_replay_t **interval)
-{
-    uint64_t team;
-    uint32_t generation;
-    ompp_causal_object_t *o =
-        place_of(self, &team, &generation) ? ompp_causal_object(OMPP_SYNC_BARRIER, team, true) : NULL;
-
-    *interval =
-        o && o->spoiled != generation + 1 && !ompp_causal_is_suspended(self) ? interval_of(self, o, generation) : NULL;
-    if (!*interval && self->part.team != OMPP_CAUSAL_THREAD_GROUP) self->part.team = 0;
-    return o;
-}
-
-static void close_interval(ompp_causal_object_t *o)
-{
-    if (o) ompp_causal_unlock(&o->lock);
-}
-
-static unsigned flow_of(const ompp_causal_thread_t *self) { return self->task ? self->flow.flow : self->part.member; }
-
-/*
- * What the thread does, at the time of self->own. flag_bit: what would be another order, for these slots: that says
- * something only when the interval cannot be gone through again.
- */
-static void note(ompp_causal_thread_t *self, ompp_replay_op_t op, uint64_t object, unsigned flag_bit, uint32_t slots)
-{
-    ompp_replay_t *r;
-    ompp_causal_object_t *o = open_interval(self, &r);
-
-    if (r) ompp_replay_note(r, flow_of(self), op, object, &self->own);
-    const bool covered = r || (o && o->kept);
-    if (covered) o->overtaken[flag_bit] |= slots;
-    self->unit.kept = o && o->kept;
-    close_interval(o);
-    if (covered) return;
-    if (!o && ompp_causal_thread_group_note(self, op, object, slots)) return;
-    if (op != OMPP_REPLAY_UNLOCK) ompp_causal_watch(flag_bit, slots);
-}
-
-/* What it has waited for is no work. */
-static void go_on_in_interval(ompp_causal_thread_t *self)
-{
-    ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
-    ompp_replay_go_on(self->part.interval, flow_of(self), &self->own);
-}
-
-/* One that is kept to save time is not noted either. */
-static void spoil(ompp_causal_object_t *o, uint32_t generation)
-{
-    if (o->kept != generation + 1) o->spoiled = generation + 1;
-}
-
-void ompp_causal_spoil_order(ompp_causal_thread_t *self)
-{
-    uint64_t team;
-    uint32_t generation;
-    const bool known = !ompp_causal.rule.delays && place_of(self, &team, &generation);
-    ompp_causal_object_t *o = known ? ompp_causal_object(OMPP_SYNC_BARRIER, team, true) : NULL;
-
-    if (!o) return;
-    spoil(o, generation);
-    ompp_causal_unlock(&o->lock);
-}
-
-/* ---- Tasks ------------------------------------------------------------------------------------------------------- */
-
-ompp_causal_flow_t ompp_causal_note_create(ompp_causal_thread_t *self)
-{
-    ompp_causal_flow_t made = {0, 0, 0};
-    ompp_replay_t *r;
-    ompp_causal_object_t *o = open_interval(self, &r);
-    const int flow = r ? ompp_replay_create(r, flow_of(self), &self->own) : -1;
-
-    if (flow >= 0) made = (ompp_causal_flow_t){o->object, self->part.generation, (uint32_t)flow};
-    close_interval(o);
-    return made;
-}
-
-void ompp_causal_note_arrived(ompp_causal_thread_t *self, const ompp_causal_flow_t *task)
-{
-    ompp_causal_object_t *o = task->team ? ompp_causal_object(OMPP_SYNC_BARRIER, task->team, true) : NULL;
-
-    if (o && o->replayed == task->generation + 1 && !takes_part(self, o, task->generation)) {
-        const int member = ompp_replay_join(o->replay, &self->own);
-        if (member >= 0) {
-            self->part = (ompp_causal_part_t){o->object, task->generation, true, (unsigned)member, o->replay};
-            ompp_replay_note(o->replay, (unsigned)member, OMPP_REPLAY_END, 0, &self->own);
-        }
-    }
-    close_interval(o);
-}
-
-/* It is of no interval that is noted. */
-static void watch_task(ompp_causal_thread_t *self, uint32_t slots)
-{
-    const uint64_t team = (uint64_t)(uintptr_t)ompp_event_team();
-    ompp_causal_object_t *o = team ? ompp_causal_object(OMPP_SYNC_BARRIER, team, false) : NULL;
-    const bool kept = o && o->kept;
-
-    if (kept) o->overtaken[OMPP_WHATIF_BIT_TASK] |= slots;
-    close_interval(o);
-    if (kept) return;
-    ompp_causal_spoil_order(self);
-    ompp_causal_watch(OMPP_WHATIF_BIT_TASK, slots);
-}
-
-void ompp_causal_note_begin(ompp_causal_thread_t *self, int waiting, uint32_t slots)
-{
-    ompp_causal_object_t *o = self->flow.team ? ompp_causal_object(OMPP_SYNC_BARRIER, self->flow.team, true) : NULL;
-    const bool noted = o && takes_part(self, o, self->flow.generation);
-
-    if (noted) {
-        ompp_replay_begin(o->replay, self->flow.flow, waiting, &self->own);
-        o->overtaken[OMPP_WHATIF_BIT_TASK] |= slots;
-    } else if (o) {
-        spoil(o, self->flow.generation);
-    }
-    close_interval(o);
-    if (noted) return;
-    watch_task(self, slots);
-}
-
-int ompp_causal_flow_of(const ompp_causal_thread_t *self) { return (int)flow_of(self); }
-
-/* Nothing that does not belong to an interval begins one. */
-static bool is_noted(const ompp_causal_thread_t *self)
-{
-    return self->task ? self->flow.team != 0 : self->part.team && !self->part.arrived;
-}
-
-void ompp_causal_note_end(ompp_causal_thread_t *self)
-{
-    if (is_noted(self)) note(self, OMPP_REPLAY_END, 0, OMPP_WHATIF_BIT_TASK, 0);
-}
-
-void ompp_causal_note_wait(ompp_causal_thread_t *self)
-{
-    if (is_noted(self)) note(self, OMPP_REPLAY_WAIT, 0, OMPP_WHATIF_BIT_TASK, 0);
-}
-
-void ompp_causal_note_waited(ompp_causal_thread_t *self)
-{
-    if (is_noted(self) && self->part.team) go_on_in_interval(self);
-}
-
-/* ---- Barriers again ---------------------------------------------------------------------------------------------- */
-
-static void watch_order(const ompp_causal_object_t *o, bool ok)
-{
-    for (unsigned f = 0; f < OMPP_WHATIF_FLAG_NUM; f++)
-        if (f == OMPP_WHATIF_BIT_LOCK || f == OMPP_WHATIF_BIT_DYNAMIC || f == OMPP_WHATIF_BIT_TASK)
-            ompp_causal_watch(f, ok ? 0 : o->overtaken[f]);
-}
-
-/* Nobody took part in noting it. */
-static void estimate(ompp_causal_object_t *o, uint32_t generation)
-{
-    o->kept = 0;
-    o->settled = generation + 1;
-    watch_order(o, ompp_causal_estimate(&o->others[generation & 1], o->began));
-}
-
-/* All have come, and this is the first one that goes on. */
-static void go_through(ompp_causal_object_t *o, uint32_t generation)
-{
-    if (o->kept == generation + 1) estimate(o, generation);
-    if (o->replayed != generation + 1) return;
-    o->replayed = 0;
-    const bool spoiled = o->spoiled == generation + 1;
-    if (spoiled) ompp_causal_give_up(o->replay);
-    const bool right = !spoiled && ompp_causal_run_again(o->replay, &o->vector[generation & 1]);
-    if (right) o->settled = generation + 1;
-    watch_order(o, right && o->replay->fits);
-}
 
 /*
  * Two generations are enough: who arrives at the next but one knows that all have left this one, but for workers whose
@@ -286,7 +29,7 @@ static void arrive(ompp_causal_thread_t *self, uint64_t team, uint32_t generatio
     ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, t);
     if (o->generation[side] != generation) o->vector[side].t = o->others[side].t = 0;
     o->generation[side] = generation;
-    const bool part = takes_part(self, o, generation);
+    const bool part = ompp_causal_takes_part(self, o, generation);
     if (part && !self->part.arrived) ompp_replay_note(o->replay, self->part.member, OMPP_REPLAY_END, 0, &self->own);
     if (part) self->part.arrived = true;
     else self->part.team = 0;
@@ -308,7 +51,7 @@ static bool left_barrier(ompp_causal_thread_t *self, uint64_t team)
     const bool found = o && o->generation[side] == generation;
 
     if (found) {
-        go_through(o, generation);
+        ompp_causal_go_through(o, generation);
         ompp_clock_vector_copy(&self->other, &o->vector[side]);
         ompp_clocks_combine(&self->other, &o->others[side]);
         if (o->settled == generation + 1) ompp_clocks_yield(&self->clocks, &self->other);
@@ -384,22 +127,6 @@ static uint32_t come_to_lock(ompp_causal_thread_t *self, ompp_causal_object_t *o
     return slots;
 }
 
-void ompp_causal_note_lock(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t mutex, bool foreign,
-                           uint32_t slots)
-{
-    if (foreign || kind != OMPP_SYNC_MUTEX) ompp_causal_spoil_order(self);
-    if (kind == OMPP_SYNC_READ) {
-        ompp_causal_thread_group_spoil(self);
-        ompp_causal_watch(OMPP_WHATIF_BIT_LOCK, slots);
-    }
-    if (kind == OMPP_SYNC_MUTEX) note(self, OMPP_REPLAY_LOCK, mutex, OMPP_WHATIF_BIT_LOCK, slots);
-}
-
-void ompp_causal_note_unlock(ompp_causal_thread_t *self, uint64_t mutex)
-{
-    note(self, OMPP_REPLAY_UNLOCK, mutex, OMPP_WHATIF_BIT_LOCK, 0);
-}
-
 /* What the new owner goes on with, in self->other: readers wait for who had it alone, and are waited for by who has it
  * alone next. */
 static bool locked(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t mutex, ompp_time_t t)
@@ -440,7 +167,7 @@ static bool arrived_lately(ompp_causal_thread_t *self, uint64_t team, ompp_time_
 
     const ompp_time_t grain = (last->kept ? SPARSE : 1) * OMPP_REPLAY_GRAIN;
 
-    return last->team == team && t < last->t + grain && last->generation == *generation_of(self, team);
+    return last->team == team && t < last->t + grain && last->generation == *ompp_causal_generation(self, team);
 }
 
 /* The thread comes to a loop, or for more iterations, or has found that there are none: would it come before one that
@@ -459,8 +186,8 @@ void ompp_causal_loop(ompp_causal_thread_t *self, unsigned op, ompp_time_t t)
         o->used = t;
         ompp_causal_unlock(&o->lock);
     }
-    note(self, (ompp_replay_op_t)op, 0, OMPP_WHATIF_BIT_DYNAMIC, slots);
-    self->unit = (ompp_causal_unit_t){team, *generation_of(self, team), self->unit.kept, t};
+    ompp_causal_note(self, (ompp_replay_op_t)op, 0, OMPP_WHATIF_BIT_DYNAMIC, slots);
+    self->unit = (ompp_causal_unit_t){team, *ompp_causal_generation(self, team), self->unit.kept, t};
 }
 
 /* It keeps up before it is handed out more. It may find that there are no more before the one that had the last. */
@@ -522,7 +249,7 @@ static __attribute__((noinline)) void publish(ompp_causal_thread_t *self, ompp_s
                                               ompp_time_t t)
 {
     if (kind == OMPP_SYNC_BARRIER || kind == OMPP_SYNC_POSIX_BARRIER || kind == OMPP_SYNC_CHUNK) self->chases = false;
-    if (kind == OMPP_SYNC_BARRIER) arrive(self, object, (*generation_of(self, object))++, t);
+    if (kind == OMPP_SYNC_BARRIER) arrive(self, object, (*ompp_causal_generation(self, object))++, t);
     else if (kind == OMPP_SYNC_POSIX_BARRIER) come_to_posix_barrier(self, object, t);
     else if (kind == OMPP_SYNC_CHUNK) ompp_causal.mode->loop(self, OMPP_REPLAY_LOOP_END, t);
     else if (kind == OMPP_SYNC_FIRST) come_to_single(self, object, t);
@@ -549,8 +276,9 @@ static bool is_let_pass(ompp_sync_object_t kind) { return kind != OMPP_SYNC_EVEN
 static inline void count_barriers(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t object, bool arrives)
 {
     if (kind == OMPP_SYNC_FORK)
-        *generation_of(self, object) = (uint32_t)(FORKED_SUSPENDED | (self->clocks.set & SUSPENSION_NUMBERS)) << 16;
-    if (kind == OMPP_SYNC_BARRIER && arrives) (*generation_of(self, object))++;
+        *ompp_causal_generation(self, object) = (uint32_t)(FORKED_SUSPENDED | (self->clocks.set & SUSPENSION_NUMBERS))
+                                                << 16;
+    if (kind == OMPP_SYNC_BARRIER && arrives) (*ompp_causal_generation(self, object))++;
 }
 
 /* \return whether that is all there is to do. A thread that is not settled yet has more to do. */
@@ -589,7 +317,7 @@ static __attribute__((noinline)) void wait(ompp_causal_thread_t *self, ompp_sync
     }
     ompp_clocks_wait(&self->clocks, t);
     self->wait = (ompp_causal_wait_t){kind, object, kind == OMPP_SYNC_POSIX_BARRIER ? self->wait.generation : 0};
-    if (kind == OMPP_SYNC_BARRIER) self->wait.generation = *generation_of(self, object) - 1;
+    if (kind == OMPP_SYNC_BARRIER) self->wait.generation = *ompp_causal_generation(self, object) - 1;
     ompp_causal_race_tell(self);
 }
 
@@ -613,7 +341,7 @@ static void begin_member(ompp_causal_thread_t *self, uint64_t team, ompp_time_t 
         self->lost++;
         return;
     }
-    *generation_of(self, team) = o->generation[0] << 16;
+    *ompp_causal_generation(self, team) = o->generation[0] << 16;
     if (o->holder != self && o->vector[0].t > 0) {
         ompp_clock_vector_copy(&self->other, &o->vector[0]);
         self->depth = 0;
@@ -679,7 +407,7 @@ static __attribute__((noinline)) void resume(ompp_causal_thread_t *self, ompp_sy
     else if (kind == OMPP_SYNC_MUTEX) resume_locked(self, object, t);
     else ompp_causal_go_on(self, found_vector(self, kind, object, t) ? &self->other : NULL, 0, t);
     ompp_causal_settle(self);
-    if (kind == OMPP_SYNC_MUTEX && self->part.team) go_on_in_interval(self);
+    if (kind == OMPP_SYNC_MUTEX && self->part.team) ompp_causal_interval_go_on(self);
     if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);
     if (kind == OMPP_SYNC_POSIX_BARRIER || kind == OMPP_SYNC_SEMAPHORE) ompp_causal_thread_group_spoil(self);
 }

@@ -59,6 +59,8 @@ void ompp_causal_delay_loop(ompp_causal_thread_t *self, unsigned op, ompp_time_t
 /** \brief The thread, which waits at a barrier, has been working there until t: the barrier waits for that, too. */
 void ompp_causal_arrive_again(ompp_causal_thread_t *self, ompp_time_t t);
 
+/* ---- Intervals of teams (ompp_causal_interval.c) ----------------------------------------------------------------- */
+
 /** \brief Without delays: what the thread's team does before its next barrier cannot be gone through again. */
 void ompp_causal_spoil_order(ompp_causal_thread_t *self);
 /** \brief Without delays: see locked and unlocked of ompp_causal_mode_t. */
