@@ -180,7 +180,7 @@ static inline void ompp_causal_pass(ompp_causal_thread_t *self, ompp_time_t t)
     ompp_causal_settle(self);
 }
 
-/* ---- Other processes (ompp_causal_remote.c) ---------------------------------------------------------------------- */
+/* ---- Other processes (ompp_causal_remote.c; what MPI combines: ompp_causal_combine.c) ---------------------------- */
 
 /* The subscriber's functions (runtime/ompp_sync.h), without delays; with them, where they do something else. */
 size_t ompp_causal_remote_vector_size(void);

@@ -2,7 +2,7 @@
  * Clock vectors for other processes: the clocks by the keys of their regions, in terms of the common clock. What a
  * clock vector does not name has never been made faster on the way here: its virtual time is the real one.
  */
-#include "causal/clock/ompp_causal_clock_priv.h"
+#include "causal/clock/ompp_causal_remote_priv.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/experiment/ompp_progress_priv.h"
 #include "causal/result/ompp_causal_result_priv.h"
@@ -13,54 +13,10 @@
 #include <string.h>
 
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
-#define MANY UINT64_MAX
-#define FARMS 4u /* that can at one meeting */
-#define OPEN 16u /* bits of flags from there on: they hold if what was told of farms does not */
-
-_Static_assert(OMPP_WHATIF_FLAG_NUM <= OPEN, "flags have room twice");
-
-/* The set of regions that comes next. */
-typedef struct {
-    uint64_t number, keys[OMPP_CLOCKS_SLOTS];
-} next_set_t;
-
-/* Aligned to 8 only: it lies in buffers of MPI. All zero bytes: nothing. */
-typedef struct {
-    ompp_fine_t t, debt;
-    /* of regions; with delays: experiment that offsets began with. Two of them say nothing to each other */
-    uint64_t set;
-    uint64_t experiment;            /* with delays: number of the present one */
-    uint64_t key, percent, settles; /* with delays: its region and speed-up, ... */
-    uint64_t from;                  /* number of the rank, from 1; MANY = of several */
-    /* at a meeting: ranks that can say more than their clocks (ompp_causal_farm.c), the largest first; 0 = none */
-    uint64_t farms[FARMS];
-    uint64_t role;   /* ompp_causal_farm_role() */
-    uint64_t serves; /* at a meeting: the rank's clocks say nothing, for that one tells of them */
-    /* at a meeting: a rank that had work of another one keeps the measured order, or what a farm tells is a hint */
-    uint64_t astray;
-    uint64_t late;        /* ... but for what it has done since its last message: all exchange theirs a third time */
-    ompp_fine_t reported; /* ... when that one came to it */
-    ompp_fine_t served;   /* ... when the last of those that say nothing did */
-    uint64_t used;        /* without delays: clocks that are there; the others stand at t */
-    uint64_t keys[OMPP_CLOCKS_SLOTS];  /* 0 = free */
-    uint32_t flags[OMPP_CLOCKS_SLOTS]; /* OMPP_WHATIF_F_*, seen where the region may never run; the same << OPEN */
-    next_set_t turn;                   /* at a meeting, without delays: the set that begins there; number 0 = none */
-    union {
-        ompp_fine_t v[OMPP_CLOCKS];
-        struct {
-            ompp_fine_t v[2];                 /* EXPERIMENT, BASELINE */
-            uint64_t work[OMPP_CLOCKS_SLOTS]; /* ns in each region, of the rank with the most: rank 0 chooses by that */
-            uint64_t visits;                  /* at a meeting: of the progress point, as rank 0 comes to it */
-            struct {
-                uint64_t number, key, percent;
-            } next; /* at a meeting: begins there; number 0 = nothing */
-        } delays;
-    };
-} remote_t;
 
 /* Of another size in the other mode: so ranks notice that they have not the same. */
-size_t ompp_causal_remote_vector_size(void) { return sizeof(remote_t); }
-size_t ompp_causal_delay_vector_size(void) { return sizeof(remote_t) + sizeof(uint64_t); }
+size_t ompp_causal_remote_vector_size(void) { return sizeof(ompp_causal_remote_t); }
+size_t ompp_causal_delay_vector_size(void) { return sizeof(ompp_causal_remote_t) + sizeof(uint64_t); }
 
 void ompp_causal_clock(const ompp_sync_clock_t *clock)
 {
@@ -70,7 +26,7 @@ void ompp_causal_clock(const ompp_sync_clock_t *clock)
 
 static uint64_t present_set(void) { return atomic_load_explicit(&ompp_causal.set, memory_order_relaxed); }
 
-static void put_experiment(remote_t *remote)
+static void put_experiment(ompp_causal_remote_t *remote)
 {
     remote->experiment = ompp_causal_experiment.number;
     remote->key = ompp_causal_experiment.slot >= 0 ? ompp_causal_key((unsigned)ompp_causal_experiment.slot) : 0;
@@ -78,7 +34,7 @@ static void put_experiment(remote_t *remote)
     remote->settles = ompp_causal_experiment.settles;
 }
 
-static void put_delays(remote_t *remote, const ompp_clock_vector_t *own, ompp_fine_t shift)
+static void put_delays(ompp_causal_remote_t *remote, const ompp_clock_vector_t *own, ompp_fine_t shift)
 {
     put_experiment(remote);
     for (unsigned i = 0; i < 2; i++) remote->delays.v[i] = own->v[i] + shift;
@@ -88,30 +44,30 @@ static void put_delays(remote_t *remote, const ompp_clock_vector_t *own, ompp_fi
     }
 }
 
-static void put_clocks(remote_t *remote, const ompp_clock_vector_t *own, ompp_fine_t shift)
+static void put_clocks(ompp_causal_remote_t *remote, const ompp_clock_vector_t *own, ompp_fine_t shift)
 {
     remote->used = own->used;
     for (unsigned i = 0; i < own->used; i++) remote->v[i] = own->v[i] + shift;
 }
 
 /* While clocks are suspended: the number of the set says so, and that they go on when it is a later one. */
-static size_t put_suspended(remote_t *remote, ompp_time_t t)
+static size_t put_suspended(ompp_causal_remote_t *remote, ompp_time_t t)
 {
     const ompp_fine_t now = (ompp_fine_t)t * OMPP_FINE;
 
     remote->t = now + ompp_causal_shift(now);
     remote->set = present_set();
-    return offsetof(remote_t, keys);
+    return offsetof(ompp_causal_remote_t, keys);
 }
 
-static void put_flags(remote_t *remote)
+static void put_flags(ompp_causal_remote_t *remote)
 {
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS && ompp_causal_any_flags(); s++)
         remote->flags[s] = remote->keys[s] ? ompp_causal_result_flags(s, false) : 0;
 }
 
 /* What the calling thread says. \return NULL = nothing. */
-static ompp_causal_thread_t *begin_vector(remote_t *remote, size_t size)
+static ompp_causal_thread_t *begin_vector(ompp_causal_remote_t *remote, size_t size)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
 
@@ -123,7 +79,7 @@ static ompp_causal_thread_t *begin_vector(remote_t *remote, size_t size)
 }
 
 /* \return the common time less that of the thread's clock vector, self->own, at t. */
-static ompp_fine_t put_vector(ompp_causal_thread_t *self, remote_t *remote, uint64_t set, ompp_time_t t)
+static ompp_fine_t put_vector(ompp_causal_thread_t *self, ompp_causal_remote_t *remote, uint64_t set, ompp_time_t t)
 {
     ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, t);
     const ompp_fine_t shift = ompp_causal_shift(self->own.t);
@@ -138,7 +94,7 @@ static ompp_fine_t put_vector(ompp_causal_thread_t *self, remote_t *remote, uint
 
 size_t ompp_causal_remote_vector(void *vector, ompp_time_t t)
 {
-    remote_t *remote = vector;
+    ompp_causal_remote_t *remote = vector;
     ompp_causal_thread_t *self = begin_vector(remote, ompp_causal_remote_vector_size());
     size_t bytes;
 
@@ -149,7 +105,7 @@ size_t ompp_causal_remote_vector(void *vector, ompp_time_t t)
         const ompp_fine_t shift = put_vector(self, remote, present_set(), t);
         remote->role = ompp_causal_farm_role(self);
         put_clocks(remote, &self->own, shift);
-        bytes = offsetof(remote_t, v) + remote->used * sizeof remote->v[0];
+        bytes = offsetof(ompp_causal_remote_t, v) + remote->used * sizeof remote->v[0];
     }
     ompp_causal_leave(self);
     return bytes;
@@ -172,7 +128,7 @@ size_t ompp_causal_delay_vector(void *vector, ompp_time_t t)
 void ompp_causal_propose_set(void *vector, ompp_time_t t)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
-    remote_t *remote = vector;
+    ompp_causal_remote_t *remote = vector;
 
     if (!self) return;
     ompp_causal_propose_turn(self, &remote->turn.number, remote->turn.keys, t);
@@ -182,7 +138,7 @@ void ompp_causal_propose_set(void *vector, ompp_time_t t)
 void ompp_causal_delay_propose(void *vector, ompp_time_t t)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
-    remote_t *remote = vector;
+    ompp_causal_remote_t *remote = vector;
     ompp_causal_experiment_t next;
 
     if (!self) return;
@@ -199,7 +155,7 @@ void ompp_causal_delay_propose(void *vector, ompp_time_t t)
 bool ompp_causal_contribute(void *vector)
 {
     ompp_causal_thread_t *self = ompp_causal_enter();
-    remote_t *remote = vector;
+    ompp_causal_remote_t *remote = vector;
 
     if (!self) return false;
     if (!ompp_causal_is_suspended(self)) remote->farms[0] = ompp_causal_farm_contribute(self);
@@ -209,7 +165,7 @@ bool ompp_causal_contribute(void *vector)
     return remote->farms[0] != 0;
 }
 
-static void put_reported(remote_t *remote, const ompp_clock_vector_t *reported)
+static void put_reported(ompp_causal_remote_t *remote, const ompp_clock_vector_t *reported)
 {
     const ompp_fine_t shift = ompp_causal_shift(reported->t);
 
@@ -217,16 +173,16 @@ static void put_reported(remote_t *remote, const ompp_clock_vector_t *reported)
     remote->reported = reported->t + shift;
 }
 
-static bool has_farm(const remote_t *all, uint64_t number)
+static bool has_farm(const ompp_causal_remote_t *all, uint64_t number)
 {
     bool found = false;
 
-    for (unsigned i = 0; i < FARMS; i++) found |= number && all->farms[i] == number;
+    for (unsigned i = 0; i < OMPP_CAUSAL_FARMS; i++) found |= number && all->farms[i] == number;
     return found;
 }
 
 /* The first exchange said which ranks can tell more. */
-static void revise_first(ompp_causal_thread_t *self, remote_t *mine, const remote_t *all)
+static void revise_first(ompp_causal_thread_t *self, ompp_causal_remote_t *mine, const ompp_causal_remote_t *all)
 {
     const ompp_clock_vector_t *reported =
         has_farm(all, (uint64_t)(ompp_whatif_rank() + 1)) ? ompp_causal_farm_reported(self) : NULL;
@@ -238,7 +194,7 @@ static void revise_first(ompp_causal_thread_t *self, remote_t *mine, const remot
     if (!reported) ompp_causal_farm_watch();
     put_flags(mine);
     for (unsigned s = 0; reported && s < OMPP_CLOCKS_SLOTS; s++)
-        mine->flags[s] |= (ompp_causal_result_flags(s, true) & OMPP_WHATIF_F_WILDCARD) << OPEN;
+        mine->flags[s] |= (ompp_causal_result_flags(s, true) & OMPP_WHATIF_F_WILDCARD) << OMPP_CAUSAL_OPEN;
     if (reported) put_reported(mine, reported);
     else if (same && has_farm(all, self->serves.peer)) mine->serves = ompp_causal_farm_serves(self, &late);
     if (late && all->farms[1]) mine->serves = late = false; /* what came is of several */
@@ -250,16 +206,17 @@ static void revise_first(ompp_causal_thread_t *self, remote_t *mine, const remot
     self->serves.yields = reported || mine->serves;
 }
 
-static void translate(const ompp_causal_thread_t *self, const remote_t *remote, ompp_clock_vector_t *vector);
+static void translate(const ompp_causal_thread_t *self, const ompp_causal_remote_t *remote,
+                      ompp_clock_vector_t *vector);
 
 static ompp_fine_t sooner(ompp_fine_t a, ompp_fine_t b) { return a < b ? a : b; }
 
 /* The second one what that is: this rank had got its last message as much earlier as it really did, and goes on from
  * there. */
-static void revise_late(ompp_causal_thread_t *self, remote_t *mine, const remote_t *all)
+static void revise_late(ompp_causal_thread_t *self, ompp_causal_remote_t *mine, const ompp_causal_remote_t *all)
 {
     ompp_clock_vector_t *other = &self->other;
-    remote_t then = *all;
+    ompp_causal_remote_t then = *all;
 
     if (!mine->late) return;
     mine->late = mine->serves = 0;
@@ -279,9 +236,9 @@ static void revise_late(ompp_causal_thread_t *self, remote_t *mine, const remote
 /* After it, and after the second one. */
 bool ompp_causal_revise(void *mine, const void *all_bytes)
 {
-    const remote_t *all = all_bytes;
+    const ompp_causal_remote_t *all = all_bytes;
     ompp_causal_thread_t *self = ompp_causal_enter();
-    remote_t *remote = mine;
+    ompp_causal_remote_t *remote = mine;
 
     memset(remote->farms, 0, sizeof remote->farms);
     if (!self) {
@@ -294,163 +251,6 @@ bool ompp_causal_revise(void *mine, const void *all_bytes)
     return remote->late;
 }
 
-static int position(const remote_t *vector, uint64_t key)
-{
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
-        if (vector->keys[s] == key) return (int)s;
-    return -1;
-}
-
-static ompp_fine_t later(ompp_fine_t a, ompp_fine_t b) { return a > b ? a : b; }
-
-static void combine_flags(remote_t *into, const remote_t *other)
-{
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        const int to = other->keys[s] && other->flags[s] ? position(into, other->keys[s]) : -1;
-        if (to >= 0) into->flags[to] |= other->flags[s];
-    }
-}
-
-static ompp_fine_t clock_of(const remote_t *vector, unsigned clock)
-{
-    return clock < vector->used ? vector->v[clock] : vector->t;
-}
-
-static void widen(remote_t *vector, uint64_t used)
-{
-    for (uint64_t i = vector->used; i < used; i++) vector->v[i] = vector->t;
-    if (used > vector->used) vector->used = used;
-}
-
-/* into has the keys of other, too, as far as there is room. */
-static void join_keys(remote_t *into, const remote_t *other)
-{
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        int to = other->keys[s] && position(into, other->keys[s]) < 0 ? position(into, 0) : -1;
-        if (to < 0) continue;
-        into->keys[to] = other->keys[s];
-        for (unsigned k = 0; k < SPEEDUPS; k++) into->v[(unsigned)to * SPEEDUPS + k] = into->t;
-    }
-}
-
-static void combine_by_key(remote_t *into, const remote_t *other)
-{
-    widen(into, OMPP_CLOCKS);
-    join_keys(into, other);
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        const int from = into->keys[s] ? position(other, into->keys[s]) : -1;
-        for (unsigned k = 0; k < SPEEDUPS; k++) {
-            ompp_fine_t *v = &into->v[s * SPEEDUPS + k];
-            *v = later(*v, from < 0 ? other->t : clock_of(other, (unsigned)from * SPEEDUPS + k));
-        }
-    }
-}
-
-static void combine_in_place(remote_t *into, const remote_t *other)
-{
-    widen(into, other->used);
-    for (unsigned i = 0; i < into->used; i++) into->v[i] = later(into->v[i], clock_of(other, i));
-}
-
-static void combine_work(remote_t *into, const remote_t *other)
-{
-    for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        int to = other->keys[s] ? position(into, other->keys[s]) : -1;
-        if (to < 0 && other->keys[s]) to = position(into, 0);
-        if (to < 0) continue;
-        into->keys[to] = other->keys[s];
-        if (other->delays.work[s] > into->delays.work[to]) into->delays.work[to] = other->delays.work[s];
-    }
-}
-
-/* Of earlier offsets only the time is of use. */
-static void combine_delays(remote_t *into, const remote_t *other)
-{
-    remote_t before;
-
-    if (other->set > into->set || (other->set == into->set && other->experiment > into->experiment)) {
-        before = *into;
-        *into = *other;
-        other = &before;
-    }
-    const bool same = other->set == into->set;
-    for (unsigned i = 0; i < 2; i++) into->delays.v[i] = later(into->delays.v[i], same ? other->delays.v[i] : other->t);
-    if (same) into->debt = later(into->debt, other->debt);
-    into->t = later(into->t, other->t);
-    if (other->delays.visits > into->delays.visits) into->delays.visits = other->delays.visits;
-    if (other->delays.next.number > into->delays.next.number) into->delays.next = other->delays.next;
-    combine_work(into, other);
-    combine_flags(into, other);
-}
-
-static void combine_clocks(remote_t *into, const remote_t *other)
-{
-    if (into->serves != other->serves) { /* one of them says nothing but why a gain may be off */
-        const remote_t before = *into;
-        if (into->serves) *into = *other;
-        combine_flags(into, before.serves ? &before : other);
-        return;
-    }
-    if (into->set < other->set) {
-        const ompp_fine_t t = into->t;
-        *into = *other;
-        for (unsigned i = 0; i < into->used; i++) into->v[i] = later(into->v[i], t);
-        into->t = later(into->t, t);
-        return;
-    }
-    if (other->set < into->set) {
-        for (unsigned i = 0; i < into->used; i++) into->v[i] = later(into->v[i], other->t);
-    } else {
-        if (memcmp(into->keys, other->keys, sizeof into->keys) == 0) combine_in_place(into, other);
-        else combine_by_key(into, other);
-        combine_flags(into, other);
-        into->debt = later(into->debt, other->debt);
-    }
-    into->t = later(into->t, other->t);
-}
-
-/* The largest of both, each once. */
-static void combine_farms(const uint64_t *a, const uint64_t *b, uint64_t *into)
-{
-    for (unsigned i = 0, k = 0, n = 0; n < FARMS; n++) {
-        const uint64_t x = a[i] > b[k] ? a[i] : b[k];
-        into[n] = x;
-        if (i < FARMS - 1 && a[i] == x) i++;
-        if (k < FARMS - 1 && b[k] == x) k++;
-    }
-}
-
-static void combine_all(remote_t *into, const remote_t *other)
-{
-    const next_set_t turn = other->turn.number > into->turn.number ? other->turn : into->turn;
-    const uint64_t from = into->from == other->from ? into->from : MANY;
-    uint64_t farms[FARMS];
-    const uint64_t astray = into->astray | other->astray, role = into->role | other->role;
-    const ompp_fine_t reported = later(into->reported, other->reported), served = later(into->served, other->served);
-
-    combine_farms(into->farms, other->farms, farms);
-    combine_clocks(into, other);
-    into->turn = turn;
-    into->from = from;
-    memcpy(into->farms, farms, sizeof farms);
-    into->astray = astray;
-    into->role = role;
-    into->reported = reported;
-    into->served = served;
-}
-
-static void combine(remote_t *into, const remote_t *other, void (*both)(remote_t *into, const remote_t *other))
-{
-    const uint64_t floats = ompp_float_take();
-
-    if (other->t != 0 && into->t == 0) *into = *other;
-    else if (other->t != 0) both(into, other);
-    ompp_float_back(floats);
-}
-
-void ompp_causal_combine(void *into, const void *other) { combine(into, other, combine_all); }
-void ompp_causal_delay_combine(void *into, const void *other) { combine(into, other, combine_delays); }
-
 /* Ranks mostly have the same regions in the same slots. */
 static int slot_of(unsigned there, uint64_t key)
 {
@@ -458,23 +258,26 @@ static int slot_of(unsigned there, uint64_t key)
 }
 
 /* Later by so much, but not behind t that is not so already. */
-static ompp_fine_t put_back(ompp_fine_t v, ompp_fine_t by, ompp_fine_t t) { return later(v, v + by < t ? v + by : t); }
+static ompp_fine_t put_back(ompp_fine_t v, ompp_fine_t by, ompp_fine_t t)
+{
+    return ompp_causal_later(v, v + by < t ? v + by : t);
+}
 
 /* The clock vector in terms of this process: its clock, its slots. \param[in] set  the present one. */
-static ompp_fine_t translate_time(const ompp_causal_thread_t *self, const remote_t *remote, uint64_t set,
+static ompp_fine_t translate_time(const ompp_causal_thread_t *self, const ompp_causal_remote_t *remote, uint64_t set,
                                   ompp_clock_vector_t *vector)
 {
     const ompp_fine_t about = remote->t - (ompp_fine_t)ompp_causal.clock.offset_ns * OMPP_FINE;
     const ompp_fine_t shift = ompp_causal_shift(about);
 
-    vector->t = later(remote->t, remote->served) - shift;
+    vector->t = ompp_causal_later(remote->t, remote->served) - shift;
     vector->debt = remote->debt;
     vector->set = remote->set && remote->set == set ? self->clocks.set : 0;
     vector->used = 0;
     return shift;
 }
 
-static void translate(const ompp_causal_thread_t *self, const remote_t *remote, ompp_clock_vector_t *vector)
+static void translate(const ompp_causal_thread_t *self, const ompp_causal_remote_t *remote, ompp_clock_vector_t *vector)
 {
     /* Workers come a little later than their manager, on all clocks. */
     const ompp_fine_t behind =
@@ -491,7 +294,8 @@ static void translate(const ompp_causal_thread_t *self, const remote_t *remote, 
     }
 }
 
-static void translate_delays(const ompp_causal_thread_t *self, const remote_t *remote, ompp_clock_vector_t *vector)
+static void translate_delays(const ompp_causal_thread_t *self, const ompp_causal_remote_t *remote,
+                             ompp_clock_vector_t *vector)
 {
     const ompp_fine_t shift = translate_time(self, remote, ompp_causal_origin(), vector);
 
@@ -559,17 +363,17 @@ static void watch_experiment(ompp_causal_thread_t *self, unsigned flags)
     for (; flags; flags &= flags - 1) ompp_causal_watch((unsigned)__builtin_ctz(flags), matters ? 1u << slot : 0);
 }
 
-static void hear_flags(const remote_t *remote)
+static void hear_flags(const ompp_causal_remote_t *remote)
 {
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
-        const uint32_t flags =
-            (remote->flags[s] & ((1u << OPEN) - 1)) | (remote->astray ? remote->flags[s] >> OPEN : 0);
+        const uint32_t flags = (remote->flags[s] & ((1u << OMPP_CAUSAL_OPEN) - 1)) |
+                               (remote->astray ? remote->flags[s] >> OMPP_CAUSAL_OPEN : 0);
         const int slot = remote->keys[s] && flags ? slot_of(s, remote->keys[s]) : -1;
         if (slot >= 0) ompp_causal_result_heard((unsigned)slot, flags);
     }
 }
 
-static void learn(ompp_causal_thread_t *self, const remote_t *remote, ompp_sync_remote_t kind)
+static void learn(ompp_causal_thread_t *self, const ompp_causal_remote_t *remote, ompp_sync_remote_t kind)
 {
     const bool unsynchronised = kind != OMPP_SYNC_ALL || !remote->delays.next.number;
 
@@ -595,7 +399,7 @@ void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t)
 }
 
 /* Where all ranks have met they go on together, with another set of regions if that was proposed. */
-static void after_meeting(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
+static void after_meeting(ompp_causal_thread_t *self, const ompp_causal_remote_t *remote, const ompp_sync_wait_t *wait)
 {
     if (wait->kind == OMPP_SYNC_ALL && remote) {
         ompp_causal_collective(wait->end);
@@ -638,7 +442,7 @@ static ompp_causal_thread_t *begin_join(void)
 }
 
 /* It waited for what remote says, or nobody says. */
-static void wait_for(ompp_causal_thread_t *self, const remote_t *remote, const ompp_sync_wait_t *wait)
+static void wait_for(ompp_causal_thread_t *self, const ompp_causal_remote_t *remote, const ompp_sync_wait_t *wait)
 {
     if (remote && remote->t > 0) hear_flags(remote);
     else if (!wait->limit) self->lost++;
@@ -659,7 +463,7 @@ static ompp_time_t go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *wai
 ompp_time_t ompp_causal_join_clock(const void *bytes, const ompp_sync_wait_t *wait)
 {
     ompp_causal_thread_t *self = begin_join();
-    const remote_t *remote = bytes;
+    const ompp_causal_remote_t *remote = bytes;
 
     if (!self) return 0;
     if (remote && remote->set > present_set()) ompp_causal_follow_turn(self, remote->set, remote->keys, wait->begin);
@@ -683,7 +487,7 @@ ompp_time_t ompp_causal_join_clock(const void *bytes, const ompp_sync_wait_t *wa
 ompp_time_t ompp_causal_delay_join(const void *bytes, const ompp_sync_wait_t *wait)
 {
     ompp_causal_thread_t *self = begin_join();
-    const remote_t *remote = bytes;
+    const ompp_causal_remote_t *remote = bytes;
 
     if (!self) return 0;
     self->proposed.number = self->proposed.visits = 0;
