@@ -4,9 +4,8 @@
 #include "causal/clock/ompp_causal_clock_priv.h"
 #include "causal/experiment/ompp_causal_experiment_priv.h"
 #include "causal/experiment/ompp_progress_priv.h"
-#include "causal/experiment/ompp_unsynchronised.h"
 #include "causal/replay/ompp_causal_replay_priv.h"
-#include "causal/result/ompp_causal_result_priv.h"
+#include "causal/result/ompp_causal_result_shared_priv.h"
 
 #include "preload/ompp_launch.h"
 #include "runtime/ompp_whatif_record.h"
@@ -46,11 +45,8 @@ typedef struct {
 } past_t;
 
 static struct {
-    _Atomic uint32_t lock;
-    ompp_a_whatif_t *whatif;
     blocks_t blocks;
     past_t past[OMPP_CAUSAL_KNOWN];
-    ompp_unsynchronised_t unsynchronised[OMPP_CAUSAL_KNOWN];     /* with delays */
     uint64_t overtaken[OMPP_CAUSAL_KNOWN][OMPP_WHATIF_FLAG_NUM]; /* with delays: before the region lost its slot */
     uint32_t heard_before[OMPP_CAUSAL_KNOWN];
     _Atomic uint32_t heard[OMPP_CLOCKS_SLOTS]; /* flags that other ranks have seen in the present set */
@@ -60,18 +56,18 @@ static struct {
         bool goes_on; /* no piece has begun yet */
     } start; /* until clocks were suspended first, unlike the pieces after it: programs start there. 0 = not yet */
     int nprocessors;
-    bool oversubscribed;  /* more threads than processors were at work */
     bool much_lost;       /* of the waits, too many to trust the rest */
-    bool closed;          /* the measurement is over */
     ompp_time_t quickest; /* that what there is was written in */
 } result;
 
+struct ompp_causal_results ompp_causal_results;
+
 bool ompp_causal_result_open(ompp_whatif_mode_t mode)
 {
-    result.whatif = ompp_whatif_record(mode);
+    ompp_causal_results.whatif = ompp_whatif_record(mode);
     ompp_causal.begin = ompp_event_now();
     result.nprocessors = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    return result.whatif != NULL;
+    return ompp_causal_results.whatif != NULL;
 }
 
 void ompp_causal_result_begin(void)
@@ -91,12 +87,6 @@ void ompp_causal_result_leave(unsigned slot)
         const uint64_t times = atomic_exchange(&ompp_causal.overtaken[f][slot], 0);
         if (known >= 0) result.overtaken[known][f] += times;
     }
-}
-
-/* Of the region that is being tried: it may have no slot any longer. NULL = it is of none here. */
-static ompp_a_whatif_region_t *record_of(const ompp_causal_experiment_t *e)
-{
-    return e->known >= 0 ? ompp_causal_known_record((unsigned)e->known) : NULL;
 }
 
 ompp_time_t ompp_causal_result_followed(unsigned known) { return result.past[known].all.time_ns; }
@@ -129,7 +119,7 @@ static ompp_time_t running(const ompp_clocks_t *c, unsigned slot, ompp_time_t un
 }
 
 /* Sums over all threads; those that are at work now are read as they are. until: 0 = as far as they have counted. */
-static uint64_t sum_threads(unsigned slot, ompp_causal_seen_t *to, ompp_time_t until)
+uint64_t ompp_causal_sum_threads(unsigned slot, ompp_causal_seen_t *to, ompp_time_t until)
 {
     uint64_t spans = 0;
 
@@ -210,12 +200,12 @@ void ompp_causal_result_heard(unsigned slot, uint32_t flags)
         atomic_fetch_or(&result.heard[slot], flags);
 }
 
-static uint32_t flags_of(unsigned slot)
+uint32_t ompp_causal_flags_of(unsigned slot)
 {
     uint32_t flags = atomic_load(&ompp_causal.flags) | order_flags(slot, 1, true);
 
     if (result.much_lost) flags |= OMPP_WHATIF_F_LOST;
-    if (result.oversubscribed) flags |= OMPP_WHATIF_F_OVERSUBSCRIBED;
+    if (ompp_causal_results.oversubscribed) flags |= OMPP_WHATIF_F_OVERSUBSCRIBED;
     return flags;
 }
 
@@ -257,7 +247,7 @@ static followed_t follow(const ompp_causal_thread_t *self, unsigned slot, const 
     followed_t f = past->all;
     ompp_causal_seen_t seen;
 
-    *spans = past->spans + sum_threads(slot, &seen, over ? t : 0);
+    *spans = past->spans + ompp_causal_sum_threads(slot, &seen, over ? t : 0);
     /* the set of slots may have changed since measurement ended */
     if (t > ompp_causal_set_begin()) f.time_ns += t - ompp_causal_set_begin();
     f.work_ns += seen.work;
@@ -315,7 +305,7 @@ static void write_region(const ompp_causal_thread_t *self, unsigned slot, bool o
 
     if (known < 0 || !ompp_causal_known_record((unsigned)known)) return;
     past_t *past = &result.past[known];
-    const uint32_t flags = flags_of(slot) | past->flags;
+    const uint32_t flags = ompp_causal_flags_of(slot) | past->flags;
     const followed_t f = follow(self, slot, past, over, t, &spans);
     put_region((unsigned)known, f, flags, spans, t);
     if (!ends) return;
@@ -369,7 +359,7 @@ static void flag_regions(bool final, ompp_time_t t)
 
 /* What is known of all regions together. suspended: clocks are, from t on. Under the lock. \return whether too many
  * waits are lost. */
-static bool write_totals(bool suspended, ompp_time_t t)
+bool ompp_causal_write_totals(bool suspended, ompp_time_t t)
 {
     uint64_t moves = 0, syncs = 0, lost = 0, stalled, stalled_ns, replayed, kept, passed;
     const bool stalled_much = ompp_causal_stalled(t, &stalled, &stalled_ns);
@@ -382,19 +372,20 @@ static bool write_totals(bool suspended, ompp_time_t t)
     const uint64_t outside = ompp_causal_result_work(OMPP_CLOCKS_OUTSIDE, t),
                    inside = ompp_causal_result_work(OMPP_CLOCKS_INSIDE, t) +
                             ompp_causal_result_work(OMPP_CLOCKS_MAKES_TASKS, t);
-    atomic_store(&result.whatif->until_ns, t);
-    atomic_store(&result.whatif->is_suspended, suspended);
-    atomic_store(&result.whatif->events, moves + syncs);
-    atomic_store(&result.whatif->lost, lost + stalled);
-    atomic_store(&result.whatif->lost_ns, stalled_ns);
-    atomic_store(&result.whatif->worked_ns, outside + inside);
-    atomic_store(&result.whatif->outside_ns, outside);
-    atomic_store(&result.whatif->suspended_ns, ompp_causal_result_passed(t) - ompp_causal_result_observed(t));
+    atomic_store(&ompp_causal_results.whatif->until_ns, t);
+    atomic_store(&ompp_causal_results.whatif->is_suspended, suspended);
+    atomic_store(&ompp_causal_results.whatif->events, moves + syncs);
+    atomic_store(&ompp_causal_results.whatif->lost, lost + stalled);
+    atomic_store(&ompp_causal_results.whatif->lost_ns, stalled_ns);
+    atomic_store(&ompp_causal_results.whatif->worked_ns, outside + inside);
+    atomic_store(&ompp_causal_results.whatif->outside_ns, outside);
+    atomic_store(&ompp_causal_results.whatif->suspended_ns,
+                 ompp_causal_result_passed(t) - ompp_causal_result_observed(t));
     ompp_causal_orders(&replayed, &kept, &passed);
-    atomic_store(&result.whatif->replayed, replayed);
-    atomic_store(&result.whatif->kept, kept);
-    atomic_store(&result.whatif->passed_ns, passed);
-    atomic_store(&result.whatif->cost_ns, ompp_causal_charged());
+    atomic_store(&ompp_causal_results.whatif->replayed, replayed);
+    atomic_store(&ompp_causal_results.whatif->kept, kept);
+    atomic_store(&ompp_causal_results.whatif->passed_ns, passed);
+    atomic_store(&ompp_causal_results.whatif->cost_ns, ompp_causal_charged());
     return stalled_much || lost * SIGNIFICANT > syncs;
 }
 
@@ -402,8 +393,8 @@ static bool write_totals(bool suspended, ompp_time_t t)
 static void end_turn(ompp_causal_thread_t *self, bool suspension, ompp_time_t t)
 {
     ompp_causal_farm_watch();
-    result.oversubscribed = result.oversubscribed || is_oversubscribed();
-    write_totals(suspension, t);
+    ompp_causal_results.oversubscribed = ompp_causal_results.oversubscribed || is_oversubscribed();
+    ompp_causal_write_totals(suspension, t);
     if (ompp_causal_suspension() && t > ompp_causal_set_begin()) ompp_causal.suspended += t - ompp_causal_set_begin();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         write_region(self, s, true, true, t);
@@ -425,11 +416,11 @@ void ompp_causal_result_turn(ompp_causal_thread_t *self, uint64_t next, bool sus
 {
     ompp_clocks_count(&self->clocks, t);
     ompp_causal_latency_turn(true, next, 0);
-    ompp_causal_lock(&result.lock);
+    ompp_causal_lock(&ompp_causal_results.lock);
     ompp_causal_carry_begin(anywhere);
-    if (!result.closed) end_turn(self, suspension, t);
+    if (!ompp_causal_results.closed) end_turn(self, suspension, t);
     ompp_causal_carry_end();
-    ompp_causal_unlock(&result.lock);
+    ompp_causal_unlock(&ompp_causal_results.lock);
 }
 
 /* Together they have no known number of visits when one of them has none. */
@@ -451,90 +442,13 @@ static void halve(ompp_whatif_block_t *blocks)
 }
 
 /* Neighbours become one when there is no room. */
-static ompp_whatif_block_t *next_block(ompp_whatif_clock_t *clock)
+ompp_whatif_block_t *ompp_causal_next_block(ompp_whatif_clock_t *clock)
 {
     if (clock->nblocks == OMPP_WHATIF_BLOCKS) {
         halve(clock->blocks);
         clock->nblocks /= 2;
     }
     return &clock->blocks[clock->nblocks++];
-}
-
-ompp_causal_seen_t ompp_causal_result_seen(const ompp_causal_experiment_t *experiment, ompp_time_t t)
-{
-    ompp_causal_seen_t seen;
-
-    sum_threads(0, &seen, 0);
-    seen.work = experiment->slot >= 0 ? ompp_causal_done_by_key(ompp_causal_key((unsigned)experiment->slot), t) : 0;
-    return seen;
-}
-
-void ompp_causal_result_paid(ompp_time_t paid) { atomic_fetch_add(&result.whatif->paid_ns, paid); }
-
-bool ompp_causal_result_has(const ompp_causal_experiment_t *experiment)
-{
-    ompp_a_whatif_region_t *record = record_of(experiment);
-
-    if (!experiment->percent) return result.whatif->control.observations > 0;
-    for (unsigned k = 0; record && k < SPEEDUPS; k++)
-        if (record->result.clocks[k].permille == experiment->percent * 10)
-            return record->result.clocks[k].observations > 0;
-    return false;
-}
-
-/* Of an experiment that makes nothing faster. */
-static void add_control(const ompp_whatif_block_t *block)
-{
-    ompp_a_whatif_t *w = result.whatif;
-
-    ompp_causal_lock(&result.lock);
-    atomic_fetch_add_explicit(&w->sequence, 1, memory_order_acq_rel);
-    w->control.time_ns += block->time_ns;
-    w->control.observations++;
-    ompp_whatif_block_t *to = next_block(&w->control);
-    *to = *block;
-    to->work_ns = 0; /* of one region here, of another there */
-    atomic_fetch_add_explicit(&w->sequence, 1, memory_order_release);
-    ompp_causal_unlock(&result.lock);
-}
-
-/* Its region did something in it. Of ranks that do not share memory each knows its own part alone. */
-static bool saw_region(const ompp_whatif_block_t *block)
-{
-    const bool all = ompp_causal_node_is_there() || ompp_whatif_ranks() <= 1;
-
-    return !all || block->work_ns > block->time_ns / OMPP_CAUSAL_SEEN;
-}
-
-void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const ompp_whatif_block_t *block,
-                            const ompp_causal_seen_t *seen)
-{
-    ompp_a_whatif_region_t *record = record_of(experiment);
-    ompp_whatif_clock_t *clock =
-        record && experiment->percent ? ompp_causal_clock_of(record, experiment->percent) : NULL;
-
-    if (!experiment->percent) add_control(block);
-    if (!clock) return;
-    ompp_unsynchronised_t *unsynchronised = &result.unsynchronised[experiment->known];
-    ompp_causal_lock(&result.lock);
-    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
-    clock->time_ns += block->time_ns;
-    clock->saved_ns += (uint64_t)block->saved_ns;
-    clock->paid_ns += block->paid_ns;
-    clock->work_ns += seen->work;
-    clock->observations += saw_region(block);
-    *next_block(clock) = *block;
-    record->result.work_ns += seen->work;
-    record->result.visits += seen->visits;
-    record->result.followed_ns += block->time_ns;
-    ompp_unsynchronised_note(unsynchronised, (unsigned)(clock - record->result.clocks), experiment->unsynchronised,
-                             experiment->drifts);
-    if (experiment->slot >= 0) record->result.flags = flags_of((unsigned)experiment->slot);
-    else record->result.flags &= ~(uint32_t)OMPP_WHATIF_F_UNSYNCHRONISED;
-    if (ompp_unsynchronised_matters(unsynchronised, record->result.clocks))
-        record->result.flags |= OMPP_WHATIF_F_UNSYNCHRONISED;
-    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
-    ompp_causal_unlock(&result.lock);
 }
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
@@ -553,7 +467,7 @@ static void add_block(const ompp_causal_thread_t *self, uint64_t visits, ompp_ti
         for (unsigned k = 0; k < SPEEDUPS; k++) {
             const unsigned i = s * SPEEDUPS + k;
             block.saved_ns = (int64_t)((ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i) - b->o[i]) / OMPP_FINE);
-            *next_block(&record->result.clocks[k]) = block;
+            *ompp_causal_next_block(&record->result.clocks[k]) = block;
         }
         atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
     }
@@ -571,9 +485,9 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
     const bool same_set = b->set == self->clocks.set, first = !b->set && self->clocks.set == 1;
 
     if (same_set && (visits <= b->visits || !is_long_enough(b, t))) return;
-    ompp_causal_lock(&result.lock);
-    if (result.closed) {
-        ompp_causal_unlock(&result.lock);
+    ompp_causal_lock(&ompp_causal_results.lock);
+    if (ompp_causal_results.closed) {
+        ompp_causal_unlock(&ompp_causal_results.lock);
         return;
     }
     if (first) b->begin = ompp_causal.begin; /* the first block begins with the run, if the regions do */
@@ -582,57 +496,12 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
     b->visits = visits;
     b->begin = t;
     for (unsigned i = 0; i < OMPP_CLOCKS; i++) b->o[i] = ompp_clocks_offset(&ompp_causal.rule, &self->clocks, i);
-    ompp_causal_unlock(&result.lock);
-}
-
-/* What is known of experiments at the end only: by the average of all the run, by all of them. */
-static void judge(unsigned known, ompp_time_t t)
-{
-    ompp_a_whatif_region_t *record = ompp_causal_known_record(known);
-    const uint32_t flags = (ompp_causal_is_transient(known, t) ? OMPP_WHATIF_F_TRANSIENT : 0) |
-                           (atomic_load(&ompp_causal.lacks_ranks) ? OMPP_WHATIF_F_UNSYNCHRONISED : 0) |
-                           (result.oversubscribed ? OMPP_WHATIF_F_OVERSUBSCRIBED : 0);
-
-    if (!record || !flags) return;
-    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
-    record->result.flags |= flags;
-    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
-}
-
-/* With delays: work of the whole run. */
-static void write_work(unsigned known, ompp_time_t t)
-{
-    ompp_a_whatif_region_t *record = ompp_causal_known_record(known);
-    const ompp_time_t done = ompp_causal_done(known, t);
-
-    if (!record) return;
-    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_acq_rel);
-    record->result.total_ns = done;
-    atomic_fetch_add_explicit(&record->sequence, 1, memory_order_release);
-}
-
-void ompp_causal_result_until(ompp_time_t t)
-{
-    ompp_causal_lock(&result.lock);
-    if (!result.closed) {
-        write_totals(false, t);
-        for (unsigned i = 0; i < ompp_causal_nknown(); i++) write_work(i, t);
-    }
-    ompp_causal_unlock(&result.lock);
+    ompp_causal_unlock(&ompp_causal_results.lock);
 }
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
-/* Both under the lock. */
-void ompp_causal_result_experiments(ompp_causal_thread_t *self, bool over, ompp_time_t t)
-{
-    (void)self, (void)over;
-    for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
-        write_work(i, t);
-        judge(i, t);
-    }
-}
-
+/* Under the lock. */
 void ompp_causal_result_clocks(ompp_causal_thread_t *self, bool over, ompp_time_t t)
 {
     ompp_causal_latency_write();
@@ -644,24 +513,24 @@ void ompp_causal_result_clocks(ompp_causal_thread_t *self, bool over, ompp_time_
 
 static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
 {
-    result.much_lost = write_totals(ompp_causal_suspension(), t);
-    result.oversubscribed = result.oversubscribed || is_oversubscribed();
+    result.much_lost = ompp_causal_write_totals(ompp_causal_suspension(), t);
+    ompp_causal_results.oversubscribed = ompp_causal_results.oversubscribed || is_oversubscribed();
     ompp_causal.mode->write(self, over, t);
 }
 
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)
 {
     ompp_clocks_count(&self->clocks, t);
-    ompp_causal_lock(&result.lock);
+    ompp_causal_lock(&ompp_causal_results.lock);
     write_all(self, false, t);
-    ompp_causal_unlock(&result.lock);
+    ompp_causal_unlock(&ompp_causal_results.lock);
 }
 
 void ompp_causal_result_close(void)
 {
-    ompp_causal_lock(&result.lock);
-    result.closed = true;
-    ompp_causal_unlock(&result.lock);
+    ompp_causal_lock(&ompp_causal_results.lock);
+    ompp_causal_results.closed = true;
+    ompp_causal_unlock(&ompp_causal_results.lock);
 }
 
 bool ompp_causal_result_due(ompp_time_t t) { return t >= atomic_load_explicit(&result.next, memory_order_relaxed); }
@@ -677,11 +546,11 @@ static ompp_time_t usual(ompp_time_t taken)
  * lock. */
 static void write_so_far(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    const bool oversubscribed = result.oversubscribed, much_lost = result.much_lost;
+    const bool oversubscribed = ompp_causal_results.oversubscribed, much_lost = result.much_lost;
     const ompp_time_t begin = ompp_event_now(), part = ompp_causal_result_passed(t) / WRITE_PART;
 
     write_all(self, true, t);
-    result.oversubscribed = oversubscribed;
+    ompp_causal_results.oversubscribed = oversubscribed;
     result.much_lost = much_lost;
     const ompp_time_t taken = usual(ompp_event_now() - begin), seldom = WRITE_TIMES * taken,
                       pause = part > WRITE_NS ? part : WRITE_NS;
@@ -692,7 +561,7 @@ static void write_so_far(ompp_causal_thread_t *self, ompp_time_t t)
 void ompp_causal_result_so_far(ompp_causal_thread_t *self, ompp_time_t t)
 {
     ompp_clocks_count(&self->clocks, t);
-    ompp_causal_lock(&result.lock);
-    if (!result.closed && ompp_causal_result_due(t)) write_so_far(self, t);
-    ompp_causal_unlock(&result.lock);
+    ompp_causal_lock(&ompp_causal_results.lock);
+    if (!ompp_causal_results.closed && ompp_causal_result_due(t)) write_so_far(self, t);
+    ompp_causal_unlock(&ompp_causal_results.lock);
 }

@@ -7,7 +7,7 @@
 
 #include "causal/experiment/ompp_causal_experiment_priv.h"
 
-/* ---- Results (ompp_causal_result.c) ------------------------------------------------------------------------------ */
+/* ---- Results (ompp_causal_result.c; of experiments: ompp_causal_result_experiment.c) ----------------------------- */
 
 /** \brief Makes the records. \return false when there is no room. */
 bool ompp_causal_result_open(ompp_whatif_mode_t mode);
