@@ -4,7 +4,8 @@
  * receive, and those that make and free communicators. The class of a call names its functions (mpi_rules.def).
  */
 #include "base/ompp_vector.h"
-#include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_request_priv.h"
 
 #include <errno.h>
 #include <string.h>

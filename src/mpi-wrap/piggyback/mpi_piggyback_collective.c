@@ -20,7 +20,9 @@
  * Blocking calls in which ranks wait for some others only have messages instead, and so have most non-blocking ones
  * (mpi_piggyback_nonblocking.c).
  */
-#include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_collective_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_request_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
  */
 #define _GNU_SOURCE
 #include "base/ompp_hash.h"
-#include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
 
 #include <pthread.h>
 #include <stdlib.h>

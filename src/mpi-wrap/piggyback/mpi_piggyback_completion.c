@@ -6,7 +6,9 @@
  * requests are taken out of the table before such a call, and those that are still active put back after it.
  */
 #include "base/ompp_vector.h"
-#include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_collective_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_request_priv.h"
 
 #include <string.h>
 

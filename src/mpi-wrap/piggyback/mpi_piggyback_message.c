@@ -10,7 +10,7 @@
  * comes.
  */
 #define OMPP_LOG_DOMAIN "mpi"
-#include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
 
 #include "base/ompp_log.h"
 

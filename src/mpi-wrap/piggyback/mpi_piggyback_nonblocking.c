@@ -18,7 +18,9 @@
  * one is put by. A call that MPI refused is none: the next one has its number again, and what was sent for it is the
  * next one's.
  */
-#include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_collective_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_request_priv.h"
 
 #include <sched.h>
 #include <stdatomic.h>

@@ -4,7 +4,8 @@
  * waited for that. They are told: senders of receives under way by acknowledgements, ranks of non-blocking collective
  * calls by clock vectors.
  */
-#include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_request_priv.h"
 
 #include <sched.h>
 

@@ -3,7 +3,9 @@
  * Requests that clocks travel with: their table.
  */
 #include "base/ompp_hash.h"
-#include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_collective_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_request_priv.h"
 
 #include <stdlib.h>
 

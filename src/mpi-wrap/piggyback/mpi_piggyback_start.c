@@ -5,7 +5,8 @@
  */
 #define _GNU_SOURCE
 #include "base/ompp_prefault.h"
-#include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_collective_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
 
 #include "model/ompp_profile.h"
 

@@ -4,6 +4,7 @@
  * limit, receiving one message, those that are here while their messages are not, and messages that have none.
  */
 #define _GNU_SOURCE
+#include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
 #include "mpi-wrap/piggyback/mpi_suppressed_priv.h"
 
 #include "base/ompp_float.h"

@@ -3,7 +3,8 @@
  * Clock vectors of one-sided communication: a fence is a collective call; post and complete are messages to those that
  * start and wait. What passive targets wait for nobody knows: such calls are marked.
  */
-#include "mpi-wrap/piggyback/mpi_piggyback_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_collective_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

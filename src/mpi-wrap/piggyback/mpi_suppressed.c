@@ -2,6 +2,8 @@
  * \file
  * The short way of calls while clocks are suspended (mpi_suppressed_hot.c): what is rare.
  */
+#include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_request_priv.h"
 #include "mpi-wrap/piggyback/mpi_suppressed_priv.h"
 
 #include <errno.h>

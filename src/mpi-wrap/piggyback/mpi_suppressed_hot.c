@@ -3,6 +3,8 @@
  * are counted, and that is all. In some 200 instructions beside those of their events; the long way (mpi_piggyback.c)
  * takes 600 to 1000.
  */
+#include "mpi-wrap/piggyback/mpi_piggyback_collective_priv.h"
+#include "mpi-wrap/piggyback/mpi_piggyback_request_priv.h"
 #include "mpi-wrap/piggyback/mpi_suppressed_priv.h"
 
 #include <errno.h>
