@@ -7,7 +7,7 @@
  * not touched: they may be unmapped memory or invalid handles.
  */
 #include "base/ompp_hash.h"
-#include "mpi-wrap/mpi_wrap_priv.h"
+#include "mpi-wrap/mpi_bytes_priv.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -5,6 +5,7 @@
 #ifndef OMPP_MPI_FORTRAN_PRIV_H
 #define OMPP_MPI_FORTRAN_PRIV_H
 
+#include "mpi-wrap/mpi_bytes_priv.h"
 #include "mpi-wrap/mpi_wrap_priv.h"
 
 /* ---- The functions behind ---------------------------------------------------------------------------------------- */

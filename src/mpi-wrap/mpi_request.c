@@ -6,6 +6,7 @@
  * the table never grows beyond the largest number of persistent requests alive at once.
  */
 #include "base/ompp_table.h"
+#include "mpi-wrap/mpi_bytes_priv.h"
 #include "mpi-wrap/mpi_fortran_priv.h"
 
 #include <pthread.h>

@@ -4,6 +4,7 @@
  * receive, and those that make and free communicators. The class of a call names its functions (mpi_rules.def).
  */
 #include "base/ompp_vector.h"
+#include "mpi-wrap/mpi_bytes_priv.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_request_priv.h"
 
