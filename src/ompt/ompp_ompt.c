@@ -1,6 +1,7 @@
 /*
  * OMPT: the tool side of LLVM libomp's (and other runtimes') OpenMP tools interface. Translates callbacks into events,
  * nothing else. Sources: OpenMP 5.1 specification chapter 4; what libomp 14 and 19 really do is in docs/openmp.md.
+ * Mutexes are in ompp_ompt_mutex.c, tasks in ompp_ompt_task.c, what is kept of a thread in ompp_ompt_self.c.
  *
  * What the translation rests on:
  *  - A worker's leaving of the implicit barrier and the end of its implicit task arrive at its next fork, without
@@ -26,6 +27,8 @@
 #include "model/ompp_whatif_profile.h"
 #include "ompt/ompp_ompt_ask.h"
 #include "ompt/ompp_ompt_code.h"
+#include "ompt/ompp_ompt_events.h"
+#include "ompt/ompp_ompt_self.h"
 #include "ompt/ompp_ompt_tool.h"
 
 #include <omp-tools.h>
@@ -33,56 +36,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define MAX_FORKS 16u /* parallel regions forked inside one another by one thread */
-
-typedef struct {
-    const void *code;
-    ompp_team_t *team;
-} ompp_ompt_fork_t;
-
-/* Where a thread was a worker so far. One that was in a nested team may be in any each time. */
-typedef enum { ROLE_UNKNOWN, ROLE_OUTERMOST, ROLE_NESTED } role_t;
-
-/* Of one thread: what end events need and do not tell. */
-typedef struct {
-    ompp_ompt_fork_t forks[MAX_FORKS]; /* parallel regions it has forked and not joined, innermost last */
-    unsigned nforks;
-    bool league_begins; /* what it forks next is the implicit parallel region of its team of a league */
-    /* of the implicit tasks it is in, innermost in bit 0: 1 = of libomp's own teams */
-    uint64_t own_teams;
-    const void *group_code;    /* where the last taskgroup began */
-    const void *taskloop_code; /* where the taskloop it is in begins */
-    bool dynamic_loop;         /* it is in a loop whose iterations are handed out as it goes */
-    bool work_cancelled;       /* the worksharing construct it was in has been left already */
-    union {
-        struct {
-            ompp_region_ref_t lock; /* lock it tries to acquire; 0 = none */
-            unsigned singles;       /* single constructs it executes, as far as their ends have been told */
-        };
-        uint64_t untold; /* both: 0 = it is in nothing whose end may not be told */
-    };
-    ompp_time_t lock_since;  /* 0 = it will only be counted */
-    ompp_region_ref_t mutex; /* critical, ordered: what it waits for; found before it has it, for others wait then */
-    bool left;               /* the barrier of the region that it has forked, and is in: the join ends its part */
-    role_t role;
-} ompp_ompt_self_t;
-
-static __thread ompp_ompt_self_t self __attribute__((tls_model("initial-exec")));
-
 /* ---- Where it is in the program ---------------------------------------------------------------------------------- */
-
-static __attribute__((noinline)) ompp_region_ref_t region_at_slow(ompp_construct_t construct, const void *code)
-{
-    return ompp_region_at(construct, ompp_code_of(construct, code), NULL);
-}
-
-/* A place that this thread has met is right, and none of the library's. */
-static inline ompp_region_ref_t region_at(ompp_construct_t construct, const void *code)
-{
-    const ompp_region_ref_t region = ompp_region_met_at(construct, code);
-
-    return __builtin_expect(region != 0, 1) ? region : region_at_slow(construct, code);
-}
 
 static void ends_at(ompp_region_ref_t region, const void *code)
 {
@@ -96,39 +50,6 @@ static ompp_team_t *team_of(const ompt_data_t *parallel) { return parallel ? par
 
 static bool is_own_team(const ompp_team_t *team) { return (const char *)team == &own_team; }
 
-/* The lock that was tried last was not acquired: counted, without time. */
-static __attribute__((noinline)) void flush_failed_lock_slow(void)
-{
-    const ompp_time_t t = self.lock_since ? self.lock_since : ompp_event_now();
-
-    ompp_event_enter(self.lock, t);
-    ompp_event_exit(self.lock, t);
-    ompp_sync_flag(OMPP_WHATIF_F_POLLING, true);
-    self.lock = 0;
-}
-
-static inline void flush_failed_lock(void)
-{
-    if (__builtin_expect(self.lock != 0, 0)) flush_failed_lock_slow();
-}
-
-/* Data of a task that is not measured; that of an implicit task is 0. */
-#define UNMEASURED 2u
-static ompp_task_t handle_of(const ompt_data_t *task) { return task && task->value != UNMEASURED ? task->value : 0; }
-
-static bool has_untied; /* an untied task has been created */
-
-/* As a relaxed load, which compilers do not make part of a comparison. */
-static inline bool some_untied(void) { return __builtin_expect(*(const volatile bool *)&has_untied, 0); }
-
-/* A part of an untied task ends without an event when another thread has the task already: what the thread runs now
- * tells. */
-static inline void runs_now(const ompt_data_t *task, ompp_time_t t)
-{
-    if (!some_untied()) return;
-    if (task && task->value != UNMEASURED && !(task->value & 1)) ompp_event_task_current(task->value, t);
-}
-
 /* ---- Parallel regions -------------------------------------------------------------------------------------------- */
 
 static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_data_t *parallel, unsigned requested,
@@ -139,23 +60,25 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 
     (void)requested;
     if (__builtin_expect(!code, 0)) code = ompp_ask_fork_code(frame);
-    if (some_untied()) runs_now(task, ompp_event_now());
-    if (__builtin_expect(!self.league_begins && !ompp_code_is_runtime(code), 1)) {
-        const ompp_region_ref_t region = region_at(construct, code);
+    if (ompp_ompt_some_untied()) ompp_ompt_runs_now(task, ompp_event_now());
+    if (__builtin_expect(!ompp_ompt_self.league_begins && !ompp_code_is_runtime(code), 1)) {
+        const ompp_region_ref_t region = ompp_ompt_region_at(construct, code);
         team = ompp_event_fork(region, ompp_event_now());
     }
     parallel->ptr = team;
-    self.league_begins = false;
-    if (self.nforks < MAX_FORKS) self.forks[self.nforks] = (ompp_ompt_fork_t){code, team};
-    self.nforks++;
+    ompp_ompt_self.league_begins = false;
+    if (ompp_ompt_self.nforks < OMPP_OMPT_FORKS)
+        ompp_ompt_self.forks[ompp_ompt_self.nforks] = (ompp_ompt_fork_t){code, team};
+    ompp_ompt_self.nforks++;
 }
 
 static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *code)
 {
     (void)task, (void)flags, (void)code;
-    if (!self.nforks) return;
-    self.nforks--;
-    ompp_team_t *team = self.nforks < MAX_FORKS ? self.forks[self.nforks].team : team_of(parallel);
+    if (!ompp_ompt_self.nforks) return;
+    ompp_ompt_self.nforks--;
+    ompp_team_t *team =
+        ompp_ompt_self.nforks < OMPP_OMPT_FORKS ? ompp_ompt_self.forks[ompp_ompt_self.nforks].team : team_of(parallel);
     if (!is_own_team(team)) ompp_event_join(team, ompp_event_now());
 }
 
@@ -164,8 +87,8 @@ static __attribute__((noinline)) bool is_nested_slow(void)
 {
     const bool nested = ompp_ask_is_nested();
 
-    if (nested) self.role = ROLE_NESTED;
-    else if (self.role == ROLE_UNKNOWN) self.role = ROLE_OUTERMOST;
+    if (nested) ompp_ompt_self.role = OMPP_OMPT_NESTED;
+    else if (ompp_ompt_self.role == OMPP_OMPT_UNKNOWN) ompp_ompt_self.role = OMPP_OMPT_OUTERMOST;
     return nested;
 }
 
@@ -173,12 +96,12 @@ static __attribute__((noinline)) bool is_nested_slow(void)
  * A worker leaves the barrier at a team's end, and its implicit task, as it begins in its next team: that closes what
  * it has open, as does the end of measurement. In a region that it has forked itself the thread is no worker.
  */
-static inline bool is_told_by_next_begin(void) { return self.nforks == 0 && !ompp_sync_follower(); }
+static inline bool is_told_by_next_begin(void) { return ompp_ompt_self.nforks == 0 && !ompp_sync_follower(); }
 
 static __attribute__((noinline)) void begins_slow(ompp_team_t *team, unsigned index)
 {
     const ompp_time_t t = ompp_event_now();
-    const bool nested = index > 0 && self.role != ROLE_OUTERMOST && is_nested_slow();
+    const bool nested = index > 0 && ompp_ompt_self.role != OMPP_OMPT_OUTERMOST && is_nested_slow();
 
     ompp_event_member_begin(team, index, nested, t);
 }
@@ -189,17 +112,17 @@ static inline void implicit_task_begins(ompp_team_t *team, unsigned index, bool 
     /* The initial task of a thread needs no frame, it is the root; that of a team of a league has the league's data. */
     const bool own = is_own_team(team) || (__builtin_expect(initial, 0) && !team);
 
-    self.left = self.league_begins = false;
-    self.own_teams <<= 1;
-    if (__builtin_expect(initial, 0)) self.league_begins = team != NULL;
-    if (own) self.own_teams |= 1;
-    else if ((index > 0 && self.role != ROLE_OUTERMOST) || !ompp_clock.use_tsc) begins_slow(team, index);
+    ompp_ompt_self.left = ompp_ompt_self.league_begins = false;
+    ompp_ompt_self.own_teams <<= 1;
+    if (__builtin_expect(initial, 0)) ompp_ompt_self.league_begins = team != NULL;
+    if (own) ompp_ompt_self.own_teams |= 1;
+    else if ((index > 0 && ompp_ompt_self.role != OMPP_OMPT_OUTERMOST) || !ompp_clock.use_tsc) begins_slow(team, index);
     else ompp_event_member_begin(team, index, false, ompp_clock_tsc());
 }
 
 static __attribute__((noinline)) void member_ends(void)
 {
-    flush_failed_lock();
+    ompp_ompt_flush_failed_lock();
     ompp_event_member_end(ompp_event_now());
 }
 
@@ -212,16 +135,16 @@ static void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t *parall
         implicit_task_begins(team_of(parallel), index, flags & ompt_task_initial);
         return;
     }
-    const bool own = self.own_teams & 1;
-    self.own_teams >>= 1;
-    if (is_told_by_next_begin() || own || self.left) flush_failed_lock();
+    const bool own = ompp_ompt_self.own_teams & 1;
+    ompp_ompt_self.own_teams >>= 1;
+    if (is_told_by_next_begin() || own || ompp_ompt_self.left) ompp_ompt_flush_failed_lock();
     else member_ends();
 }
 
 static inline void member_barrier(bool begin, ompp_time_t t)
 {
-    if (self.own_teams & 1) return;
-    if (!begin) self.left = self.nforks > 0;
+    if (ompp_ompt_self.own_teams & 1) return;
+    if (!begin) ompp_ompt_self.left = ompp_ompt_self.nforks > 0;
     ompp_event_member_barrier(begin, t);
 }
 
@@ -257,7 +180,7 @@ static __attribute__((noinline)) void end_single_slow(ompp_time_t t)
     ompp_region_ref_t region = ompp_event_innermost(OMPP_CONSTRUCT_SINGLE);
 
     if (!ompp_region_is_kept(region)) return;
-    self.singles--;
+    ompp_ompt_self.singles--;
     ompp_event_unwind(region, t);
     ompp_event_phase(region, OMPP_PHASE_MGMT, t);
     ompp_event_exit_or_barrier(region, t);
@@ -265,23 +188,23 @@ static __attribute__((noinline)) void end_single_slow(ompp_time_t t)
 
 static inline void end_single(ompp_time_t t)
 {
-    if (__builtin_expect(self.singles != 0, 0)) end_single_slow(t);
+    if (__builtin_expect(ompp_ompt_self.singles != 0, 0)) end_single_slow(t);
 }
 
 static void work_begin(ompp_construct_t construct, work_style_t style, uint64_t count, const void *code, ompp_time_t t)
 {
     if (construct == OMPP_CONSTRUCT_TASKLOOP) {
         /* Its own address lies inside libomp; that of the taskgroup around it is right, where there is one. */
-        code = self.group_code ? self.group_code : ompp_code_of(OMPP_CONSTRUCT_TASKLOOP, code);
-        self.taskloop_code = code;
+        code = ompp_ompt_self.group_code ? ompp_ompt_self.group_code : ompp_code_of(OMPP_CONSTRUCT_TASKLOOP, code);
+        ompp_ompt_self.taskloop_code = code;
     }
-    ompp_region_ref_t region = region_at(construct, code);
+    ompp_region_ref_t region = ompp_ompt_region_at(construct, code);
 
-    self.work_cancelled = false;
+    ompp_ompt_self.work_cancelled = false;
     if (style != WORK_PLAIN) end_single(t);
     ompp_event_enter(region, t);
     if (style == WORK_SINGLE) {
-        self.singles++;
+        ompp_ompt_self.singles++;
         ompp_event_phase(region, OMPP_PHASE_SINGLE, t);
     }
     for (unsigned n = style == WORK_SECTIONS ? ompp_ask_sections(count) : 0; n > 0; n--)
@@ -292,12 +215,12 @@ static void work_end(ompp_construct_t construct, work_style_t style, const void 
 {
     ompp_region_ref_t region = ompp_event_innermost(construct);
 
-    if (self.work_cancelled && (style == WORK_LOOP || style == WORK_SECTIONS)) {
-        self.work_cancelled = false;
+    if (ompp_ompt_self.work_cancelled && (style == WORK_LOOP || style == WORK_SECTIONS)) {
+        ompp_ompt_self.work_cancelled = false;
         return;
     }
     if (style == WORK_SINGLE) {
-        self.singles -= self.singles > 0;
+        ompp_ompt_self.singles -= ompp_ompt_self.singles > 0;
         ends_at(region, code);
     }
     if (style == WORK_SECTIONS || style == WORK_SINGLE) ompp_event_phase(region, OMPP_PHASE_MGMT, t);
@@ -317,7 +240,8 @@ static __attribute__((noinline)) void follow_work(ompt_work_t work, ompt_scope_e
 
     if (dynamic && endpoint == ompt_scope_begin) ompp_sync_wait(OMPP_SYNC_CHUNK, team, t);
     if (dynamic && endpoint == ompt_scope_end) ompp_sync_publish(OMPP_SYNC_CHUNK, team, t);
-    if (works[work].construct == OMPP_CONSTRUCT_LOOP) self.dynamic_loop = dynamic && endpoint == ompt_scope_begin;
+    if (works[work].construct == OMPP_CONSTRUCT_LOOP)
+        ompp_ompt_self.dynamic_loop = dynamic && endpoint == ompt_scope_begin;
     if (works[work].construct == OMPP_CONSTRUCT_SINGLE && endpoint == ompt_scope_begin)
         ompp_sync_publish(OMPP_SYNC_FIRST, team, t);
 }
@@ -328,11 +252,26 @@ static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_
     ompp_time_t t = ompp_event_now();
 
     (void)parallel;
-    runs_now(task, t);
+    ompp_ompt_runs_now(task, t);
     if ((unsigned)work >= sizeof works / sizeof works[0] || works[work].style == WORK_NONE) return;
     if (__builtin_expect(ompp_sync_follower() != NULL, 0)) follow_work(work, endpoint, t);
     if (endpoint != ompt_scope_end) work_begin(works[work].construct, works[work].style, count, code, t);
     if (endpoint != ompt_scope_begin) work_end(works[work].construct, works[work].style, code, t);
+}
+
+/* Iterations of a loop are handed out, with any schedule. */
+static void on_dispatch(ompt_data_t *parallel, ompt_data_t *task, ompt_dispatch_t kind, ompt_data_t instance)
+{
+    (void)parallel, (void)task, (void)instance;
+    if (kind != ompt_dispatch_section && ompp_ompt_self.dynamic_loop)
+        ompp_sync_resume(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), ompp_event_now());
+}
+
+/* Iterations that wait for others of the same loop (doacross): which, is not told in a form that could be followed. */
+static void on_dependences(ompt_data_t *task, const ompt_dependence_t *on, int number)
+{
+    (void)task;
+    if (number > 0 && on[0].dependence_type == ompt_dependence_type_source) ompp_sync_flag(OMPP_WHATIF_F_LOST, true);
 }
 
 static void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task, const void *code)
@@ -340,10 +279,10 @@ static void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, omp
     ompp_time_t t = ompp_event_now();
 
     (void)parallel;
-    runs_now(task, t);
-    if (self.own_teams & 1 && ompp_code_is_runtime(code)) return;
+    ompp_ompt_runs_now(task, t);
+    if (ompp_ompt_self.own_teams & 1 && ompp_code_is_runtime(code)) return;
     if (endpoint == ompt_scope_begin) {
-        ompp_event_enter(region_at(OMPP_CONSTRUCT_MASTER, code), t);
+        ompp_event_enter(ompp_ompt_region_at(OMPP_CONSTRUCT_MASTER, code), t);
     } else {
         ends_at(ompp_event_exit_innermost(OMPP_CONSTRUCT_MASTER, t), code);
     }
@@ -354,7 +293,7 @@ static void on_masked(ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, omp
 static void plain_sync(ompp_construct_t construct, bool begin, const void *code, ompp_time_t t)
 {
     if (begin) {
-        ompp_region_ref_t region = region_at(construct, code);
+        ompp_region_ref_t region = ompp_ompt_region_at(construct, code);
         ompp_event_enter(region, t);
     } else {
         ompp_region_ref_t region = ompp_event_exit_innermost(construct, t);
@@ -393,7 +332,8 @@ static void work_barrier(bool begin, ompp_time_t t)
 
 static void implicit_barrier(bool begin, const void *code, ompp_time_t t)
 {
-    bool of_team = !code || (self.nforks > 0 && self.nforks <= MAX_FORKS && self.forks[self.nforks - 1].code == code);
+    bool of_team = !code || (ompp_ompt_self.nforks > 0 && ompp_ompt_self.nforks <= OMPP_OMPT_FORKS &&
+                             ompp_ompt_self.forks[ompp_ompt_self.nforks - 1].code == code);
 
     if (of_team) member_barrier(begin, t);
     else work_barrier(begin, t);
@@ -426,8 +366,8 @@ static __attribute__((noinline)) void sync_region(ompt_sync_region_t kind, bool 
 {
     const ompp_time_t t = ompp_event_now();
 
-    flush_failed_lock();
-    runs_now(task, t);
+    ompp_ompt_flush_failed_lock();
+    ompp_ompt_runs_now(task, t);
     if (begin && kind != ompt_sync_region_taskwait && kind != ompt_sync_region_taskgroup &&
         kind != ompt_sync_region_reduction)
         end_single(t);
@@ -448,7 +388,7 @@ static __attribute__((noinline)) void sync_region(ompt_sync_region_t kind, bool 
             follow_groups();
             code = ompp_code_of(OMPP_CONSTRUCT_TASKGROUP, code);
         }
-        self.group_code = begin ? code : NULL;
+        ompp_ompt_self.group_code = begin ? code : NULL;
         plain_sync(OMPP_CONSTRUCT_TASKGROUP, begin, code, t);
         ompp_sync_task(begin ? OMPP_SYNC_TASK_GROUP : OMPP_SYNC_TASK_GROUP_END, 0, 0, t);
         break;
@@ -475,7 +415,7 @@ static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoi
     const bool begin = endpoint == ompt_scope_begin;
 
     (void)parallel;
-    if (__builtin_expect(self.untold != 0, 0) || some_untied()) {
+    if (__builtin_expect(ompp_ompt_self.untold != 0, 0) || ompp_ompt_some_untied()) {
         sync_region(kind, begin, task, code);
         return;
     }
@@ -498,8 +438,8 @@ static void on_cancel(ompt_data_t *task, int flags, const void *code)
     ompp_time_t t = ompp_event_now();
 
     (void)code;
-    flush_failed_lock();
-    runs_now(task, t);
+    ompp_ompt_flush_failed_lock();
+    ompp_ompt_runs_now(task, t);
     ompp_sync_flag(OMPP_WHATIF_F_DYNAMIC, flags & ompt_cancel_activated);
     if (flags & ompt_cancel_parallel) {
         ompp_event_unwind(ompp_event_innermost(OMPP_CONSTRUCT_PARALLEL), t);
@@ -510,185 +450,7 @@ static void on_cancel(ompt_data_t *task, int flags, const void *code)
         ompp_event_unwind(region, t);
         if (!loop) ompp_event_phase(region, OMPP_PHASE_MGMT, t);
         ompp_event_exit_or_barrier(region, t);
-        self.work_cancelled = true;
-    }
-}
-
-/* ---- Mutexes ----------------------------------------------------------------------------------------------------- */
-
-static ompp_construct_t mutex_construct(ompt_mutex_t kind)
-{
-    switch (kind) {
-    case ompt_mutex_critical: return OMPP_CONSTRUCT_CRITICAL;
-    case ompt_mutex_ordered: return OMPP_CONSTRUCT_ORDERED;
-    case ompt_mutex_atomic: return OMPP_CONSTRUCT_ATOMIC;
-    default: return OMPP_CONSTRUCT_LOCK;
-    }
-}
-
-static ompp_sync_object_t mutex_kind(ompt_mutex_t kind)
-{
-    return kind == ompt_mutex_ordered ? OMPP_SYNC_ORDERED : OMPP_SYNC_MUTEX;
-}
-
-/* It comes back with the lock, or not at all; a nest lock that the thread has already is not waited for, and one that
- * is tested neither. */
-static bool waits_for_lock(ompt_mutex_t kind) { return kind == ompt_mutex_lock; }
-
-static void on_mutex_acquire(ompt_mutex_t kind, unsigned hint, unsigned impl, ompt_wait_id_t wait, const void *code)
-{
-    ompp_construct_t construct = mutex_construct(kind);
-
-    (void)hint, (void)impl;
-    flush_failed_lock();
-    if (construct == OMPP_CONSTRUCT_LOCK) {
-        self.lock = ompp_region_lock((const void *)(uintptr_t)wait);
-        self.lock_since = ompp_event_is_counted(self.lock) ? 0 : ompp_event_now();
-        /* Told here, not when it is over: with delays a thread waits for its turn before it has the lock, not while
-         * others wait for it. */
-        if (waits_for_lock(kind)) ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
-    } else {
-        self.mutex = region_at(construct, code);
-        ompp_event_enter_brief(self.mutex);
-        if (__builtin_expect(ompp_sync_follower() != NULL, 0)) ompp_sync_wait(mutex_kind(kind), wait, ompp_event_now());
-    }
-}
-
-static void on_mutex_acquired(ompt_mutex_t kind, ompt_wait_id_t wait, const void *code)
-{
-    ompp_construct_t construct = mutex_construct(kind);
-
-    (void)code;
-    if (construct == OMPP_CONSTRUCT_LOCK && !waits_for_lock(kind)) {
-        ompp_sync_wait(OMPP_SYNC_MUTEX, wait, self.lock_since);
-        ompp_sync_flag(OMPP_WHATIF_F_POLLING, false);
-    }
-    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) /* may delay it */
-        ompp_sync_resume(mutex_kind(kind), wait, ompp_event_now());
-    if (construct != OMPP_CONSTRUCT_LOCK) {
-        ompp_event_phase_brief(self.mutex, OMPP_PHASE_BODY);
-        self.mutex = 0;
-    } else if (self.lock) {
-        if (self.lock_since) ompp_event_enter(self.lock, self.lock_since);
-        else ompp_event_enter_brief(self.lock);
-        ompp_event_phase_brief(self.lock, OMPP_PHASE_BODY);
-        self.lock = 0;
-    }
-}
-
-/* A nest lock that the thread holds already: its acquire event was no acquisition, and no failed one either. */
-static void on_nest_lock(ompt_scope_endpoint_t endpoint, ompt_wait_id_t wait, const void *code)
-{
-    (void)wait, (void)code;
-    if (endpoint == ompt_scope_begin) self.lock = 0;
-}
-
-static void on_mutex_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void *code)
-{
-    ompp_construct_t construct = mutex_construct(kind);
-    ompp_region_ref_t region;
-
-    flush_failed_lock();
-    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) ompp_sync_publish(mutex_kind(kind), wait, ompp_event_now());
-    if (construct == OMPP_CONSTRUCT_LOCK) {
-        region = ompp_region_lock((const void *)(uintptr_t)wait);
-    } else {
-        region = ompp_event_innermost(construct);
-        if (!ompp_region_has_end(region)) {
-            ompp_region_locked_by(region, (const void *)(uintptr_t)wait);
-            ompp_region_ends_at(region, ompp_code_by_stack(code));
-        }
-    }
-    ompp_event_released_brief(region);
-}
-
-/* ---- Tasks ------------------------------------------------------------------------------------------------------- */
-
-static ompp_region_ref_t task_region(int flags, const void *code)
-{
-    /* libomp's tasks of target constructs are untied */
-    bool untied = flags & ompt_task_untied && flags & ompt_task_explicit;
-    if (untied) __atomic_store_n(&has_untied, true, __ATOMIC_RELAXED);
-    ompp_construct_t construct = untied ? OMPP_CONSTRUCT_UTASK : OMPP_CONSTRUCT_TASK;
-
-    if (!ompp_code_is_runtime(code)) return region_at(construct, code);
-    if (ompp_event_innermost(OMPP_CONSTRUCT_TASKLOOP)) return ompp_region_at(construct, self.taskloop_code, NULL);
-    /* libomp splits long taskloops by tasks of its own, which make the others, on any thread. */
-    ompp_region_ref_t same = ompp_event_task_region();
-    return same ? same : region_at(construct, code);
-}
-
-static void on_task_dependence(ompt_data_t *before, ompt_data_t *after)
-{
-    if (handle_of(before) && handle_of(after))
-        ompp_sync_task(OMPP_SYNC_TASK_DEPEND, after->value, before->value, ompp_event_now());
-}
-
-/* Iterations that wait for others of the same loop (doacross): which, is not told in a form that could be followed. */
-static void on_dependences(ompt_data_t *task, const ompt_dependence_t *on, int number)
-{
-    (void)task;
-    if (number > 0 && on[0].dependence_type == ompt_dependence_type_source) ompp_sync_flag(OMPP_WHATIF_F_LOST, true);
-}
-
-/* Iterations of a loop are handed out, with any schedule. */
-static void on_dispatch(ompt_data_t *parallel, ompt_data_t *task, ompt_dispatch_t kind, ompt_data_t instance)
-{
-    (void)parallel, (void)task, (void)instance;
-    if (kind != ompt_dispatch_section && self.dynamic_loop)
-        ompp_sync_resume(OMPP_SYNC_CHUNK, (uint64_t)(uintptr_t)ompp_event_team(), ompp_event_now());
-}
-
-static void on_task_create(ompt_data_t *encountering, const ompt_frame_t *frame, ompt_data_t *task, int flags,
-                           int dependences, const void *code)
-{
-    (void)frame, (void)dependences;
-    if (some_untied()) runs_now(encountering, ompp_event_now());
-    if (flags & ompt_task_taskwait) {
-        /* A wait for dependences: taskwait depend, or an undeferred task before it begins. on_task_schedule() tells its
-         * end. */
-        ompp_region_ref_t wait = region_at(OMPP_CONSTRUCT_TASKWAIT, code);
-        ompp_event_enter(wait, ompp_event_now());
-        return;
-    }
-    if (!task || !(flags & (ompt_task_explicit | ompt_task_target))) return;
-    ompp_region_ref_t region = task_region(flags, code);
-    ompp_time_t t = ompp_event_now();
-    ompp_event_enter(region, t);
-    ompp_event_exit(region, t);
-    task->value = ompp_event_task_create(ompp_region_exec_of(region), t);
-    if (!task->value) task->value = UNMEASURED;
-}
-
-static bool is_over(ompt_task_status_t status)
-{
-    return status == ompt_task_complete || status == ompt_task_cancel || status == ompt_task_detach;
-}
-
-/*
- * prior stops, next goes on. Implicit tasks carry no handle, so a next without one is the task that lies below; a next
- * that was only created begins on top; a running one either lies below (then prior is suspended) or was suspended.
- */
-static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next)
-{
-    ompp_task_t before = handle_of(prior), after = handle_of(next);
-    ompp_time_t t = ompp_event_now();
-
-    if (status == ompt_taskwait_complete) ompp_event_exit_innermost(OMPP_CONSTRUCT_TASKWAIT, t);
-    if (status == ompt_task_early_fulfill || status == ompt_task_late_fulfill || status == ompt_taskwait_complete)
-        return;
-    runs_now(prior, t);
-    if (is_over(status)) {
-        ompp_event_task_end(before, t);
-        if (prior && before) prior->value = 0;
-    }
-    if (next && next->value == UNMEASURED) return;
-    if (after & 1) {
-        ompp_event_task_begin(&after, t);
-        next->value = after ? after : UNMEASURED;
-    } else if (!is_over(status) || ompp_event_task_suspended(after)) {
-        if (ompp_event_task_suspended(after)) ompp_event_task_resume(after, t);
-        else if (ompp_event_task_below(after)) ompp_event_task_suspend(before, t);
+        ompp_ompt_self.work_cancelled = true;
     }
 }
 
@@ -698,21 +460,26 @@ static void on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt
     {                                                                         \
         ompt_callback_##name, (ompt_callback_t)on_##name, #name, false, false \
     }
-#define MUTEX(name)                                                          \
-    {                                                                        \
-        ompt_callback_##name, (ompt_callback_t)on_##name, #name, true, false \
-    }
 #define SYNC(name)                                                           \
     {                                                                        \
         ompt_callback_##name, (ompt_callback_t)on_##name, #name, false, true \
     }
+#define MUTEX(name)                                                                    \
+    {                                                                                  \
+        ompt_callback_##name, (ompt_callback_t)ompp_ompt_on_##name, #name, true, false \
+    }
+#define TASK(name, is_sync)                                                               \
+    {                                                                                     \
+        ompt_callback_##name, (ompt_callback_t)ompp_ompt_on_##name, #name, false, is_sync \
+    }
 const ompp_ompt_callback_t ompp_ompt_callbacks[] = {
-    ROW(parallel_begin),   ROW(parallel_end), ROW(implicit_task),   ROW(work),
-    ROW(masked),           ROW(sync_region),  MUTEX(mutex_acquire), MUTEX(mutex_acquired),
-    MUTEX(mutex_released), MUTEX(nest_lock),  ROW(task_create),     ROW(task_schedule),
-    ROW(cancel),           SYNC(dispatch),    SYNC(dependences),    SYNC(task_dependence),
+    ROW(parallel_begin),   ROW(parallel_end), ROW(implicit_task),       ROW(work),
+    ROW(masked),           ROW(sync_region),  MUTEX(mutex_acquire),     MUTEX(mutex_acquired),
+    MUTEX(mutex_released), MUTEX(nest_lock),  TASK(task_create, false), TASK(task_schedule, false),
+    ROW(cancel),           SYNC(dispatch),    SYNC(dependences),        TASK(task_dependence, true),
 };
 #undef ROW
-#undef MUTEX
 #undef SYNC
+#undef MUTEX
+#undef TASK
 const size_t ompp_ompt_ncallbacks = sizeof ompp_ompt_callbacks / sizeof ompp_ompt_callbacks[0];

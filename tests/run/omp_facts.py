@@ -39,7 +39,7 @@ GOMP = {"gomp": (), "llvm": ("--omp-runtime=llvm",)}
 # What gcc has compiled crashes on libomp 19, or has another result there, without ompp as well.
 NOT_ON_LIBOMP = {"detach", "doacross", "target"}
 SPECIAL = ("result", "env", "threads", "sources", "apart")
-# OpenMP is started by another thread than the initial one: OMPT leaves mutexes alone there (src/ompt/ompp_ompt.c says why).
+# OpenMP is started by another thread than the initial one: OMPT leaves mutexes alone there (src/ompt/ompp_ompt_tool.c says why).
 MUTEXES_UNSEEN = {"pthreads"}
 
 
