@@ -256,20 +256,3 @@ void ompp_stack_leave_out(ompp_a_stack_t *stack, uint64_t gap)
         stack->frames[i].stamp += gap;
     }
 }
-
-/*
- * Takes the innermost stack away. A frame of the implicit task that was interrupted gets the time of the run as task
- * time; an explicit task does not get it at all, or in a recursion of tasks each would count the others' time again.
- */
-void ompp_stack_pop(ompp_thread_t *thread, ompp_time_t t)
-{
-    ompp_a_stack_t *stack = thread->stack, *under = ompp_at(thread, stack->under);
-    ompp_a_frame_t *interrupted = &under->frames[under->top];
-    uint64_t run = t > stack->begin ? t - stack->begin : 0;
-
-    stack->ran += run;
-    under->lent += run;
-    if (under->explicit_task) ompp_stack_leave_out(under, run);
-    else ompp_node(thread, interrupted->node)->slot[interrupted->slot].task += run;
-    ompp_use_stack(thread, under);
-}

@@ -26,9 +26,6 @@ void ompp_frame_leave_again(ompp_thread_t *thread, ompp_a_frame_t *frame);
 /** \brief The open frames of an explicit task did not run for so long, ns. */
 void ompp_stack_leave_out(ompp_a_stack_t *stack, uint64_t gap);
 
-/** \brief The innermost explicit task does not run any more: takes its stack away, whose time the one below gets. */
-void ompp_stack_pop(ompp_thread_t *thread, ompp_time_t t);
-
 /** \brief Closes the top frame if its end is known already. One that is not timed is from t on: something is in it. */
 void ompp_settle_slow(ompp_thread_t *thread, ompp_time_t t);
 
@@ -210,6 +207,24 @@ static inline void ompp_pop(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_t
 {
     ompp_pop_unmetered(thread, frame, t);
     ompp_moved(thread); /* last, as above */
+}
+
+/**
+ * \brief The innermost explicit task does not run any more: takes its stack away. A frame of the implicit task that was
+ *        interrupted gets the time of the run as task time. An explicit task does not get it at all: in a recursion of
+ *        tasks each would count the others' time again.
+ */
+static inline void ompp_stack_pop(ompp_thread_t *thread, ompp_time_t t)
+{
+    ompp_a_stack_t *stack = thread->stack, *under = ompp_at(thread, stack->under);
+    ompp_a_frame_t *interrupted = &under->frames[under->top];
+    uint64_t run = t > stack->begin ? t - stack->begin : 0;
+
+    stack->ran += run;
+    under->lent += run;
+    if (under->explicit_task) ompp_stack_leave_out(under, run);
+    else ompp_node(thread, interrupted->node)->slot[interrupted->slot].task += run;
+    ompp_use_stack(thread, under);
 }
 
 #endif

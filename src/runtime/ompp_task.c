@@ -59,7 +59,7 @@ static uint64_t wait_of(ompp_task_t created, ompp_time_t t)
     return ticks <= TICKS_MASK / 2 ? ticks * TICK : 0;
 }
 
-static void book_start(ompp_thread_t *thread, ompp_off_t node, uint64_t wait)
+static inline void book_start(ompp_thread_t *thread, ompp_off_t node, uint64_t wait)
 {
     unsigned set = atomic_load_explicit(&start_set, memory_order_relaxed);
     uint64_t *values = set ? ompp_values_of(thread, node, set, OMPP_METRIC_TASK_START_NUM) : NULL;
@@ -70,7 +70,7 @@ static void book_start(ompp_thread_t *thread, ompp_off_t node, uint64_t wait)
     if (wait > values[OMPP_METRIC_TASK_WAIT_MAX]) values[OMPP_METRIC_TASK_WAIT_MAX] = wait;
 }
 
-static void book_end(ompp_thread_t *thread, ompp_off_t node, uint64_t run)
+static inline void book_end(ompp_thread_t *thread, ompp_off_t node, uint64_t run)
 {
     unsigned set = atomic_load_explicit(&end_set, memory_order_relaxed);
     uint64_t *values = set ? ompp_values_of(thread, node, set, OMPP_METRIC_TASK_END_NUM) : NULL;
@@ -87,8 +87,17 @@ static ompp_a_stack_t *stack_of(const ompp_thread_t *thread, ompp_task_t task)
     return task && !(task & 1) ? ompp_at(thread, (ompp_off_t)task) : NULL;
 }
 
+static inline ompp_off_t new_stack(ompp_thread_t *thread)
+{
+    const ompp_off_t off = thread->free_stacks;
+
+    if (__builtin_expect(!off, 0)) return ompp_stack_new_slow(thread);
+    thread->free_stacks = ((const ompp_a_stack_t *)ompp_at(thread, off))->under;
+    return off;
+}
+
 /* The stack goes on top of the current one, whose top frame is interrupted from t. */
-static void push_stack(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t)
+static inline void push_stack(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t)
 {
     stack->under = ompp_off(thread, thread->stack);
     stack->depth = thread->stack->depth + 1;
@@ -98,7 +107,8 @@ static void push_stack(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t
 }
 
 /* It is not measured for itself; where there is a place for it in the tables, it counts there. */
-static void lose(ompp_thread_t *thread, ompp_off_t node, ompp_task_t created, ompp_loss_t why, ompp_time_t t)
+static __attribute__((noinline)) void lose(ompp_thread_t *thread, ompp_off_t node, ompp_task_t created, ompp_loss_t why,
+                                           ompp_time_t t)
 {
     if (node) {
         ompp_node(thread, node)->visits++;
@@ -133,7 +143,7 @@ void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t)
     ompp_settled_top(thread, t);
     const bool deep = thread->stack->depth >= OMPP_MAX_TASKS;
     ompp_off_t node = created == LOST_TASK ? 0 : ompp_child(thread, thread->base_node, region_of(created), t);
-    ompp_off_t off = node && !deep ? ompp_stack_new_slow(thread) : 0;
+    ompp_off_t off = node && !deep ? new_stack(thread) : 0;
     if (off) {
         ompp_a_stack_t *stack = ompp_at(thread, off);
         stack->top = 0;
@@ -166,9 +176,16 @@ static void free_stack(ompp_thread_t *thread, ompp_a_stack_t *stack)
     thread->free_stacks = ompp_off(thread, stack);
 }
 
-static void close_top(ompp_thread_t *thread, ompp_time_t t)
+static inline void close_top(ompp_thread_t *thread, ompp_time_t t)
 {
-    ompp_frames_close(thread, 0, t);
+    ompp_a_frame_t *base = thread->stack->frames;
+
+    if (__builtin_expect(ompp_top(thread) == base && base->flags == OMPP_FRAME_F_BASE, 1)) {
+        ompp_frame_book(thread, base, t);
+        ompp_node(thread, base->node)->visits++;
+    } else {
+        ompp_frames_close(thread, 0, t);
+    }
     ompp_stack_pop(thread, t);
 }
 
@@ -185,7 +202,7 @@ static void end_top(ompp_thread_t *thread, ompp_time_t t)
 }
 
 /* Tasks begun above this one that never ended are ended now. */
-static void unwind_to(ompp_thread_t *thread, const ompp_a_stack_t *stack, ompp_time_t t)
+static __attribute__((noinline)) void unwind_to(ompp_thread_t *thread, const ompp_a_stack_t *stack, ompp_time_t t)
 {
     while (thread->stack != stack) {
         ompp_a_stack_t *s = thread->stack;
@@ -245,7 +262,7 @@ static bool claim_end(ompp_a_stack_t *stack, uint64_t over)
     return over > 1 && atomic_compare_exchange_strong(&stack->over, &over, 1);
 }
 
-static void end_elsewhere(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t)
+static __attribute__((noinline)) void end_elsewhere(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t)
 {
     ompp_off_t node = ompp_child(thread, thread->base_node, ompp_node(thread, stack->frames[0].node)->region, t);
     uint64_t ran = stack->ran + less(t, stack->begin), lent = stack->lent;

@@ -101,7 +101,7 @@ ompp_off_t ompp_child_slow(ompp_thread_t *thread, ompp_off_t parent, ompp_off_t 
 /** \brief Twice the room for open frames. \return false when the largest depth is reached or memory is full. */
 bool ompp_stack_grow_slow(ompp_thread_t *thread);
 
-/** \brief A stack for an explicit task. \return 0 when memory is full. */
+/** \brief A stack for an explicit task, where none is free. \return 0 when memory is full. */
 ompp_off_t ompp_stack_new_slow(ompp_thread_t *thread);
 
 /** \brief The thread is over: closes what it has open, keeps its state for a thread that takes its place. */

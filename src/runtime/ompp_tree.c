@@ -103,13 +103,4 @@ bool ompp_stack_grow_slow(ompp_thread_t *thread)
     return true;
 }
 
-ompp_off_t ompp_stack_new_slow(ompp_thread_t *thread)
-{
-    ompp_off_t off = thread->free_stacks;
-
-    if (!off) return ompp_stack_new(thread, TASK_FRAMES);
-    ompp_a_stack_t *stack = ompp_at(thread, off);
-    thread->free_stacks = stack->under;
-    stack->under = 0;
-    return off;
-}
+ompp_off_t ompp_stack_new_slow(ompp_thread_t *thread) { return ompp_stack_new(thread, TASK_FRAMES); }
