@@ -166,7 +166,7 @@ def profiles(verdict, scratch):
 
 # ---- Programs --------------------------------------------------------------------------------------------------------
 
-# What each region may lose time to: it is built so.
+# What each region may lose time to: it is built so. A thread without others waits for nobody: it may lose it to management.
 BUILT = dict(ramp=["imbalance"], serial=["serial"], even=[], critical=["synchronisation", "imbalance"], alone=["small-team"],
              group=["synchronisation", "imbalance", "ended"],  # a rank whose one thread takes all tasks is there for longer
              late=["serial", "mpi"], hybrid=["imbalance", "mpi"], leave=["serial", "ended"], each=["imbalance"])
@@ -205,7 +205,7 @@ def judge(profile, out, t, p):
         for name, value in wanted[region].items():
             if abs(getattr(e, name) - value) > NEAR:
                 yield "%s: %s %.3f, by hand %.3f" % (region, name, getattr(e, name), value)
-        lost = e.lost(*kinds) + (e.lost("mpi-wait", "mpi-transfer") if "mpi" in kinds else 0)
+        lost = e.lost(*kinds, *["management"] * (t == 1)) + (e.lost("mpi-wait", "mpi-transfer") if "mpi" in kinds else 0)
         if abs(1 - e.parallel - lost) > NEAR:
             yield "%s: lost to %s %.3f of %.3f" % (region, kinds, lost, 1 - e.parallel)
 
