@@ -153,7 +153,7 @@ def chosen_predictions(runs, choose):
     for run in runs:
         for key, prediction in run.items():
             merged[key].append(prediction)
-    return {key: sorted(all_of)[len(all_of) // 2] for key, all_of in merged.items()}
+    return {key: sorted(all_of, key=lambda told: told.gain)[len(all_of) // 2] for key, all_of in merged.items()}
 
 
 def virtual(scratch, program, case, repetitions=1, args=(), choose=MIDDLE):

@@ -103,6 +103,24 @@ static void work(int *sum)
     ompp_region_end("step");
 }
 
+/* Rank 1 dies, and the others go on: the launcher, which would end them, is stopped meanwhile. */
+static void die_unnoticed(int rank)
+{
+    if (rank == 0)
+        kill(getppid(), SIGSTOP);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1)
+        raise(SIGKILL);
+    for (int i = 0; i < 30; i++) {
+        ompp_region_begin("later");
+        usleep(10000);
+        ompp_region_end("later");
+    }
+    if (rank == 0)
+        kill(getppid(), SIGCONT);
+    raise(SIGKILL);
+}
+
 int main(int argc, char **argv)
 {
     const char *way = argc > 1 ? argv[1] : "good";
@@ -121,6 +139,8 @@ int main(int argc, char **argv)
         /* Nobody waits for another when it goes: the others have done as much. */
         if (i == STEP && strcmp(way, "good") != 0 && strcmp(way, "wait") != 0)
             MPI_Barrier(MPI_COMM_WORLD);
+        if (i == STEP && strcmp(way, "unnoticed") == 0)
+            die_unnoticed(rank);
         if (i == STEP && rank == 1)
             end(way);
         if (strcmp(way, "vanish") == 0 && i == STEP) {

@@ -16,7 +16,8 @@ import harness
 
 RANKS, THREADS, STEP = 3, 2, 10
 SOURCE = os.path.join(harness.HERE, "left.c")
-WAYS = ("kill", "segv", "abort", "_exit", "exit", "mpi_abort", "early")
+WAYS = ("kill", "segv", "abort", "_exit", "exit", "mpi_abort", "early", "unnoticed")
+LATER = 0.3  # seconds that the others go on when rank 1 is "unnoticed"
 
 
 def report(*words, folder):
@@ -72,6 +73,10 @@ def test_way(verdict, scratch, program, way):
         notes = [c.get("subject", "") for c in profile.coverage if c["kind"] == "note"]
         verdict.equal(notes.count("what ended the processes is not known"), int(silent), "%s: by what: %s" % (way, notes))
         order = [re.findall(r"rank (\d+)", n) for n in notes if "was the first whose events ended" in n]
+        early = [(c["subject"], int(c["count"]) / 1000) for c in profile.coverage if c["kind"] == "ended-early"]
+        if way == "unnoticed":
+            verdict.check([rank for rank, _ in early] == ["1"] and early[0][1] >= LATER, "%s: ended before the others: %s" % (way, early))
+        verdict.equal("rank 1 ended" in text.split("ompp Caution")[-1], "1" in dict(early), way + ": the caution")
         verdict.equal([sorted(o) for o in order], [[str(r) for r in range(min(RANKS, 4))]], "%s: which was the first: %s" % (way, notes))
     return folder
 
