@@ -24,11 +24,9 @@
 #define MAX_ACKS 1024u       /* waited for at once; further sends ask for none */
 #define ACK_TAGS 0x7fffu     /* numbers of acknowledgements; every MPI has tags up to here */
 #define SHORT_SEND_NS 10000u /* has not waited for anybody */
-/*
- * How much later than its sender goes on a receiver may begin to receive, or so large a part of the time that the send
- * took. MPI may take a message over in the call before, and what we look for brings messages on.
- */
+/* what we look for brings messages on: a receiver may be ready so much later than its sender goes on */
 #define CLOSE_NS 20000u
+/* ... of a call that only sends, or so large a part of it: MPI may take a message over in the receiver's call before */
 #define CLOSE_PART 8u
 /* how long to wait for an acknowledgement, and besides for one part in so many of the time that the send took */
 #define ACK_SHORT_NS 50000u
@@ -265,6 +263,7 @@ static ompp_mpi_ack_t *new_ack(const ompp_mpi_shadow_t *shadow, int dest, uint64
     }
     r->size = bytes == OMPP_MPI_SYNCHRONOUS ? SYNCHRONOUS : 63u - (unsigned)__builtin_clzll(bytes | 1);
     r->latest = 0;
+    r->slack_ns = CLOSE_NS;
     if (!r->message) r->message = ompp_mpi_piggyback_new();
     r->number = __atomic_fetch_add(&acks.number, 1, __ATOMIC_RELAXED) % ACK_TAGS;
     if (r->message &&
@@ -316,14 +315,13 @@ static bool wait_for_ack(ompp_mpi_ack_t *ack, uint64_t ns)
 bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, bool always, unsigned char **sum)
 {
     const bool is_short = end - begin < SHORT_SEND_NS;
-    const uint64_t took = end > begin ? end - begin : 0;
-    uint64_t limit = ACK_SHORT_NS + took / ACK_PART;
+    uint64_t limit = ACK_SHORT_NS + (end > begin ? (end - begin) / ACK_PART : 0);
     bool waited = false;
 
     if (!ack) return false;
     always |= always_waits(ack);
     if (limit > ACK_LONG_NS) limit = ACK_LONG_NS;
-    ack->latest = ompp_mpi_clock_common(end) + (int64_t)(took / CLOSE_PART > CLOSE_NS ? took / CLOSE_PART : CLOSE_NS);
+    ack->latest = ompp_mpi_clock_common(end) + (int64_t)ack->slack_ns;
     if ((always || !is_short) && wait_for_ack(ack, is_short && !always ? 0 : limit)) {
         const int64_t t = ompp_mpi_header_of(ack->message)->time_ns, since = ompp_mpi_clock_common(begin);
         const bool before = t <= ack->latest;
@@ -363,6 +361,15 @@ bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ac
         return ompp_mpi_ack_take(ack, begin, end, false, sum);
     ompp_mpi_ack_drop(ack); /* what it says is when the other goes on to receive */
     return always;
+}
+
+bool ompp_mpi_ack_take_send(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ack_t *ack, ompp_time_t begin,
+                            ompp_time_t end, unsigned char **sum)
+{
+    const uint64_t part_ns = end > begin ? (end - begin) / CLOSE_PART : 0;
+
+    if (ack && part_ns > ack->slack_ns) ack->slack_ns = part_ns;
+    return ompp_mpi_ack_take_blocking(shadow, dest, ack, begin, end, sum);
 }
 
 /* Once: the state at begin. */

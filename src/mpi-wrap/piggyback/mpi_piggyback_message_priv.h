@@ -29,9 +29,10 @@ static inline unsigned char *ompp_mpi_piggyback_of(unsigned char *message)
  */
 typedef struct ompp_mpi_ack {
     struct ompp_mpi_ack *next;
-    unsigned number; /* of an acknowledgement */
-    unsigned size;   /* of the message: it has 2^size bytes or more */
-    int64_t latest;  /* when its receiver began if the send waited for it, by the common clock; 0 = not known */
+    unsigned number;   /* of an acknowledgement */
+    unsigned size;     /* of the message: it has 2^size bytes or more */
+    int64_t latest;    /* when its receiver began if the send waited for it, by the common clock; 0 = not known */
+    uint64_t slack_ns; /* how much later than the send ended that may be */
     MPI_Request request;
     unsigned char *message;
     void *buffers; /* of a collective operation */
@@ -144,6 +145,10 @@ bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, 
  */
 bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ack_t *ack, ompp_time_t begin,
                                 ompp_time_t end, unsigned char **sum);
+
+/** \brief The same where the call does nothing but send: that it took long says that it waited. */
+bool ompp_mpi_ack_take_send(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ack_t *ack, ompp_time_t begin,
+                            ompp_time_t end, unsigned char **sum);
 
 /** \brief Nobody waits for it. */
 void ompp_mpi_ack_drop(ompp_mpi_ack_t *ack);
