@@ -46,6 +46,16 @@ static bool is_module(const char *base, const char *name, size_t length)
     return base[length] == '\0' || length == OMPP_RAW_NAME - 1;
 }
 
+/* Raw names lack letters that they have a use for. \return its file's name as it is. */
+static const char *module_name(const ompp_names_t *n, const char *name)
+{
+    for (size_t i = 0; i < n->profile->nmodules; i++) {
+        const char *base = ompp_path_last(ompp_profile_text(n->profile, n->profile->modules[i].path));
+        if (is_module(base, name, strlen(name))) return base;
+    }
+    return name;
+}
+
 static ompp_structure_t *structure_of(ompp_names_t *n, const char *name, size_t length)
 {
     for (size_t i = 0; i < n->profile->nmodules; i++) {
@@ -423,9 +433,9 @@ static void name_object(ompp_names_t *n, size_t i)
     case 't': name_variable(n, i, text); break;
     case 'h': name_heap(n, i, text); break;
     case 's': name_frame(n, i, text); break;
-    case 'r': say(text, "[read-only data of %s]", raw + 3); break;
-    case 'c': say(text, "[code of %s]", raw + 3); break;
-    case 'd': say(text, "[data of %s without a symbol]", raw + 3); break;
+    case 'r': say(text, "[read-only data of %s]", module_name(n, raw + 3)); break;
+    case 'c': say(text, "[code of %s]", module_name(n, raw + 3)); break;
+    case 'd': say(text, "[data of %s without a symbol]", module_name(n, raw + 3)); break;
     default: say(text, "[unknown: %s]", raw + 3); break;
     }
     n->objects[i].text = strdup(text);

@@ -115,8 +115,10 @@ char *ompp_text_remedy(const ompp_text_t *t, uint64_t lost_ns, const char *advic
     if (others || (waits && own))
         return strdup("Remove what the caution names (see section ompp Coverage), and measure again.");
     if (own)
-        return asprintf(&text, "Measuring may explain this (see section ompp Caution). Else: %s", advice) < 0 ? NULL
-                                                                                                              : text;
+        return asprintf(&text, "Measuring may explain this (see section ompp Caution). %s%s",
+                        strstr(advice, "Else: ") ? "" : "Else: ", advice) < 0
+                   ? NULL
+                   : text;
     if (mend && *mend)
         return asprintf(&text, "Measure again with a processor for each thread: %s.", mend) < 0 ? NULL : text;
     return strdup(

@@ -65,6 +65,7 @@ def owners(verdict, scratch, compiler):
     _, profile = run(program, scratch.file("owned"), "")
     named = [n for n in ("first", "second", "third", "fourth", "fifth", "sixth", "seventh") if any("main::%s->cells" % n in o for o in memory.objects(profile))]
     verdict.equal(len(named), 7, "owners: named are %s of %s" % (named, list(memory.objects(profile))))
+    verdict.check("[data of libstdc++.so.6 without a symbol]" in memory.objects(profile), "libstdc++: %s" % list(memory.objects(profile)))
 
 
 def refused(verdict, scratch, compiler):

@@ -1,6 +1,7 @@
 /* Owners whose constructor gives temporary blocks back at several places, and whose pointers have no register of their own. */
 #include <cstdio>
 #include <cstdlib>
+#include <locale>
 
 struct owner {
     double *cells;
@@ -54,6 +55,7 @@ int main(int argc, char **)
         s += use(more, n) + sum(first, n) + sum(second, n) + sum(third, n) + sum(fourth, n) + sum(fifth, n) + sum(sixth, n) + sum(seventh, n) + sum(eighth, n);
         delete[] more;
     }
-    printf("%g\n", s);
+    /* the table of letters is data of libstdc++ without a symbol */
+    printf("%g %c\n", s, std::use_facet<std::ctype<char>>(std::locale::classic()).toupper('a'));
     return 0;
 }
