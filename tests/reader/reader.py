@@ -25,6 +25,7 @@ def say(text):
 
 
 def load(path):
+    sys.path.insert(0, os.path.dirname(path))  # of what it imports itself
     spec = importlib.util.spec_from_file_location(os.path.basename(path).replace('-', '_')[:-3], path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
