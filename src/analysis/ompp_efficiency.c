@@ -19,6 +19,7 @@ __extension__ typedef unsigned __int128 wide_t;
 /* A rank; or a thread, of a region that threads enter by themselves. */
 typedef struct {
     uint32_t rank;
+    bool is_single;               /* its rank has one thread */
     uint64_t nthreads, length_ns; /* of the part that is looked at */
     uint64_t useful_ns, lost_ns;  /* of its threads, as measured */
     uint64_t held_ns, idle_ns;    /* held: others would have nothing to do so long; idle: they have nothing to do */
@@ -140,10 +141,9 @@ static unit_t *unit_of(const part_t *part, uint32_t location)
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
 /* A thread without others waits for nobody: what its constructs take is their cost. */
-static bool waits_for_nobody(const part_t *part, const unit_t *unit, unsigned lost)
+static bool waits_for_nobody(const unit_t *unit, unsigned lost)
 {
-    return !part->inside && unit->nthreads <= 1 &&
-           (lost == OMPP_LOST_IMBALANCE || lost == OMPP_LOST_LIMPAR || lost == OMPP_LOST_SYNCH);
+    return unit->is_single && (lost == OMPP_LOST_IMBALANCE || lost == OMPP_LOST_LIMPAR || lost == OMPP_LOST_SYNCH);
 }
 
 static void add_block(part_t *part, uint32_t node, const ompp_block_t *block, unit_t *unit, bool alone)
@@ -157,7 +157,7 @@ static void add_block(part_t *part, uint32_t node, const ompp_block_t *block, un
                                                  block->values[ompp_value_index(s, OMPP_SLOT_TASK)]);
         unsigned lost =
             part->p->regions[region].flags & OMPP_REGION_F_LOOP ? OMPP_LOST_IMBALANCE : part->lost[construct][s];
-        if (waits_for_nobody(part, unit, lost)) lost = OMPP_LOST_MANAGEMENT;
+        if (waits_for_nobody(unit, lost)) lost = OMPP_LOST_MANAGEMENT;
         if (!part->tells && part->paths->top[node] == node) part->top[block->location] += time;
         if (lost < OMPP_LOST_NUM) lose(part, lost, region, unit, own);
         else if (!part->tells) {
@@ -256,6 +256,7 @@ static void take_ranks(part_t *part)
         part->unit[l] = r < p->nranks_kept ? (uint32_t)r : OMPP_NONE;
         if (r < p->nranks_kept) part->units[r].nthreads++;
     }
+    for (size_t r = 0; r < p->nranks_kept; r++) part->units[r].is_single = part->units[r].nthreads <= 1;
 }
 
 /* Of a user region: the ranks, or the threads, that run it. \return false: it is run in both ways. */
@@ -273,7 +274,10 @@ static bool take_region(part_t *part)
         part->nunits = p->nlocations;
         for (uint32_t l = 0; l < p->nlocations; l++) {
             part->unit[l] = p->locations[l].rank == OMPP_NONE ? OMPP_NONE : l;
-            part->units[l] = (unit_t){.rank = p->locations[l].rank, .nthreads = 1};
+            const size_t r = ompp_analysis_rank_index(p, p->locations[l].rank);
+            part->units[l] = (unit_t){.rank = p->locations[l].rank,
+                                      .is_single = r < p->nranks_kept && p->ranks[r].nthreads <= 1,
+                                      .nthreads = 1};
         }
     }
     for (size_t u = 0; u < part->nunits; u++) part->units[u].length_ns = 0;

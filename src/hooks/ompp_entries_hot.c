@@ -1,6 +1,6 @@
 /*
  * Where code in the program goes for what it does not count by itself: all registers are kept but two, and what is rare
- * is in ompp_found_hot.c.
+ * is in ompp_found_hot.c and its neighbours.
  */
 #include "hooks/ompp_feed_priv.h"
 

@@ -246,7 +246,7 @@ def others_only(scratch, program):
 def sizes(scratch):
     """A sender that waits for its receiver gains with it, from whatever size on MPI lets it wait; told as in programs that were changed so."""
     program, off = validation.build(scratch, "mpi_sizes", harness.sources()[0]), []
-    cases = [validation.Case("mpi_sizes", "%s-%d" % (call, size), {"a": (500, 1000)}, 2, 80) for call in ("isend", "send")
+    cases = [validation.Case("mpi_sizes", "%s-%d" % (call, size), {"a": (500, 1000)}, 2, 80) for call in ("isend", "send", "wait")
              for size in (64, 600, 2500, 40000)]
     for of in cases:
         alone, real = validation.real_gains(scratch, program, of, 2, choose=min)

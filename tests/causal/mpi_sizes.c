@@ -1,17 +1,20 @@
 /*
  * Messages of a size to a receiver that comes late: whether their sender waits for it, MPI decides by size. Usage: as work.h says; the case is
- * isend-BYTES or send-BYTES: the send is begun, or over, before the work.
+ * isend-BYTES, send-BYTES or wait-BYTES: the send is begun, over, or begun and waited for before the work.
  */
 #include "in_ranks.h"
 
-static void exchange(int bytes, bool is_over)
+enum { ISEND, SEND, WAIT };
+
+static void exchange(int bytes, int how)
 {
     static char out[1 << 20], in[1 << 20];
     MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 
     MPI_Irecv(in, bytes, MPI_BYTE, !rank, 1, MPI_COMM_WORLD, &r[0]);
-    if (is_over) MPI_Send(out, bytes, MPI_BYTE, !rank, 1, MPI_COMM_WORLD);
+    if (how == SEND) MPI_Send(out, bytes, MPI_BYTE, !rank, 1, MPI_COMM_WORLD);
     else MPI_Isend(out, bytes, MPI_BYTE, !rank, 1, MPI_COMM_WORLD, &r[1]);
+    if (how == WAIT) MPI_Wait(&r[1], MPI_STATUS_IGNORE);
     /* The other one does nothing meanwhile: it would matter which of two sends that begin at the same moment ends first. */
     if (rank == 1) region("b", 1);
     if (rank == 1) region("a", 3);
@@ -23,11 +26,13 @@ int main(int argc, char **argv)
     int bytes = 0;
 
     begin_in_ranks(argc, argv);
-    const bool is_over = argc > 1 && sscanf(argv[1], "send-%d", &bytes) == 1;
-    if (argc > 1 && !is_over) sscanf(argv[1], "isend-%d", &bytes);
+    const char *names[] = {"isend-%d", "send-%d", "wait-%d"};
+    int how = ISEND;
+    for (int i = 0; i < 3 && argc > 1; i++)
+        if (sscanf(argv[1], names[i], &bytes) == 1) how = i;
     for (int i = 0; i < run.rounds; i++) {
         OMPP_PROGRESS("round");
-        exchange(bytes, is_over);
+        exchange(bytes, how);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) end_run();

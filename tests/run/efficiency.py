@@ -206,6 +206,9 @@ def judge(profile, out, t, p):
             if abs(getattr(e, name) - value) > NEAR:
                 yield "%s: %s %.3f, by hand %.3f" % (region, name, getattr(e, name), value)
         lost = e.lost(*kinds, *["management"] * (t == 1)) + (e.lost("mpi-wait", "mpi-transfer") if "mpi" in kinds else 0)
+        waits = e.lost("limited-parallelism", "synchronisation") + (region != "each") * e.lost("imbalance")  # of each: between ranks
+        if t == 1 and waits:
+            yield "%s: a rank with one thread waits %.5f for others" % (region, waits)
         if abs(1 - e.parallel - lost) > NEAR:
             yield "%s: lost to %s %.3f of %.3f" % (region, kinds, lost, 1 - e.parallel)
 

@@ -45,7 +45,7 @@ def launch(case, folder, rounds):
     words = [*([harness.command("ompp"), "--"] if how == "gomp" else []), program, folder, str(rounds), "-1", "none", "0"]
     if launcher:
         words = [launcher, *(["--oversubscribe", "--allow-run-as-root"] if name == "openmpi" else []), "-n", str(case["ranks"]), *words]
-    changes = {"OMPP_JOB_DIR": os.path.join(folder, "job"), "OMP_NUM_THREADS": THREADS, **NO_HANDLER, **case["settings"]}
+    changes = {"OMPP_JOB_DIR": os.path.join(folder, "job"), "OMP_NUM_THREADS": THREADS, **(NO_HANDLER if case.get("signal") in (signal.SIGABRT, signal.SIGSEGV) else {}), **case["settings"]}
     return subprocess.Popen(words, cwd=folder, env=harness.environment(**changes), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             universal_newlines=True, errors="replace", start_new_session=True)
 

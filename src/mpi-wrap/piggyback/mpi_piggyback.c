@@ -124,7 +124,8 @@ void ompp_mpi_send_after(ompp_mpi_piggyback_t *s, bool ok)
     unsigned char *sum = NULL;
 
     note_sent(s, ok);
-    if (ok) ompp_mpi_ack_take_send(s->shadow, s->peer, s->ack, s->begin, end, &sum);
+    if (s->ack) ompp_mpi_ack_is_alone(s->ack, s->begin, end);
+    if (ok) ompp_mpi_ack_take_blocking(s->shadow, s->peer, s->ack, s->begin, end, &sum);
     else ompp_mpi_ack_drop(s->ack);
     if (sum) ompp_mpi_join_clock(ompp_mpi_piggyback_of(sum), s->begin, OMPP_SYNC_ACKNOWLEDGEMENT, 0);
     ompp_mpi_piggyback_free(sum);

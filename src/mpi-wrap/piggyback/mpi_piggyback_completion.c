@@ -46,6 +46,7 @@ void ompp_mpi_wait_before(ompp_mpi_piggyback_t *piggyback)
 typedef struct {
     int sends;              /* 0: now all but sends; 1: now sends */
     unsigned char *message; /* with the sum; NULL = nothing was added yet */
+    bool alone;             /* the call waits for one request */
     bool any;               /* something was added to sum */
     bool unknown;           /* something was waited for that is not known */
     unsigned flags;
@@ -105,6 +106,7 @@ static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool o
         receive_done(r, status, ok, done);
     }
     if (r->kind == OMPP_MPI_PENDING_SEND && r->ack) {
+        if (done->alone) ompp_mpi_ack_is_alone(r->ack, done->begin, done->end);
         done->any |=
             ompp_mpi_ack_take(r->ack, done->begin, done->end, OMPP_MPI_STARTED_WAIT && r->persistent, &done->message);
         r->ack = NULL;
@@ -170,6 +172,14 @@ static void take_in_order(ompp_mpi_piggyback_t *piggyback, bool ok, done_t *done
     }
 }
 
+static int pending_of(const ompp_mpi_piggyback_t *piggyback)
+{
+    int n = 0;
+
+    for (int i = 0; i < piggyback->number; i++) n += piggyback->pending[i] != NULL;
+    return n;
+}
+
 void ompp_mpi_wait_after(ompp_mpi_piggyback_t *piggyback, bool ok)
 {
     done_t done = {.begin = piggyback->begin,
@@ -181,6 +191,7 @@ void ompp_mpi_wait_after(ompp_mpi_piggyback_t *piggyback, bool ok)
     done.waits = piggyback->polls ? ompp_mpi_polls_since() : done.begin;
     ompp_mpi_piggyback_reclaim();
     if (!piggyback->pending) return;
+    done.alone = !piggyback->polls && pending_of(piggyback) == 1;
     take_in_order(piggyback, ok, &done);
     const bool chooses = takes_any(piggyback) && (done.any || done.unknown);
     for (int i = 0; i < piggyback->number; i++) {

@@ -26,7 +26,8 @@
 #define SHORT_SEND_NS 10000u /* has not waited for anybody */
 /* what we look for brings messages on: a receiver may be ready so much later than its sender goes on */
 #define CLOSE_NS 20000u
-/* ... of a call that only sends, or so large a part of it: MPI may take a message over in the receiver's call before */
+/* ... or so large a part of a call that waits for this send alone: MPI may take a message over in the receiver's call
+ * before. But not later than the sender waits for the acknowledgement. */
 #define CLOSE_PART 8u
 /* how long to wait for an acknowledgement, and besides for one part in so many of the time that the send took */
 #define ACK_SHORT_NS 50000u
@@ -312,17 +313,31 @@ static bool wait_for_ack(ompp_mpi_ack_t *ack, uint64_t ns)
     return there;
 }
 
+/* How long the sender waits for an acknowledgement, ns. */
+static uint64_t patience(ompp_time_t begin, ompp_time_t end)
+{
+    const uint64_t limit = ACK_SHORT_NS + (end > begin ? (end - begin) / ACK_PART : 0);
+
+    return limit < ACK_LONG_NS ? limit : ACK_LONG_NS;
+}
+
+void ompp_mpi_ack_is_alone(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end)
+{
+    const uint64_t part = end > begin ? (end - begin) / CLOSE_PART : 0, limit = patience(begin, end),
+                   close = part < limit ? part : limit;
+
+    if (close > CLOSE_NS) ack->slack_ns = close;
+}
+
 bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, bool always, unsigned char **sum)
 {
     const bool is_short = end - begin < SHORT_SEND_NS;
-    uint64_t limit = ACK_SHORT_NS + (end > begin ? (end - begin) / ACK_PART : 0);
     bool waited = false;
 
     if (!ack) return false;
     always |= always_waits(ack);
-    if (limit > ACK_LONG_NS) limit = ACK_LONG_NS;
     ack->latest = ompp_mpi_clock_common(end) + (int64_t)ack->slack_ns;
-    if ((always || !is_short) && wait_for_ack(ack, is_short && !always ? 0 : limit)) {
+    if ((always || !is_short) && wait_for_ack(ack, is_short && !always ? 0 : patience(begin, end))) {
         const int64_t t = ompp_mpi_header_of(ack->message)->time_ns, since = ompp_mpi_clock_common(begin);
         const bool before = t <= ack->latest;
         waited = (always || t > since) && before;
@@ -361,15 +376,6 @@ bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ac
         return ompp_mpi_ack_take(ack, begin, end, false, sum);
     ompp_mpi_ack_drop(ack); /* what it says is when the other goes on to receive */
     return always;
-}
-
-bool ompp_mpi_ack_take_send(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ack_t *ack, ompp_time_t begin,
-                            ompp_time_t end, unsigned char **sum)
-{
-    const uint64_t part_ns = end > begin ? (end - begin) / CLOSE_PART : 0;
-
-    if (ack && part_ns > ack->slack_ns) ack->slack_ns = part_ns;
-    return ompp_mpi_ack_take_blocking(shadow, dest, ack, begin, end, sum);
 }
 
 /* Once: the state at begin. */

@@ -146,9 +146,11 @@ bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, 
 bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ack_t *ack, ompp_time_t begin,
                                 ompp_time_t end, unsigned char **sum);
 
-/** \brief The same where the call does nothing but send: that it took long says that it waited. */
-bool ompp_mpi_ack_take_send(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ack_t *ack, ompp_time_t begin,
-                            ompp_time_t end, unsigned char **sum);
+/**
+ * \brief Before it is taken: the call from begin to end waits for this send alone. So that it took long says that it
+ *        waited for its receiver, even if that seems to have begun a little later.
+ */
+void ompp_mpi_ack_is_alone(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end);
 
 /** \brief Nobody waits for it. */
 void ompp_mpi_ack_drop(ompp_mpi_ack_t *ack);
