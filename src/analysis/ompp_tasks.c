@@ -2,6 +2,7 @@
 
 #include "analysis/ompp_alone.h"
 #include "analysis/ompp_own.h"
+#include "analysis/ompp_thinned.h"
 #include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
 #include "base/ompp_table.h"
@@ -97,6 +98,8 @@ int ompp_analysis_tasks(const ompp_profile_t *p, const ompp_paths_t *paths, ompp
         if (!is_run(p, r)) continue;
         for (const uint32_t *i = ompp_paths_begin(paths, r); i < ompp_paths_end(paths, r); i++)
             for (uint32_t b = 0; b < p->nodes[*i].nblocks; b++) add_block(&sum, &p->nodes[*i].blocks[b], starts, ends);
+        for (const uint32_t *i = ompp_paths_begin(paths, r); i < ompp_paths_end(paths, r); i++)
+            sum.untimed += ompp_thinned_untimed_all(p, *i);
         for (uint64_t c = ompp_table_get(&creators, creator_of(&p->regions[r])); c; c = next[c - 1])
             for (const uint32_t *i = ompp_paths_begin(paths, c - 1); i < ompp_paths_end(paths, c - 1); i++)
                 add_creations(p, &sum, &p->nodes[*i]);

@@ -19,6 +19,7 @@ typedef struct {
     uint64_t started, wait_ns, wait_max_ns; /* from creation to begin */
     /* of tasks that have ended, without other tasks that ran meanwhile */
     uint64_t ended, run_ns, run_min_ns, run_max_ns;
+    uint64_t untimed; /* of these, counted only: they are not in the longest and shortest ones */
 } ompp_task_sum_t;
 
 /**

@@ -27,13 +27,26 @@ static uint32_t find_set(const ompp_profile_t *p)
     return ompp_analysis_find_set(p, ompp_thinned_metrics, OMPP_METRIC_THINNED_NUM);
 }
 
+static uint64_t untimed_in(const ompp_block_t *block, uint32_t set)
+{
+    return is_thinned(block, set) ? block->values[OMPP_METRIC_THINNED] - block->values[OMPP_METRIC_THINNED_TIMED] : 0;
+}
+
+uint64_t ompp_thinned_untimed_all(const ompp_profile_t *p, uint32_t node)
+{
+    const uint32_t set = find_set(p);
+    uint64_t sum = 0;
+
+    for (uint32_t b = 0; set && b < p->nodes[node].nblocks; b++) sum += untimed_in(&p->nodes[node].blocks[b], set);
+    return sum;
+}
+
 uint64_t ompp_thinned_untimed(const ompp_profile_t *p, uint32_t node, uint32_t location)
 {
     const uint32_t set = find_set(p);
     const ompp_block_t *block = set ? ompp_profile_find_block(p, node, location, set, 0) : NULL;
 
-    if (!block || !is_thinned(block, set)) return 0;
-    return block->values[OMPP_METRIC_THINNED] - block->values[OMPP_METRIC_THINNED_TIMED];
+    return block ? untimed_in(block, set) : 0;
 }
 
 /* Of a sample without replacement. */
@@ -102,6 +115,7 @@ void ompp_analysis_thinned(ompp_profile_t *p)
             add_block(&all[p->nodes[i].region], &p->nodes[i].blocks[b], set);
     qsort(all, p->nregions, sizeof *all, most_first);
     for (; n < p->nregions && all[n].timed > 0; n++) {
+        if (all[n].ns <= 0) continue; /* creations that OMPT tells of: they take no time */
         if (n < SHOWN) {
             say_region(p, &all[n]);
             continue;

@@ -34,11 +34,11 @@ static void run_task(void *block)
 
     for (uint32_t i = 0; i < header->written; i++)
         memcpy(data + i * sizeof(ompp_word_t), &header->words[i], sizeof(ompp_word_t));
-    ompp_event_task_begin(&task, ompp_event_now());
+    ompp_event_task_begin_brief(&task);
     ompp_gomp_body = header->body;
     header->body(data);
     ompp_gomp_body = outer;
-    ompp_event_task_end(task, ompp_event_now());
+    ompp_event_task_end_brief(task);
 }
 
 /* For data with constructors: the task's own function makes the block. */
@@ -94,22 +94,20 @@ OMPP_EXPORT void GOMP_task(ompp_gomp_body_t body, void *data, copy_t copy, long 
     }
     ompp_region_ref_t region =
         ompp_gomp_region_of(flags & FLAG_UNTIED ? OMPP_CONSTRUCT_UTASK : OMPP_CONSTRUCT_TASK, body);
-    ompp_time_t t = ompp_event_now();
     header_t header = {.body = body,
                        .copy = copy,
                        .data = data,
                        .written = (flags & FLAG_DETACH) && data,
-                       .task = ompp_event_task_create(ompp_region_exec_of(region), t)};
+                       .task = ompp_event_task_creating(region)};
     align = at_least(align, _Alignof(header_t));
     header.offset = (uint32_t)header_bytes(align);
     char *block = PLACE(header.offset + (copy ? 0 : size), align);
     fill_block(block, &header, size);
-    ompp_event_enter(region, t);
     /* on what, is not looked at */
     if (flags & FLAG_DEPEND) ompp_sync_flag(OMPP_WHATIF_F_TASK | OMPP_WHATIF_F_LOST, true);
     real(run_task, block, copy ? copy_block : NULL, header.offset + size, align, deferred, flags, depend, priority,
          detach);
-    ompp_event_exit(region, ompp_event_now());
+    ompp_event_exit_brief(region);
 }
 
 typedef void taskloop_t(ompp_gomp_body_t, void *, copy_t, long, long, unsigned, ompp_word_t, int, ompp_word_t,

@@ -80,6 +80,8 @@ typedef struct {
     _Atomic uint64_t lock; /* what tells the lock of a critical section from others; 0 = not known */
     uint64_t key;
     ompp_link_t exec; /* the TASKEXEC of a TASK, and the TASK of a TASKEXEC */
+    _Atomic uint32_t
+        filled; /* TASKEXEC: others have been seen in it, so that each is timed. Means nothing to readers */
 } ompp_a_region_t;
 
 /** Values of one phase; with visits the shape of OMPP_SET_PHASES. */
@@ -122,10 +124,21 @@ typedef struct {
     uint32_t seen; /* executions that the thread had timed then, of all its nodes */
     uint32_t random;
     uint32_t inside_ns; /* what an execution that is timed has of our own in each phase */
+    uint32_t inner_ns;  /* of the creation that is open: what timing the task that ran in it has taken */
     bool never;
     uint64_t looked;   /* when it was looked at */
     ompp_off_t values; /* of OMPP_METRIC_THINNED and following; 0 = no room */
 } ompp_a_brief_t;
+
+/** Tasks of a node that come often, and are timed now and then. Means nothing to readers. */
+typedef struct {
+    uint32_t counted;             /* since one was timed, in the place below: their time is not in the node yet */
+    ompp_off_t at;                /* the node of the frame that they interrupted, */
+    uint32_t slot;                /* and its phase */
+    uint32_t inside_ns, usual_ns; /* of one that is timed: what it has of our own; what one takes, as they go */
+    bool never;
+    ompp_off_t values, starts, ends; /* of OMPP_METRIC_THINNED, TASK_STARTS, TASK_ENDS and following */
+} ompp_a_tasks_t;
 
 /** A team from its fork until the last member has closed its frame. */
 typedef struct {

@@ -291,6 +291,8 @@ static inline ompp_cost_t ompp_construct_brief_cost(unsigned construct, bool cou
     case OMPP_CONSTRUCT_CRITICAL:
     case OMPP_CONSTRUCT_ORDERED: return counted ? OMPP_COST_CRITICAL_COUNTED : OMPP_COST_CRITICAL;
     case OMPP_CONSTRUCT_LOCK: return counted ? OMPP_COST_LOCK_COUNTED : OMPP_COST_LOCK;
+    case OMPP_CONSTRUCT_TASK: return counted ? OMPP_COST_CREATE_COUNTED : OMPP_COST_ENTER;
+    case OMPP_CONSTRUCT_TASKEXEC: return counted ? OMPP_COST_TASK_COUNTED : OMPP_COST_TASK;
     default: return OMPP_COST_NUM;
     }
 }

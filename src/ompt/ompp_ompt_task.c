@@ -45,11 +45,7 @@ void ompp_ompt_on_task_create(ompt_data_t *encountering, const ompt_frame_t *fra
         return;
     }
     if (!task || !(flags & (ompt_task_explicit | ompt_task_target))) return;
-    ompp_region_ref_t region = task_region(flags, code);
-    ompp_time_t t = ompp_event_now();
-    ompp_event_enter(region, t);
-    ompp_event_exit(region, t);
-    task->value = ompp_event_task_create(ompp_region_exec_of(region), t);
+    task->value = ompp_event_task_made(task_region(flags, code));
     if (!task->value) task->value = OMPP_OMPT_UNMEASURED;
 }
 
@@ -65,22 +61,21 @@ static bool is_over(ompt_task_status_t status)
 void ompp_ompt_on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, ompt_data_t *next)
 {
     ompp_task_t before = handle_of(prior), after = handle_of(next);
-    ompp_time_t t = ompp_event_now();
 
-    if (status == ompt_taskwait_complete) ompp_event_exit_innermost(OMPP_CONSTRUCT_TASKWAIT, t);
+    if (status == ompt_taskwait_complete) ompp_event_exit_innermost(OMPP_CONSTRUCT_TASKWAIT, ompp_event_now());
     if (status == ompt_task_early_fulfill || status == ompt_task_late_fulfill || status == ompt_taskwait_complete)
         return;
-    ompp_ompt_runs_now(prior, t);
+    if (ompp_ompt_some_untied()) ompp_ompt_runs_now(prior, ompp_event_now());
     if (is_over(status)) {
-        ompp_event_task_end(before, t);
+        ompp_event_task_end_brief(before);
         if (prior && before) prior->value = 0;
     }
     if (next && next->value == OMPP_OMPT_UNMEASURED) return;
     if (after & 1) {
-        ompp_event_task_begin(&after, t);
+        ompp_event_task_begin_brief(&after);
         next->value = after ? after : OMPP_OMPT_UNMEASURED;
     } else if (!is_over(status) || ompp_event_task_suspended(after)) {
-        if (ompp_event_task_suspended(after)) ompp_event_task_resume(after, t);
-        else if (ompp_event_task_below(after)) ompp_event_task_suspend(before, t);
+        if (ompp_event_task_suspended(after)) ompp_event_task_resume(after, ompp_event_now());
+        else if (ompp_event_task_below(after)) ompp_event_task_suspend(before, ompp_event_now());
     }
 }

@@ -451,19 +451,15 @@ OMPP_EXPORT int POMP2_Lib_get_max_threads(void)
 OMPP_EXPORT void POMP2_Task_create_begin(POMP2_Region_handle *handle, POMP2_Task_handle *new_task,
                                          POMP2_Task_handle *old_task, int if_clause, const char ctc[])
 {
-    ompp_region_ref_t ref = first(handle, ctc)->ref;
-    ompp_time_t t = ompp_event_now();
-
     (void)if_clause;
     *old_task = 0;
-    ompp_event_enter(ref, t);
-    *new_task = ref ? (POMP2_Task_handle)ompp_event_task_create(ompp_region_exec_of(ref), t) : 0;
+    *new_task = (POMP2_Task_handle)ompp_event_task_creating(first(handle, ctc)->ref);
 }
 
 OMPP_EXPORT void POMP2_Task_create_end(POMP2_Region_handle *handle, POMP2_Task_handle old_task)
 {
     (void)old_task;
-    leave(handle);
+    leave_brief(handle);
 }
 
 OMPP_EXPORT void POMP2_Untied_task_create_begin(POMP2_Region_handle *handle, POMP2_Task_handle *new_task,
@@ -481,14 +477,11 @@ OMPP_EXPORT void ompp_pomp2_task_begin(POMP2_Task_handle *task)
 {
     ompp_task_t running = (ompp_task_t)*task;
 
-    ompp_event_task_begin(&running, ompp_event_now());
+    ompp_event_task_begin_brief(&running);
     *task = (POMP2_Task_handle)running;
 }
 
-OMPP_EXPORT void ompp_pomp2_task_end(POMP2_Task_handle task)
-{
-    ompp_event_task_end((ompp_task_t)task, ompp_event_now());
-}
+OMPP_EXPORT void ompp_pomp2_task_end(POMP2_Task_handle task) { ompp_event_task_end_brief((ompp_task_t)task); }
 
 /* Tasks run nested on the thread's stack here (libgomp never moves one), so the innermost one is the one that ends. */
 OMPP_EXPORT void POMP2_Task_begin(POMP2_Region_handle *handle, POMP2_Task_handle task)

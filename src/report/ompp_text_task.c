@@ -96,6 +96,14 @@ static void put_missing(ompp_text_t *t, const ompp_task_sum_t *sums, size_t n)
     }
 }
 
+static uint64_t untimed_of(const ompp_task_sum_t *sums, size_t n)
+{
+    uint64_t untimed = 0;
+
+    for (size_t i = 0; i < n; i++) untimed += sums[i].untimed;
+    return untimed;
+}
+
 int ompp_text_tasks(ompp_text_t *t)
 {
     ompp_task_sum_t *sums;
@@ -106,8 +114,14 @@ int ompp_text_tasks(ompp_text_t *t)
         qsort(sums, n, sizeof *sums, by_time);
         ompp_layout_title(t->out, "ompp Tasks");
         fputs("Time, mean, min, max: without other tasks that ran meanwhile. wait: from creation to begin, mean and "
-              "longest.\n\n",
+              "longest.\n",
               t->out);
+        if (untimed_of(sums, n))
+            fprintf(t->out,
+                    "%" PRIu64
+                    " of them are counted, and not timed (ompp Coverage): min, max and longest are of the others.\n",
+                    untimed_of(sums, n));
+        putc('\n', t->out);
         fprintf(t->out, "%16s %*s", "Type", OMPP_WIDTH_PLACE, "Location");
         for (size_t c = 0; c < NCOLUMNS; c++)
             ompp_layout_cell(t->out, OMPP_WIDTH_VALUE + (columns[c].style == SECONDS ? t->extra : 0), columns[c].title);

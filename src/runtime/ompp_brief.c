@@ -43,20 +43,27 @@ void ompp_brief_begin_slow(ompp_thread_t *thread, ompp_a_node_t *node, ompp_time
     node->brief = off;
 }
 
-/* A part of its time is that of others: each of them has to be timed. */
+/* A part of its time is that of others: each of them has to be timed. A task that runs as it is created is timed when
+ * its creation is. */
 static bool has_others(const ompp_a_node_t *node)
 {
     uint64_t others = 0;
 
-    for (unsigned s = 0; s < node->nphases; s++) others |= node->slot[s].child | node->slot[s].task;
+    for (unsigned s = 0; s < node->nphases; s++)
+        others |= node->slot[s].child | (node->construct == OMPP_CONSTRUCT_TASK ? 0 : node->slot[s].task);
     return others != 0;
+}
+
+unsigned ompp_brief_set_slow(void)
+{
+    if (!atomic_load_explicit(&thinned_set, memory_order_relaxed)) ompp_caller_run(register_once, NULL);
+    return atomic_load_explicit(&thinned_set, memory_order_relaxed);
 }
 
 static bool has_values(ompp_thread_t *thread, ompp_off_t node, ompp_a_brief_t *brief)
 {
     if (brief->values) return true;
-    if (!atomic_load_explicit(&thinned_set, memory_order_relaxed)) ompp_caller_run(register_once, NULL);
-    const unsigned set = atomic_load_explicit(&thinned_set, memory_order_relaxed);
+    const unsigned set = ompp_brief_set_slow();
     const uint64_t *values = set ? ompp_values_of(thread, node, set, OMPP_METRIC_THINNED_NUM) : NULL;
     brief->values = values ? ompp_off(thread, values) : 0;
     return values != NULL;

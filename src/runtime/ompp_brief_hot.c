@@ -5,24 +5,10 @@
  * to add up to the time of the thread.
  */
 #include "runtime/ompp_brief.h"
-#include "runtime/ompp_frame_priv.h"
+#include "runtime/ompp_task_priv.h"
 
 #define LONG_NS 20000000u /* between two looks at nodes that are not timed each time */
-/* of an execution that stands for others: a thread that took longer had lost its processor */
-#define LONGEST_NS 100000u
 #define NOT_NOW (OMPP_FRAME_F_UNSETTLED | OMPP_FRAME_F_RECURSIVE)
-
-/* Of a node that is timed each time, which has none: zero bytes. */
-static inline ompp_a_brief_t *brief_of(const ompp_thread_t *thread, const ompp_a_node_t *node)
-{
-    return ompp_at(thread, node->brief);
-}
-
-/* Nothing skipped, no meters, measurement is on, and no copy wanted. */
-static inline bool is_usual(const ompp_thread_t *thread)
-{
-    return thread && !thread->unusual && *(const unsigned *)&ompp_process.on == OMPP_ON_ENTER;
-}
 
 /* ---- Without a time ---------------------------------------------------------------------------------------------- */
 
@@ -34,14 +20,14 @@ static inline ompp_off_t counted_child(ompp_thread_t *thread, ompp_region_ref_t 
     if (top->flags & NOT_NOW || top == thread->last || ompp_node(thread, top->node)->region == region) return 0;
     if (top->flags & OMPP_FRAME_F_BASE && thread->follows) return 0;
     const ompp_off_t node = ompp_child(thread, top->node, region, 0);
-    return node && brief_of(thread, ompp_node(thread, node))->left > 1 ? node : 0;
+    return node && ompp_brief_of(thread, ompp_node(thread, node))->left > 1 ? node : 0;
 }
 
 static inline void push_counted(ompp_thread_t *thread, ompp_off_t off)
 {
     ompp_a_node_t *node = ompp_node(thread, off);
 
-    brief_of(thread, node)->left--;
+    ompp_brief_of(thread, node)->left--;
     ompp_frame_fill(thread, off, OMPP_FRAME_F_UNTIMED, UINT64_MAX);
     ompp_step_top(thread, 1);
     node->slot[0].count++;
@@ -51,7 +37,7 @@ void ompp_event_enter_brief(ompp_region_ref_t region)
 {
     ompp_thread_t *thread = ompp_thread_self;
 
-    if (region && is_usual(thread) && thread->thins && ompp_guard_enter(thread)) {
+    if (region && ompp_brief_may(thread) && thread->thins && ompp_guard_enter(thread)) {
         const ompp_off_t node = counted_child(thread, region);
         if (node) push_counted(thread, node);
         ompp_guard_leave(thread);
@@ -64,7 +50,7 @@ bool ompp_event_is_counted(ompp_region_ref_t region)
 {
     ompp_thread_t *thread = ompp_thread_self;
 
-    if (!region || !is_usual(thread) || !thread->thins || !ompp_guard_enter(thread)) return false;
+    if (!region || !ompp_brief_may(thread) || !thread->thins || !ompp_guard_enter(thread)) return false;
     const bool counted = counted_child(thread, region) != 0;
     ompp_guard_leave(thread);
     return counted;
@@ -81,8 +67,9 @@ static inline void stand_for(ompp_thread_t *thread, ompp_a_frame_t *frame, uint3
     const ompp_a_frame_t *below = frame - 1;
     ompp_a_node_t *node = ompp_node(thread, frame->node);
     const ompp_a_slot_t *around = &ompp_node(thread, below->node)->slot[below->slot];
-    const uint64_t own = frame->stamp + brief_of(thread, node)->inside_ns;
-    const uint64_t each = t <= own ? 0 : t - own < LONGEST_NS ? t - own : LONGEST_NS;
+    const ompp_a_brief_t *brief = ompp_brief_of(thread, node);
+    const uint64_t own = frame->stamp + brief->inside_ns + brief->inner_ns;
+    const uint64_t each = t <= own ? 0 : t - own < OMPP_BRIEF_LONGEST_NS ? t - own : OMPP_BRIEF_LONGEST_NS;
     const int64_t room = (int64_t)(around->time + (t - below->stamp) - around->child - around->task -
                                    (t - frame->enter - frame->credited));
     uint64_t more = each * others;
@@ -91,17 +78,6 @@ static inline void stand_for(ompp_thread_t *thread, ompp_a_frame_t *frame, uint3
     if (more > (uint64_t)room) more = (uint64_t)room;
     node->slot[frame->slot].time += more;
     frame->credited -= more;
-}
-
-static inline void note(const ompp_thread_t *thread, const ompp_a_brief_t *brief, uint32_t executions, uint64_t ns)
-{
-    uint64_t *values = ompp_at(thread, brief->values);
-
-    if (ns > LONGEST_NS) ns = LONGEST_NS;
-    values[OMPP_METRIC_THINNED] += executions;
-    values[OMPP_METRIC_THINNED_TIMED]++;
-    values[OMPP_METRIC_THINNED_TIME] += ns;
-    values[OMPP_METRIC_THINNED_SQUARES] += ns * ns;
 }
 
 /* Which one is timed next. */
@@ -116,23 +92,36 @@ static inline void draw(ompp_a_brief_t *brief)
     brief->left = brief->span = brief->mean > 1 ? 1 + (uint32_t)((uint64_t)x * (2 * brief->mean - 1) >> 32) : 0;
 }
 
-/* One that was timed is over at t. */
-static inline void over(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t)
+/* One that was timed is over at t: of a node that is, or may be, timed now and then. */
+static __attribute__((noinline)) void over_sample(ompp_thread_t *thread, ompp_off_t off, ompp_time_t enter,
+                                                  ompp_time_t t)
 {
-    ompp_a_node_t *node = ompp_node(thread, frame->node);
-    ompp_a_brief_t *brief = brief_of(thread, node);
+    ompp_a_node_t *node = ompp_node(thread, off);
+    ompp_a_brief_t *brief = ompp_brief_of(thread, node);
+
+    if (!node->brief) {
+        ompp_brief_begin_slow(thread, node, t);
+        return;
+    }
+    if (brief->span) ompp_brief_note(ompp_at(thread, brief->values), weight(brief), t - enter);
+    brief->inner_ns = 0;
+    if (brief->tick >= OMPP_BRIEF_LOOK || t - brief->looked > LONG_NS) ompp_brief_look_slow(thread, off, t);
+    if (brief->left > 1) brief->left--, brief->span--;
+    else draw(brief);
+}
+
+static inline void over(ompp_thread_t *thread, ompp_off_t off, ompp_time_t enter, ompp_time_t t)
+{
+    const ompp_a_node_t *node = ompp_node(thread, off);
+    ompp_a_brief_t *brief = ompp_brief_of(thread, node);
 
     thread->timed++;
     thread->record->timed_ns = t;
     if (__builtin_expect(!node->brief, 0)) {
-        if (node->visits % OMPP_BRIEF_LOOK == OMPP_BRIEF_LOOK - 1) ompp_brief_begin_slow(thread, node, t);
-        return;
+        if (node->visits % OMPP_BRIEF_LOOK == OMPP_BRIEF_LOOK - 1) over_sample(thread, off, enter, t);
+    } else if (++brief->tick >= OMPP_BRIEF_LOOK || brief->mean > 1) {
+        over_sample(thread, off, enter, t);
     }
-    if (brief->span) note(thread, brief, weight(brief), t - frame->enter);
-    if (++brief->tick >= OMPP_BRIEF_LOOK || (brief->mean > 1 && t - brief->looked > LONG_NS))
-        ompp_brief_look_slow(thread, frame->node, t);
-    if (brief->left > 1) brief->left--, brief->span--;
-    else draw(brief);
 }
 
 /* ---- Its phases and its end -------------------------------------------------------------------------------------- */
@@ -150,7 +139,7 @@ static inline ompp_a_frame_t *enter_top(ompp_thread_t *thread, ompp_region_ref_t
 /* Timed: to another phase, or over. */
 static inline void book(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t)
 {
-    const uint32_t others = weight(brief_of(thread, ompp_node(thread, frame->node))) - 1;
+    const uint32_t others = weight(ompp_brief_of(thread, ompp_node(thread, frame->node))) - 1;
 
     if (others) stand_for(thread, frame, others, t);
 }
@@ -192,7 +181,7 @@ static inline __attribute__((always_inline)) bool leave(ompp_region_ref_t region
         ompp_step_top(thread, -1);
     } else {
         book(thread, frame, t);
-        over(thread, frame, t);
+        over(thread, frame->node, frame->enter, t);
         ompp_pop(thread, frame, t);
     }
     ompp_guard_leave(thread);
@@ -214,4 +203,70 @@ void ompp_event_released_brief(ompp_region_ref_t region)
     if (leave(region, OMPP_PHASE_EXIT)) return;
     ompp_event_phase_brief(region, OMPP_PHASE_EXIT);
     ompp_event_release_brief(region);
+}
+
+/* ---- Creations of tasks ------------------------------------------------------------------------------------------ */
+
+/* \return node of the next creation, where all is as usual; 0 = otherwise. */
+static inline ompp_off_t creation_node(ompp_thread_t *thread, ompp_region_ref_t region)
+{
+    const ompp_a_frame_t *top = ompp_top(thread);
+    const ompp_a_node_t *parent = ompp_node(thread, top->node);
+
+    if (top->flags & NOT_NOW || top == thread->last || (top->flags & OMPP_FRAME_F_BASE && thread->follows)) return 0;
+    if (ompp_node(thread, parent->last)->region == region) return parent->last;
+    return parent->region != region ? ompp_child(thread, top->node, region, ompp_event_now()) : 0;
+}
+
+/* Whether the task is counted, too: it is created in an implicit task, and in none so far others have been seen. */
+static inline bool is_counted(const ompp_thread_t *thread, ompp_off_t node, ompp_region_ref_t exec)
+{
+    if (!thread->thins || ompp_brief_of(thread, ompp_node(thread, node))->left <= 1 || !ompp_region_is_kept(exec))
+        return false;
+    const ompp_a_region_t *region = ompp_at(thread, exec);
+    return !thread->stack->explicit_task && !atomic_load_explicit(&region->filled, memory_order_relaxed);
+}
+
+ompp_task_t ompp_event_task_creating(ompp_region_ref_t region)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+    const ompp_region_ref_t exec = ompp_region_exec_of(region);
+
+    if (region && ompp_brief_may(thread) && ompp_guard_enter(thread)) {
+        const ompp_off_t node = creation_node(thread, region);
+        const bool counted = node && is_counted(thread, node, exec);
+        const ompp_time_t t = node && !counted ? ompp_event_now() : 0;
+        if (counted) push_counted(thread, node);
+        else if (node) ompp_push_node(thread, node, 0, t);
+        ompp_guard_leave(thread);
+        if (node) return counted ? ompp_task_counted(exec) : ompp_event_task_create(exec, t);
+    }
+    const ompp_time_t t = ompp_event_now();
+    ompp_event_enter(region, t);
+    return ompp_event_task_create(exec, t);
+}
+
+ompp_task_t ompp_event_task_made(ompp_region_ref_t region)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+    const ompp_region_ref_t exec = ompp_region_exec_of(region);
+
+    if (region && ompp_brief_may(thread) && ompp_guard_enter(thread)) {
+        const ompp_off_t off = creation_node(thread, region);
+        const bool counted = off && is_counted(thread, off, exec);
+        const ompp_time_t t = off && !counted ? ompp_event_now() : 0;
+        if (off) {
+            ompp_a_node_t *node = ompp_node(thread, off);
+            node->slot[0].count++;
+            if (counted) ompp_brief_of(thread, node)->left--;
+            else over(thread, off, t, t);
+            node->visits++;
+        }
+        ompp_guard_leave(thread);
+        if (off) return counted ? ompp_task_counted(exec) : ompp_event_task_create(exec, t);
+    }
+    const ompp_time_t t = ompp_event_now();
+    ompp_event_enter(region, t);
+    ompp_event_exit(region, t);
+    return ompp_event_task_create(exec, t);
 }

@@ -8,9 +8,9 @@
 #include "base/ompp_caller.h"
 #include "base/ompp_pages.h"
 #include "runtime/ompp_chunk.h"
-#include "runtime/ompp_frame_priv.h"
 #include "runtime/ompp_region_priv.h"
 #include "runtime/ompp_sync.h"
+#include "runtime/ompp_task_priv.h"
 #include "runtime/ompp_tree_priv.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ typedef struct {
     uint64_t *updated;
     const ompp_calibrated_t *source; /* of OpenMP's events; NULL = none has said how it works */
     ompp_region_ref_t atomic, critical, lock, parallel, exec, call, count, function;
-    ompp_region_ref_t counted_atomic, counted_critical, counted_lock;
+    ompp_region_ref_t counted_atomic, counted_critical, counted_lock, counted_create, counted_task;
 } calibration_t;
 
 static _Atomic(const ompp_calibrated_t *) calibrated_by;
@@ -130,6 +130,20 @@ static void task(const calibration_t *c)
     ompp_event_task_end(t, ompp_event_now());
 }
 
+static void create_counted(const calibration_t *c)
+{
+    ompp_event_enter_brief(c->counted_create);
+    ompp_event_exit_brief(c->counted_create);
+}
+
+static void task_counted(const calibration_t *c)
+{
+    ompp_task_t t = ompp_task_counted(c->counted_task);
+
+    ompp_event_task_begin_brief(&t);
+    ompp_event_task_end_brief(t);
+}
+
 static void call(const calibration_t *c)
 {
     (void)c;
@@ -180,6 +194,8 @@ static const struct {
     [OMPP_COST_ATOMIC_COUNTED] = {atomic_counted, update, offsetof(calibration_t, counted_atomic), 1},
     [OMPP_COST_CRITICAL_COUNTED] = {critical_counted, set_and_unset, offsetof(calibration_t, counted_critical), 3},
     [OMPP_COST_LOCK_COUNTED] = {locked, set_and_unset, offsetof(calibration_t, counted_lock), 3},
+    [OMPP_COST_CREATE_COUNTED] = {create_counted, NULL, offsetof(calibration_t, counted_create), 1},
+    [OMPP_COST_TASK_COUNTED] = {task_counted, NULL, offsetof(calibration_t, counted_task), 1},
     [OMPP_COST_CLOCK] = {read_clock, NULL, offsetof(calibration_t, atomic), 1},
     [OMPP_COST_CALL] = {call, NULL, offsetof(calibration_t, call), 1},
     [OMPP_COST_COUNT] = {count, NULL, offsetof(calibration_t, count), 1},
@@ -208,6 +224,20 @@ static ompp_region_ref_t make_counted(ompp_thread_t *thread, ompp_construct_t co
 
     ((ompp_a_brief_t *)ompp_at(thread, brief))->left = UINT32_MAX;
     ompp_node(thread, node)->brief = brief;
+    return region;
+}
+
+/* A TASKEXEC of which none is timed: what they count is left alone. */
+static ompp_region_ref_t make_counted_task(ompp_thread_t *thread)
+{
+    const ompp_region_ref_t region = make_region(thread, OMPP_CONSTRUCT_TASKEXEC);
+    const ompp_off_t node = ompp_child(thread, thread->base_node, region, 1),
+                     values = ompp_thread_take(thread, OMPP_METRIC_TASK_END_NUM * sizeof(uint64_t)),
+                     tasks = ompp_thread_take(thread, sizeof(ompp_a_tasks_t));
+
+    *(ompp_a_tasks_t *)ompp_at(thread, tasks) =
+        (ompp_a_tasks_t){.at = thread->base_node, .starts = values, .ends = values, .values = values};
+    ompp_node(thread, node)->brief = tasks;
     return region;
 }
 
@@ -310,12 +340,14 @@ static void measure_all(ompp_thread_t *thread, uint32_t *whole, uint32_t *inside
         .counted_atomic = make_counted(thread, OMPP_CONSTRUCT_ATOMIC),
         .counted_critical = make_counted(thread, OMPP_CONSTRUCT_CRITICAL),
         .counted_lock = make_counted(thread, OMPP_CONSTRUCT_LOCK),
+        .counted_create = make_counted(thread, OMPP_CONSTRUCT_TASK),
+        .counted_task = make_counted_task(thread),
     };
 
     for (unsigned kind = 0; kind < OMPP_COST_NUM; kind++) {
         put_sites(&c, kind);
-        thread->thins =
-            kind == OMPP_COST_ATOMIC_COUNTED || kind == OMPP_COST_CRITICAL_COUNTED || kind == OMPP_COST_LOCK_COUNTED;
+        thread->thins = kind == OMPP_COST_ATOMIC_COUNTED || kind == OMPP_COST_CRITICAL_COUNTED ||
+                        kind == OMPP_COST_LOCK_COUNTED || kind == OMPP_COST_CREATE_COUNTED;
         measure(&c, kind, whole, inside);
     }
     const uint32_t enters = whole[OMPP_COST_ENTER], phases = whole[OMPP_COST_PHASE];

@@ -144,6 +144,15 @@ void ompp_event_release_brief(ompp_region_ref_t region);
 /** \brief The phase EXIT and the release, when both are told at once. */
 void ompp_event_released_brief(ompp_region_ref_t region);
 
+/**
+ * \brief Enters a TASK (UTASK) region, now; ompp_event_exit_brief() leaves it. Creations that come more often than
+ *        OMPP_TIMED_RATE are only counted, and so are their tasks, where nothing else is in them.
+ * \return the task, as ompp_event_task_create().
+ */
+ompp_task_t ompp_event_task_creating(ompp_region_ref_t region);
+/** \brief The same, and leaves it: of sources that tell only that there is a task. */
+ompp_task_t ompp_event_task_made(ompp_region_ref_t region);
+
 /** \brief Whether ompp_event_enter_brief() would not read the clock now. */
 bool ompp_event_is_counted(ompp_region_ref_t region);
 
@@ -283,6 +292,13 @@ void ompp_event_join(ompp_team_t *team, ompp_time_t t);
 ompp_team_t *ompp_event_team(void);
 
 /* ---- Tasks ------------------------------------------------------------------------------------------------------- */
+
+/**
+ * \brief The same as ompp_event_task_begin() and ompp_event_task_end(), now: the clock is not read for a task that is
+ *        only counted (ompp_event_task_creating()).
+ */
+void ompp_event_task_begin_brief(ompp_task_t *task);
+void ompp_event_task_end_brief(ompp_task_t task);
 
 /** \brief A task is created by this thread. \param[in] exec  its TASKEXEC region. \return the new task. */
 ompp_task_t ompp_event_task_create(ompp_region_ref_t exec, ompp_time_t t);

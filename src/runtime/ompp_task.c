@@ -6,18 +6,15 @@
  *
  * Handles: running, the offset of the stack, a multiple of 16. Created, from the lowest bit: 1; 28 bits of the region's
  * offset, without its four zeros; 35 bits of the time of creation in TICK ns, so that waits of up to nine minutes can
- * be told.
+ * be told. Of a task that is only counted (ompp_task_hot.c) these are all 1.
  */
 #include "base/ompp_caller.h"
-#include "runtime/ompp_frame_priv.h"
 #include "runtime/ompp_metric.h"
 #include "runtime/ompp_region_priv.h"
+#include "runtime/ompp_task_priv.h"
 
-#define REGION_BITS 28u
-#define TIME_SHIFT (REGION_BITS + 1)
 #define TICK 32u
 #define LOST_TASK UINT64_C(1) /* created, and there was no room for its region */
-#define TICKS_MASK ((UINT64_C(1) << (64 - TIME_SHIFT)) - 1)
 
 static _Atomic unsigned start_set, end_set; /* metric sets; 0 = not registered */
 static pthread_once_t sets_once = PTHREAD_ONCE_INIT;
@@ -32,7 +29,9 @@ static void register_once(void *once) { pthread_once(once, register_sets); }
 
 ompp_task_t ompp_task_created(ompp_region_ref_t exec, ompp_time_t t)
 {
-    return (t / TICK & TICKS_MASK) << TIME_SHIFT | (ompp_task_t)(exec >> 4) << 1 | 1;
+    const uint64_t ticks = t / TICK & OMPP_TASK_COUNTED;
+
+    return (ticks - (ticks == OMPP_TASK_COUNTED)) << OMPP_TASK_TIME_SHIFT | (ompp_task_t)(exec >> 4) << 1 | 1;
 }
 
 ompp_task_t ompp_event_task_create(ompp_region_ref_t exec, ompp_time_t t)
@@ -46,64 +45,60 @@ ompp_task_t ompp_event_task_create(ompp_region_ref_t exec, ompp_time_t t)
     return task;
 }
 
-static ompp_region_ref_t region_of(ompp_task_t created)
-{
-    return (ompp_region_ref_t)(created >> 1 & ((1u << REGION_BITS) - 1)) << 4;
-}
-
 /* From creation to t; 0 also when another processor's clock stood a little later at the creation. */
 static uint64_t wait_of(ompp_task_t created, ompp_time_t t)
 {
-    uint64_t ticks = (t / TICK - (created >> TIME_SHIFT)) & TICKS_MASK;
+    uint64_t ticks = (t / TICK - (created >> OMPP_TASK_TIME_SHIFT)) & OMPP_TASK_COUNTED;
 
-    return ticks <= TICKS_MASK / 2 ? ticks * TICK : 0;
+    return ticks <= OMPP_TASK_COUNTED / 2 ? ticks * TICK : 0;
 }
 
-static inline void book_start(ompp_thread_t *thread, ompp_off_t node, uint64_t wait)
+static inline uint64_t *starts_of(ompp_thread_t *thread, ompp_off_t node)
 {
-    unsigned set = atomic_load_explicit(&start_set, memory_order_relaxed);
-    uint64_t *values = set ? ompp_values_of(thread, node, set, OMPP_METRIC_TASK_START_NUM) : NULL;
+    const unsigned set = atomic_load_explicit(&start_set, memory_order_relaxed);
+
+    return set ? ompp_values_of(thread, node, set, OMPP_METRIC_TASK_START_NUM) : NULL;
+}
+
+static inline uint64_t *ends_of(ompp_thread_t *thread, ompp_off_t node)
+{
+    const unsigned set = atomic_load_explicit(&end_set, memory_order_relaxed);
+
+    return set ? ompp_values_of(thread, node, set, OMPP_METRIC_TASK_END_NUM) : NULL;
+}
+
+uint64_t *ompp_task_values_slow(ompp_thread_t *thread, ompp_off_t node, bool ends)
+{
+    return ends ? ends_of(thread, node) : starts_of(thread, node);
+}
+
+/* Those that were counted before it on this thread have waited as long; of one that was to be counted, too, nothing is
+ * known. */
+static inline void book_start(ompp_thread_t *thread, ompp_off_t off, ompp_task_t created, ompp_time_t t)
+{
+    uint64_t *values = starts_of(thread, off);
+    const ompp_a_node_t *node = ompp_node(thread, off);
+    uint64_t wait = wait_of(created, t), stands_for = 1;
 
     if (!values) return;
+    if (__builtin_expect(ompp_task_is_counted(created), 0))
+        wait = values[OMPP_METRIC_TASK_STARTS] ? values[OMPP_METRIC_TASK_WAIT] / values[OMPP_METRIC_TASK_STARTS] : 0;
+    else if (__builtin_expect(node->brief != 0, 0))
+        stands_for += ((const ompp_a_tasks_t *)ompp_at(thread, node->brief))->counted;
     values[OMPP_METRIC_TASK_STARTS]++;
-    values[OMPP_METRIC_TASK_WAIT] += wait;
+    values[OMPP_METRIC_TASK_WAIT] += wait * stands_for;
     if (wait > values[OMPP_METRIC_TASK_WAIT_MAX]) values[OMPP_METRIC_TASK_WAIT_MAX] = wait;
 }
 
 static inline void book_end(ompp_thread_t *thread, ompp_off_t node, uint64_t run)
 {
-    unsigned set = atomic_load_explicit(&end_set, memory_order_relaxed);
-    uint64_t *values = set ? ompp_values_of(thread, node, set, OMPP_METRIC_TASK_END_NUM) : NULL;
+    uint64_t *values = ends_of(thread, node);
 
     if (!values) return;
     if (values[OMPP_METRIC_TASK_ENDS]++ == 0 || run < values[OMPP_METRIC_TASK_RUN_MIN])
         values[OMPP_METRIC_TASK_RUN_MIN] = run;
     values[OMPP_METRIC_TASK_RUN] += run;
     if (run > values[OMPP_METRIC_TASK_RUN_MAX]) values[OMPP_METRIC_TASK_RUN_MAX] = run;
-}
-
-static ompp_a_stack_t *stack_of(const ompp_thread_t *thread, ompp_task_t task)
-{
-    return task && !(task & 1) ? ompp_at(thread, (ompp_off_t)task) : NULL;
-}
-
-static inline ompp_off_t new_stack(ompp_thread_t *thread)
-{
-    const ompp_off_t off = thread->free_stacks;
-
-    if (__builtin_expect(!off, 0)) return ompp_stack_new_slow(thread);
-    thread->free_stacks = ((const ompp_a_stack_t *)ompp_at(thread, off))->under;
-    return off;
-}
-
-/* The stack goes on top of the current one, whose top frame is interrupted from t. */
-static inline void push_stack(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t)
-{
-    stack->under = ompp_off(thread, thread->stack);
-    stack->depth = thread->stack->depth + 1;
-    stack->begin = t;
-    atomic_store_explicit(&stack->suspended, 0, memory_order_relaxed);
-    ompp_use_stack(thread, stack);
 }
 
 /* It is not measured for itself; where there is a place for it in the tables, it counts there. */
@@ -113,20 +108,20 @@ static __attribute__((noinline)) void lose(ompp_thread_t *thread, ompp_off_t nod
     if (node) {
         ompp_node(thread, node)->visits++;
         ompp_node(thread, node)->slot[0].count++;
-        book_start(thread, node, wait_of(created, t));
+        book_start(thread, node, created, t);
     }
     thread->record->lost[node ? why : OMPP_LOSS_TASKS]++;
 }
 
 static void lose_skipped(ompp_thread_t *thread, ompp_task_t created, ompp_time_t t)
 {
-    const ompp_region_ref_t region = thread->lost == OMPP_LOSS_DEEP ? region_of(created) : 0;
+    const ompp_region_ref_t region = thread->lost == OMPP_LOSS_DEEP ? ompp_task_region_of(created) : 0;
 
     if (thread->lost)
         lose(thread, region ? ompp_child(thread, thread->base_node, region, t) : 0, created, OMPP_LOSS_DEEP_TASKS, t);
 }
 
-void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t)
+static inline __attribute__((always_inline)) void begin(ompp_task_t *task, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
     ompp_task_t created = *task & 1 ? *task : 0;
@@ -140,20 +135,17 @@ void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t)
         ompp_guard_leave(thread);
         return;
     }
-    ompp_settled_top(thread, t);
+    if (ompp_top(thread)->flags & OMPP_FRAME_F_UNSETTLED && !ompp_task_is_creation(thread, ompp_top(thread)))
+        ompp_settle_slow(thread, t);
     const bool deep = thread->stack->depth >= OMPP_MAX_TASKS;
-    ompp_off_t node = created == LOST_TASK ? 0 : ompp_child(thread, thread->base_node, region_of(created), t);
-    ompp_off_t off = node && !deep ? new_stack(thread) : 0;
+    ompp_off_t node = created == LOST_TASK ? 0 : ompp_child(thread, thread->base_node, ompp_task_region_of(created), t);
+    ompp_off_t off = node && !deep ? ompp_task_new_stack(thread) : 0;
     if (off) {
         ompp_a_stack_t *stack = ompp_at(thread, off);
-        stack->top = 0;
-        stack->explicit_task = 1;
-        stack->ran = stack->lent = 0;
-        atomic_store_explicit(&stack->over, 0, memory_order_relaxed);
-        stack->frames[0] = (ompp_a_frame_t){.node = node, .flags = OMPP_FRAME_F_BASE, .enter = t, .stamp = t};
+        ompp_task_fill(stack, node, 0, t);
         ompp_node(thread, node)->slot[0].count++;
-        book_start(thread, node, wait_of(created, t));
-        push_stack(thread, stack, t);
+        book_start(thread, node, created, t);
+        ompp_task_push_stack(thread, stack, t);
         *task = off;
         ompp_sync_task(OMPP_SYNC_TASK_BEGIN, created, off, t);
     } else {
@@ -162,18 +154,20 @@ void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t)
     ompp_guard_leave(thread);
 }
 
+void ompp_event_task_begin(ompp_task_t *task, ompp_time_t t) { begin(task, t); }
+
+void ompp_event_task_begin_brief(ompp_task_t *task)
+{
+    if (__builtin_expect(ompp_task_is_counted(*task), 0) && ompp_task_begin_counted(ompp_thread_self, task)) return;
+    begin(task, ompp_event_now());
+}
+
 static bool is_in_chain(const ompp_thread_t *thread, const ompp_a_stack_t *stack)
 {
     const ompp_a_stack_t *s = thread->stack;
 
     while (s != stack && s->under) s = ompp_at(thread, s->under);
     return s == stack;
-}
-
-static void free_stack(ompp_thread_t *thread, ompp_a_stack_t *stack)
-{
-    stack->under = thread->free_stacks;
-    thread->free_stacks = ompp_off(thread, stack);
 }
 
 static inline void close_top(ompp_thread_t *thread, ompp_time_t t)
@@ -197,8 +191,12 @@ static void end_top(ompp_thread_t *thread, ompp_time_t t)
     ompp_a_stack_t *stack = thread->stack;
 
     close_top(thread, t);
-    book_end(thread, stack->frames[0].node, less(stack->ran, stack->lent));
-    free_stack(thread, stack);
+    const ompp_off_t node = stack->frames[0].node;
+    const uint64_t run = less(stack->ran, stack->lent);
+    book_end(thread, node, run);
+    if (__builtin_expect(ompp_node(thread, node)->brief != 0, 0))
+        ompp_tasks_timed_slow(thread, ompp_node(thread, node), run, t);
+    ompp_task_free_stack(thread, stack);
 }
 
 /* Tasks begun above this one that never ended are ended now. */
@@ -208,7 +206,7 @@ static __attribute__((noinline)) void unwind_to(ompp_thread_t *thread, const omp
         ompp_a_stack_t *s = thread->stack;
         thread->record->unclosed++;
         close_top(thread, t);
-        free_stack(thread, s);
+        ompp_task_free_stack(thread, s);
     }
 }
 
@@ -249,7 +247,7 @@ static bool resume(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t)
     }
     ompp_stack_leave_out(stack, t > suspended ? t - suspended : 0);
     ompp_settled_top(thread, t);
-    push_stack(thread, stack, t);
+    ompp_task_push_stack(thread, stack, t);
     return true;
 }
 
@@ -279,7 +277,7 @@ static void suspend_top(ompp_thread_t *thread, ompp_time_t t)
 
     if (claim_end(stack, over)) {
         close_top(thread, over < t ? over : t);
-        free_stack(thread, stack);
+        ompp_task_free_stack(thread, stack);
         return;
     }
     ompp_settled_top(thread, t);
@@ -292,17 +290,14 @@ static void suspend_top(ompp_thread_t *thread, ompp_time_t t)
     atomic_store(&stack->suspended, t);
     if (claim_end(stack, atomic_load(&stack->over)) && resume(thread, stack, t)) {
         close_top(thread, t);
-        free_stack(thread, stack);
+        ompp_task_free_stack(thread, stack);
     }
 }
 
-void ompp_event_task_end(ompp_task_t task, ompp_time_t t)
+static inline __attribute__((always_inline)) void end(ompp_thread_t *thread, ompp_a_stack_t *stack, ompp_time_t t)
 {
-    ompp_thread_t *thread = ompp_thread_get();
-    ompp_a_stack_t *stack = thread ? stack_of(thread, task) : NULL;
-
-    if (!stack || !ompp_guard_enter(thread)) return;
-    ompp_sync_task(OMPP_SYNC_TASK_END, task, 0, t);
+    if (!ompp_guard_enter(thread)) return;
+    ompp_sync_task(OMPP_SYNC_TASK_END, ompp_off(thread, stack), 0, t);
     if (is_in_chain(thread, stack)) {
         unwind_to(thread, stack, t);
         thread->skipped = 0;
@@ -313,12 +308,31 @@ void ompp_event_task_end(ompp_task_t task, ompp_time_t t)
     ompp_guard_leave(thread);
 }
 
+void ompp_event_task_end(ompp_task_t task, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+    ompp_a_stack_t *stack = thread ? ompp_task_stack(thread, task) : NULL;
+
+    if (stack) end(thread, stack, t);
+}
+
+void ompp_event_task_end_brief(ompp_task_t task)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+    ompp_a_stack_t *stack = thread ? ompp_task_stack(thread, task) : NULL;
+
+    if (!stack) return;
+    if (__builtin_expect(stack->frames[0].flags & OMPP_FRAME_F_UNTIMED, 0) && ompp_task_end_counted(thread, stack))
+        return;
+    end(thread, stack, ompp_event_now());
+}
+
 void ompp_event_task_suspend(ompp_task_t task, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || !ompp_guard_enter(thread)) return;
-    ompp_a_stack_t *stack = stack_of(thread, task);
+    ompp_a_stack_t *stack = ompp_task_stack(thread, task);
     if (stack && thread->stack == stack) suspend_top(thread, t);
     ompp_guard_leave(thread);
 }
@@ -328,7 +342,7 @@ void ompp_event_task_resume(ompp_task_t task, ompp_time_t t)
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || thread->skipped || !ompp_guard_enter(thread)) return;
-    ompp_a_stack_t *stack = stack_of(thread, task);
+    ompp_a_stack_t *stack = ompp_task_stack(thread, task);
     if (stack && resume(thread, stack, t)) {
         thread->skipped = stack->skipped;
         thread->lost = stack->lost;
@@ -360,7 +374,7 @@ void ompp_event_task_current(ompp_task_t task, ompp_time_t t)
     ompp_thread_t *thread = ompp_thread_get();
 
     if (!thread || ompp_is_inside(thread) || !thread->stack || !thread->stack->explicit_task) return;
-    const ompp_a_stack_t *stack = stack_of(thread, task);
+    const ompp_a_stack_t *stack = ompp_task_stack(thread, task);
     if (thread->stack == stack || !ompp_guard_enter(thread)) return;
     leave_tasks(thread, stack, t);
     ompp_guard_leave(thread);
@@ -378,7 +392,7 @@ ompp_region_ref_t ompp_event_task_region(void)
 bool ompp_event_task_below(ompp_task_t task)
 {
     const ompp_thread_t *thread = ompp_thread_get();
-    const ompp_a_stack_t *stack = thread && !ompp_is_inside(thread) ? stack_of(thread, task) : NULL;
+    const ompp_a_stack_t *stack = thread && !ompp_is_inside(thread) ? ompp_task_stack(thread, task) : NULL;
 
     if (!stack) return true;
     for (const ompp_a_stack_t *s = thread->stack; s->under;) {
@@ -391,7 +405,7 @@ bool ompp_event_task_below(ompp_task_t task)
 bool ompp_event_task_suspended(ompp_task_t task)
 {
     const ompp_thread_t *thread = ompp_thread_get();
-    const ompp_a_stack_t *stack = thread && !ompp_is_inside(thread) ? stack_of(thread, task) : NULL;
+    const ompp_a_stack_t *stack = thread && !ompp_is_inside(thread) ? ompp_task_stack(thread, task) : NULL;
 
     return stack && atomic_load_explicit(&stack->suspended, memory_order_acquire);
 }

@@ -158,6 +158,111 @@ static void do_ordered(void)
     }
 }
 
+static char done[N / 8 + 1][2];
+
+static void leaf(long i, int which)
+{
+    for (int k = 0; k < 1000; k++) sink = k;
+    done[i][which] = 1;
+}
+
+/* Says how long the bodies take, one after another. */
+static void time_of_leaves(void)
+{
+    double seconds = -processor_seconds();
+
+    for (long i = 0; i < N / 8; i++) leaf(i, 0);
+    seconds += processor_seconds();
+    memset(done, 0, sizeof done);
+    fprintf(stderr, "%.6f\n", seconds);
+}
+
+static void sum_up(void)
+{
+    for (long i = 0; i < N / 8; i++) sum += done[i][0] + 2 * done[i][1];
+}
+
+static void do_task(void)
+{
+    time_of_leaves();
+#pragma omp parallel
+#pragma omp single
+    for (long i = 0; i < N / 8; i++) {
+#pragma omp task
+        leaf(i, 0);
+    }
+    sum_up();
+}
+
+/* One thread: libgomp runs each as it is created. */
+static void do_alone(void)
+{
+    time_of_leaves();
+#pragma omp parallel num_threads(1)
+    for (long i = 0; i < N / 8; i++) {
+#pragma omp task
+        leaf(i, 0);
+    }
+    sum_up();
+}
+
+/* Two constructs in turn, and waits between: the place that tasks interrupt changes. */
+static void do_turns(void)
+{
+#pragma omp parallel
+#pragma omp single
+    for (long i = 0; i < N / 8; i++) {
+#pragma omp task
+        leaf(i, 0);
+#pragma omp task
+        leaf(i, 1);
+        if (i % 50 == 0) {
+#pragma omp taskwait
+        }
+    }
+    sum_up();
+}
+
+/* Now and then there is something in a task. */
+static void do_holds(void)
+{
+#pragma omp parallel
+#pragma omp single
+    for (long i = 0; i < N / 8; i++) {
+#pragma omp task
+        {
+            leaf(i, 0);
+            if (i % (N / 80) == N / 160) {
+                ompp_region_begin("inner");
+                pause_ms(1);
+                ompp_region_end("inner");
+            }
+        }
+    }
+    sum_up();
+}
+
+/* Tasks in tasks: each is timed. */
+static long tree(int depth)
+{
+    long a = 0, b = 0;
+
+    if (depth == 0) return 1;
+#pragma omp task shared(a)
+    a = tree(depth - 1);
+#pragma omp task shared(b)
+    b = tree(depth - 1);
+#pragma omp taskwait
+    return a + b;
+}
+
+static void do_tree(void)
+{
+#pragma omp parallel
+#pragma omp single
+    sum = tree(15);
+}
+
 /* To be killed. */
 static void do_endless(void)
 {
@@ -173,7 +278,8 @@ static const struct {
     void (*run)(void);
 } programs[] = {{"atomic", do_atomic},   {"critical", do_critical}, {"lock", do_lock},     {"locks", do_locks},
                 {"seldom", do_seldom},   {"filled", do_filled},     {"slower", do_slower}, {"nest", do_nest},
-                {"ordered", do_ordered}, {"endless", do_endless}};
+                {"ordered", do_ordered}, {"task", do_task},         {"alone", do_alone},
+                {"turns", do_turns},     {"holds", do_holds},       {"tree", do_tree},     {"endless", do_endless}};
 
 int main(int argc, char **argv)
 {

@@ -26,6 +26,11 @@ KINDS = {
     "nest": ("LOCK", {"": THREADS * N // 8}, 0.9),
     "ordered": ("ORDERED", {"": N}, 0.9),
     "slower": ("CRITICAL", {"brief": THREADS * (N // 4 + 1000)}, 0.9),
+    "task": ("TASKEXEC", {"": N // 8}, 0.5),
+    "alone": ("TASKEXEC", {"": N // 8}, 0.5),
+    "turns": ("TASKEXEC", {"": N // 4}, 0.9),
+    "holds": ("TASKEXEC", {"": N // 8}, None),
+    "tree": ("TASKEXEC", {"": 2**16 - 2}, None),
 }
 
 
@@ -34,7 +39,7 @@ def executions(profile, kind, construct):
     counts = {}
     for region in profile.regions:
         if region.type == construct:
-            name = "" if construct == "LOCK" else region.name
+            name = "" if construct in ("LOCK", "TASKEXEC") else region.name
             counts[name] = counts.get(name, 0) + sum(profile.total("execC", [region]).values())
     return {name: count for name, count in counts.items() if count}
 
@@ -102,7 +107,8 @@ def test(verdict, scratch, words, how, kind):
         executed, timed = thinned(profile)
         if part is None:
             return [], 1
-        verdict.check(0 < executed <= sum(counts.values()), "%s: %d of %d are thinned" % (title, executed, sum(counts.values())))
+        most = sum(counts.values()) * (2 if construct == "TASKEXEC" else 1)  # the creations of tasks, too
+        verdict.check(0 < executed <= most, "%s: %d of %d are thinned" % (title, executed, sum(counts.values())))
         verdict.check(timed <= part * executed, "%s: %d of %d are timed" % (title, timed, executed))
         verdict.check(re.search(r"^ *R\d{5} +%s[ :].*all executions counted, one of \d+ timed \(OMPP_TIMED_RATE\): [\d.]+ sec, [\d.]+ to [\d.]+" %
                                 construct, text_of(outcome), re.M) is not None, title + ": no line in Coverage")
@@ -135,8 +141,8 @@ def killed(verdict, scratch, words, how):
 def judge(title, kind, profile, all_timed, err):
     """Times that are off."""
     bad = []
-    if kind == "lock":
-        found, wanted = time_of(profile, "LOCK"), 1e9 * float(re.search(r"^([\d.]+)$", err, re.M).group(1))
+    if kind in ("lock", "task", "alone"):
+        found, wanted = time_of(profile, KINDS[kind][0]), 1e9 * float(re.search(r"^([\d.]+)$", err, re.M).group(1))
         if abs(found - wanted) > NEAR * wanted:
             bad.append("%s: %.3f s, the program says %.3f s" % (title, found / 1e9, wanted / 1e9))
     if kind == "seldom" and not 100e6 <= time_of(profile, "CRITICAL", "longer"):
