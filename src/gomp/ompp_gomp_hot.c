@@ -79,7 +79,8 @@ static int member_begin(const team_t *w)
     self.team = w->region;
     if (number > 0) leave_last_team(t); /* in its barrier it may run a task that forks */
     ompp_event_member_begin(w->team, (unsigned)number, w->nested, t);
-    ompp_gomp_loop_begins(w->schedule);
+    if (__builtin_expect(ompp_sync_follower() != NULL, 0)) ompp_gomp_loop_begins(w->schedule);
+    else ompp_gomp_dynamic = false;
     return number;
 }
 

@@ -116,7 +116,8 @@ static inline void implicit_task_begins(ompp_team_t *team, unsigned index, bool 
     ompp_ompt_self.own_teams <<= 1;
     if (__builtin_expect(initial, 0)) ompp_ompt_self.league_begins = team != NULL;
     if (own) ompp_ompt_self.own_teams |= 1;
-    else if ((index > 0 && ompp_ompt_self.role != OMPP_OMPT_OUTERMOST) || !ompp_clock.use_tsc) begins_slow(team, index);
+    else if (!ompp_clock.use_tsc) begins_slow(team, index);
+    else if (index > 0 && ompp_ompt_self.role != OMPP_OMPT_OUTERMOST) begins_slow(team, index);
     else ompp_event_member_begin(team, index, false, ompp_clock_tsc());
 }
 
@@ -412,22 +413,18 @@ static __attribute__((noinline)) void member_leaves(void) { member_barrier(false
 static void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
                            ompt_data_t *task, const void *code)
 {
-    const bool begin = endpoint == ompt_scope_begin;
+    const bool usual = __builtin_expect(ompp_ompt_self.untold == 0, 1) && !ompp_ompt_some_untied();
 
     (void)parallel;
-    if (__builtin_expect(ompp_ompt_self.untold != 0, 0) || ompp_ompt_some_untied()) {
-        sync_region(kind, begin, task, code);
+    if (usual && kind == ompt_sync_region_barrier_implicit_parallel) {
+        if (endpoint == ompt_scope_begin) member_arrives();
+        else if (!is_told_by_next_begin()) member_leaves();
         return;
     }
-    switch ((int)kind) {
-    case ompt_sync_region_barrier_implicit_parallel:
-        if (begin) member_arrives();
-        else if (!is_told_by_next_begin()) member_leaves();
-        break;
-    case ompt_sync_region_barrier_explicit: explicit_barrier_now(begin, code); break;
-    case ompt_sync_region_barrier_implicit_workshare: work_barrier_now(begin); break;
-    default: sync_region(kind, begin, task, code);
-    }
+    const bool begin = endpoint == ompt_scope_begin;
+    if (usual && kind == ompt_sync_region_barrier_explicit) explicit_barrier_now(begin, code);
+    else if (usual && (int)kind == ompt_sync_region_barrier_implicit_workshare) work_barrier_now(begin);
+    else sync_region(kind, begin, task, code);
 }
 
 /* ---- Cancellation ------------------------------------------------------------------------------------------------ */

@@ -69,6 +69,7 @@ void ompp_ompt_on_task_schedule(ompt_data_t *prior, ompt_task_status_t status, o
     if (is_over(status)) {
         ompp_event_task_end_brief(before);
         if (prior && before) prior->value = 0;
+        if (!after) return;
     }
     if (next && next->value == OMPP_OMPT_UNMEASURED) return;
     if (after & 1) {

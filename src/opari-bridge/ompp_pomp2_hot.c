@@ -305,16 +305,22 @@ OMPP_EXPORT void POMP2_Taskwait_end(POMP2_Region_handle *handle, POMP2_Task_hand
 
 /* The barrier that ends a team belongs to the member; the one that ends a worksharing construct to that construct's
  * region. */
+static __attribute__((noinline)) void enter_implicit_barrier(POMP2_Region_handle *handle)
+{
+    chunks(handle, false);
+    if (known(handle)->forks) {
+        ompp_event_member_barrier(true, ompp_event_now());
+        return;
+    }
+    ompp_event_phase(known(handle)->ref, OMPP_PHASE_EXITBAR, ompp_event_now());
+    arrive();
+}
+
 OMPP_EXPORT void POMP2_Implicit_barrier_enter(POMP2_Region_handle *handle, POMP2_Task_handle *old_task)
 {
-    ompp_pomp2_region_t *region = known(handle);
-
     *old_task = 0;
-    chunks(handle, false);
-    if (!region->forks) {
-        ompp_event_phase(region->ref, OMPP_PHASE_EXITBAR, ompp_event_now());
-        arrive();
-    } else ompp_event_member_barrier(true, ompp_event_now());
+    if (known(handle)->forks && !ompp_sync_follower()) ompp_event_member_barrier(true, ompp_event_now());
+    else enter_implicit_barrier(handle);
 }
 
 OMPP_EXPORT void ompp_pomp2_await_tasks(POMP2_Region_handle *handle) { phase(handle, OMPP_PHASE_EXITBAR); }

@@ -132,6 +132,7 @@ ompp_off_t ompp_callpath_here(ompp_thread_t *thread, const void *key, ompp_time_
     ompp_callpaths_t *paths = thread->callpaths;
     ompp_callpath_memo_t *memo = &paths->memos[(uint32_t)(uintptr_t)key * 0x9e3779b1u >> 29];
 
+    __asm__("" : "+r"(memo)); /* kept, not computed again at each use */
     if (__builtin_expect(!ompp_unwind_same(&memo->walk) || memo->key != key || memo->place != ompp_top(thread)->place,
                          0))
         return walk_slow(thread, memo, key, t);

@@ -262,13 +262,22 @@ void ompp_event_add_mpi(const uint64_t values[OMPP_METRIC_MPI_NUM]);
 /** \brief A parallel region (any construct with flag FORK) is met by this thread; enters it, phase STARTUP. */
 ompp_team_t *ompp_event_fork(ompp_region_ref_t region, ompp_time_t t);
 
+/** \brief ompp_event_member_begin() of the primary thread of a team, and of workers of a nested one. */
+void ompp_event_primary_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t);
+/** \brief ompp_event_member_begin() of a worker, index > 0, in a region that is in no other. */
+void ompp_event_worker_begin(ompp_team_t *team, unsigned index, ompp_time_t t);
+
 /**
  * \brief This thread begins as member of a team, phase BODY (MGMT for PARALLEL SECTIONS).
  * \param[in] index   number in the team; 0 is the thread that forked it.
  * \param[in] nested  the team's region lies inside another active parallel region.
  * A frame this thread still has open from an earlier team is closed at that team's join.
  */
-void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t);
+static inline void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t)
+{
+    if (index > 0 && !nested) ompp_event_worker_begin(team, index, t);
+    else ompp_event_primary_begin(team, index, nested, t);
+}
 
 /**
  * \brief The member reaches (begin) or leaves the implicit barrier at the region's end. Leaving it ends its part, as

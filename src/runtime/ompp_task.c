@@ -8,24 +8,10 @@
  * offset, without its four zeros; 35 bits of the time of creation in TICK ns, so that waits of up to nine minutes can
  * be told. Of a task that is only counted (ompp_task_hot.c) these are all 1.
  */
-#include "base/ompp_caller.h"
-#include "runtime/ompp_metric.h"
-#include "runtime/ompp_region_priv.h"
 #include "runtime/ompp_task_priv.h"
 
 #define TICK 32u
 #define LOST_TASK UINT64_C(1) /* created, and there was no room for its region */
-
-static _Atomic unsigned start_set, end_set; /* metric sets; 0 = not registered */
-static pthread_once_t sets_once = PTHREAD_ONCE_INIT;
-
-static void register_sets(void)
-{
-    atomic_store(&start_set, ompp_metric_register(ompp_start_metrics, OMPP_METRIC_TASK_START_NUM));
-    atomic_store(&end_set, ompp_metric_register(ompp_end_metrics, OMPP_METRIC_TASK_END_NUM));
-}
-
-static void register_once(void *once) { pthread_once(once, register_sets); }
 
 ompp_task_t ompp_task_created(ompp_region_ref_t exec, ompp_time_t t)
 {
@@ -38,8 +24,7 @@ ompp_task_t ompp_event_task_create(ompp_region_ref_t exec, ompp_time_t t)
 {
     if (exec <= OMPP_REGION_SKIPPED) return 0;
     if (exec == OMPP_REGION_LOST) return LOST_TASK;
-    if (__builtin_expect(!atomic_load_explicit(&end_set, memory_order_relaxed), 0))
-        ompp_caller_run(register_once, &sets_once);
+    if (__builtin_expect(!atomic_load_explicit(&ompp_task_sets[1], memory_order_relaxed), 0)) ompp_task_sets_slow();
     ompp_task_t task = ompp_task_created(exec, t);
     ompp_sync_task(OMPP_SYNC_TASK_CREATE, task, 0, t);
     return task;
@@ -53,30 +38,11 @@ static uint64_t wait_of(ompp_task_t created, ompp_time_t t)
     return ticks <= OMPP_TASK_COUNTED / 2 ? ticks * TICK : 0;
 }
 
-static inline uint64_t *starts_of(ompp_thread_t *thread, ompp_off_t node)
-{
-    const unsigned set = atomic_load_explicit(&start_set, memory_order_relaxed);
-
-    return set ? ompp_values_of(thread, node, set, OMPP_METRIC_TASK_START_NUM) : NULL;
-}
-
-static inline uint64_t *ends_of(ompp_thread_t *thread, ompp_off_t node)
-{
-    const unsigned set = atomic_load_explicit(&end_set, memory_order_relaxed);
-
-    return set ? ompp_values_of(thread, node, set, OMPP_METRIC_TASK_END_NUM) : NULL;
-}
-
-uint64_t *ompp_task_values_slow(ompp_thread_t *thread, ompp_off_t node, bool ends)
-{
-    return ends ? ends_of(thread, node) : starts_of(thread, node);
-}
-
 /* Those that were counted before it on this thread have waited as long; of one that was to be counted, too, nothing is
  * known. */
 static inline void book_start(ompp_thread_t *thread, ompp_off_t off, ompp_task_t created, ompp_time_t t)
 {
-    uint64_t *values = starts_of(thread, off);
+    uint64_t *values = ompp_task_starts(thread, off);
     const ompp_a_node_t *node = ompp_node(thread, off);
     uint64_t wait = wait_of(created, t), stands_for = 1;
 
@@ -92,7 +58,7 @@ static inline void book_start(ompp_thread_t *thread, ompp_off_t off, ompp_task_t
 
 static inline void book_end(ompp_thread_t *thread, ompp_off_t node, uint64_t run)
 {
-    uint64_t *values = ends_of(thread, node);
+    uint64_t *values = ompp_task_ends(thread, node);
 
     if (!values) return;
     if (values[OMPP_METRIC_TASK_ENDS]++ == 0 || run < values[OMPP_METRIC_TASK_RUN_MIN])

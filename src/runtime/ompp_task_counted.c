@@ -3,16 +3,31 @@
  * stands for those counted before it on its thread in the same place; when the place changes before, their usual time
  * does. The place that they interrupted has that much less of its own, never less than nothing.
  */
+#include "base/ompp_caller.h"
 #include "runtime/ompp_brief.h"
-#include "runtime/ompp_region_priv.h"
+#include "runtime/ompp_metric.h"
 #include "runtime/ompp_task_priv.h"
+
+_Atomic unsigned ompp_task_sets[2];
+
+static pthread_once_t sets_once = PTHREAD_ONCE_INIT;
+
+static void register_sets(void)
+{
+    atomic_store(&ompp_task_sets[0], ompp_metric_register(ompp_start_metrics, OMPP_METRIC_TASK_START_NUM));
+    atomic_store(&ompp_task_sets[1], ompp_metric_register(ompp_end_metrics, OMPP_METRIC_TASK_END_NUM));
+}
+
+static void register_once(void *once) { pthread_once(once, register_sets); }
+
+void ompp_task_sets_slow(void) { ompp_caller_run(register_once, &sets_once); }
 
 void ompp_tasks_new_slow(ompp_thread_t *thread, ompp_off_t off)
 {
     ompp_a_node_t *node = ompp_node(thread, off);
     const unsigned set = ompp_brief_set_slow();
     uint64_t *values = set ? ompp_values_of(thread, off, set, OMPP_METRIC_THINNED_NUM) : NULL,
-             *starts = ompp_task_values_slow(thread, off, false), *ends = ompp_task_values_slow(thread, off, true);
+             *starts = ompp_task_starts(thread, off), *ends = ompp_task_ends(thread, off);
     const ompp_off_t tasks = values && starts && ends ? ompp_thread_take(thread, sizeof(ompp_a_tasks_t)) : 0;
 
     if (!tasks) return;

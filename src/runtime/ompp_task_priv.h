@@ -7,6 +7,7 @@
 #define OMPP_TASK_PRIV_H
 
 #include "runtime/ompp_frame_priv.h"
+#include "runtime/ompp_region_priv.h"
 
 #define OMPP_TASK_REGION_BITS 28u
 #define OMPP_TASK_TIME_SHIFT (OMPP_TASK_REGION_BITS + 1)
@@ -90,8 +91,27 @@ bool ompp_task_begin_counted(ompp_thread_t *thread, ompp_task_t *task);
 /** \brief Ends the task of this stack. \return false: it is timed, or not the innermost one. */
 bool ompp_task_end_counted(ompp_thread_t *thread, ompp_a_stack_t *stack);
 
-/** \return values of starts, or of ends, of tasks of a node; NULL = no room. */
-uint64_t *ompp_task_values_slow(ompp_thread_t *thread, ompp_off_t node, bool ends);
+/** Metric sets of starts and of ends of tasks; 0 = not registered yet. */
+extern _Atomic unsigned ompp_task_sets[2] __attribute__((visibility("hidden")));
+
+/** \brief Registers them. */
+void ompp_task_sets_slow(void);
+
+/** \return values of starts of tasks of a node, shape [OMPP_METRIC_TASK_START_NUM]; NULL = no room. */
+static inline uint64_t *ompp_task_starts(ompp_thread_t *thread, ompp_off_t node)
+{
+    const unsigned set = atomic_load_explicit(&ompp_task_sets[0], memory_order_relaxed);
+
+    return set ? ompp_values_of(thread, node, set, OMPP_METRIC_TASK_START_NUM) : NULL;
+}
+
+/** \return the same of ends, shape [OMPP_METRIC_TASK_END_NUM]. */
+static inline uint64_t *ompp_task_ends(ompp_thread_t *thread, ompp_off_t node)
+{
+    const unsigned set = atomic_load_explicit(&ompp_task_sets[1], memory_order_relaxed);
+
+    return set ? ompp_values_of(thread, node, set, OMPP_METRIC_TASK_END_NUM) : NULL;
+}
 
 /** \brief Tasks of the node are counted from now on, if there is room. */
 void ompp_tasks_new_slow(ompp_thread_t *thread, ompp_off_t node);

@@ -199,9 +199,14 @@ static __attribute__((noinline)) void begin_slow(ompp_team_t *team, unsigned ind
     leave_slow(&m);
 }
 
-void ompp_event_member_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t)
+void ompp_event_worker_begin(ompp_team_t *team, unsigned index, ompp_time_t t)
 {
-    if (!team || (index == 0 ? !begin_forker(t) : nested || !begin_worker(team, t))) begin_slow(team, index, nested, t);
+    if (!team || !begin_worker(team, t)) begin_slow(team, index, false, t);
+}
+
+void ompp_event_primary_begin(ompp_team_t *team, unsigned index, bool nested, ompp_time_t t)
+{
+    if (!team || index > 0 || !begin_forker(t)) begin_slow(team, index, nested, t);
 }
 
 static __attribute__((noinline)) void barrier_slow(bool begins, ompp_time_t t)

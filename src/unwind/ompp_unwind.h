@@ -76,8 +76,9 @@ typedef struct {
     unsigned generation; /* of loaded files */
     bool needs_rbp;      /* rbp, as it was there, was used */
     uint8_t n;
-    ompp_unwind_word_t words[OMPP_UNWIND_WORDS]; /* in the order in which they were read: each says where the next ones
-                                                    are */
+    /* in the order in which they were read: each says where the next ones are; the last one stands there twice, for who
+     * looks at two at once */
+    ompp_unwind_word_t words[OMPP_UNWIND_WORDS + 1];
 } ompp_unwind_memo_t;
 
 /**
@@ -175,8 +176,8 @@ extern OMPP_UNWIND_SEEN _Atomic unsigned ompp_unwind_generation;
 /** \return whether the words of the stack are as they were: the last part of ompp_unwind_same(). */
 static inline bool ompp_unwind_same_words(const ompp_unwind_memo_t *memo)
 {
-    for (const ompp_unwind_word_t *w = memo->words, *end = w + memo->n; w < end; w++)
-        if (*(const uint64_t *)w->at != w->value) return false;
+    for (const ompp_unwind_word_t *w = memo->words, *end = w + memo->n; w < end; w += 2)
+        if (*(const uint64_t *)w[0].at != w[0].value || *(const uint64_t *)w[1].at != w[1].value) return false;
     return true;
 }
 

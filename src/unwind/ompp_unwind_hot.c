@@ -205,8 +205,8 @@ static void keep(path_t *path, uintptr_t at, uint64_t value)
         memo->n = 0;
         path->memo = NULL;
     } else {
-        memo->words[memo->n].at = at;
-        memo->words[memo->n++].value = value;
+        memo->words[memo->n] = memo->words[memo->n + 1] = (ompp_unwind_word_t){at, value};
+        memo->n++;
     }
 }
 
