@@ -194,6 +194,9 @@ void ompp_event_unwind(ompp_region_ref_t region, ompp_time_t t);
  */
 ompp_region_ref_t ompp_event_innermost(ompp_construct_t construct);
 
+/** \brief ompp_event_innermost() and ompp_event_exit_or_barrier() in one. */
+void ompp_event_innermost_ended(ompp_construct_t construct, ompp_time_t t);
+
 /**
  * \brief The thread is about to ask for iterations of the loop that it is in.
  * \return when, to be passed on; 0 = this time it is not timed.

@@ -127,6 +127,29 @@ ompp_region_ref_t ompp_event_exit_innermost(ompp_construct_t construct, ompp_tim
     return region;
 }
 
+static __attribute__((noinline)) void innermost_ended_slow(ompp_construct_t construct, ompp_time_t t)
+{
+    ompp_event_exit_or_barrier(ompp_event_innermost(construct), t);
+}
+
+void ompp_event_innermost_ended(ompp_construct_t construct, ompp_time_t t)
+{
+    ompp_thread_t *thread = ompp_thread_get();
+
+    if (!thread || !ompp_guard_enter(thread)) return;
+    ompp_a_frame_t *frame = ompp_top(thread);
+    if (__builtin_expect(thread->skipped || frame->flags || ompp_node(thread, frame->node)->construct != construct,
+                         0)) {
+        ompp_guard_drop(thread);
+        innermost_ended_slow(construct, t);
+        return;
+    }
+    ompp_frame_book(thread, frame, t);
+    frame->flags = OMPP_FRAME_F_ENDED;
+    ompp_moved(thread);
+    ompp_guard_leave(thread);
+}
+
 void ompp_event_exit_function(ompp_region_ref_t region, const void *stack, ompp_time_t t)
 {
     ompp_thread_t *thread = ompp_thread_get();
