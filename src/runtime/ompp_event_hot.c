@@ -7,6 +7,7 @@
 #endif
 
 #include "runtime/ompp_callpath_priv.h"
+#include "runtime/ompp_own_call.h"
 #include "runtime/ompp_region_priv.h"
 
 static inline ompp_site_t *site_of(ompp_thread_t *thread, const void *code, const void *key)
@@ -240,16 +241,24 @@ call_plain(ompp_thread_t *thread, const void *code, const char *name, ompp_off_t
     return site->region;
 }
 
+/* Whether what this event takes is measured: of one in 256, however they follow one another. */
+static inline bool is_sampled(const ompp_thread_t *thread)
+{
+    return __builtin_expect((thread->guard >> 1) * 0x9e3779b1u >> 24 == 0, 0);
+}
+
 /* With its call path, and with meters that rest. */
 static __attribute__((noinline)) ompp_region_ref_t call_noted(const void *code, const char *name)
 {
     ompp_thread_t *thread = ompp_thread_self;
     ompp_region_ref_t region = 0;
+    const ompp_time_t begin = thread && is_sampled(thread) ? ompp_clock_now() : 0;
 
     if (is_noted(thread) && is_on() && ompp_guard_enter(thread)) {
         const ompp_off_t parent = thread->follows ? ompp_callpath_here(thread, code, NULL) : ompp_top(thread)->node;
         region = call_plain(thread, code, name, parent, true);
         if (region && thread->follows) ompp_top(thread)->caller = thread->callpaths->caller;
+        if (region && begin) ompp_own_call_slow(thread, OMPP_OWN_BEFORE, ompp_top(thread)->enter - begin);
     }
     return region ? region : call_slow(code, name);
 }
@@ -278,6 +287,7 @@ static __attribute__((noinline)) void return_slow(ompp_region_ref_t region, cons
     if (!thread || !region || !ompp_guard_enter(thread)) return;
     if (values && !thread->skipped) add_mpi(thread, values);
     leave(thread, region, t);
+    if (values && is_sampled(thread)) ompp_own_call_slow(thread, OMPP_OWN_AFTER, ompp_clock_now() - t);
     ompp_guard_leave(thread);
 }
 
@@ -369,6 +379,7 @@ static inline __attribute__((always_inline)) bool counted_plain(ompp_thread_t *t
     sums[OMPP_METRIC_BYTES_IN] += in;
     sums[OMPP_METRIC_BYTES_OUT] += out;
     pop_plain(thread, frame, t, notes);
+    if (is_sampled(thread)) ompp_own_call_slow(thread, OMPP_OWN_AFTER, ompp_clock_now() - t);
     ompp_guard_leave(thread);
     return true;
 }

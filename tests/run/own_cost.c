@@ -145,7 +145,7 @@ static void do_messages(void)
     double from = 1, to;
 
     MPI_Init(NULL, NULL);
-    for (int i = 0; i < 1000000; i++)
+    for (int i = 0; i < 3000000; i++)
         MPI_Sendrecv(&from, 1, MPI_DOUBLE, 0, 1, &to, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Finalize();
 #endif
