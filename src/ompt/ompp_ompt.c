@@ -247,11 +247,12 @@ static __attribute__((noinline)) void follow_work(ompt_work_t work, ompt_scope_e
         ompp_sync_publish(OMPP_SYNC_FIRST, team, t);
 }
 
-static __attribute__((noinline)) void work_slow(ompt_work_t work, ompt_scope_endpoint_t endpoint,
-                                                const ompt_data_t *task, uint64_t count, const void *code)
+static __attribute__((noinline)) void work_slow(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel,
+                                                ompt_data_t *task, uint64_t count, const void *code)
 {
     ompp_time_t t = ompp_event_now();
 
+    (void)parallel;
     ompp_ompt_runs_now(task, t);
     if ((unsigned)work >= sizeof works / sizeof works[0] || works[work].style == WORK_NONE) return;
     if (__builtin_expect(ompp_sync_follower() != NULL, 0)) follow_work(work, endpoint, t);
@@ -278,12 +279,11 @@ static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_
 {
     const work_style_t style = (unsigned)work < sizeof works / sizeof works[0] ? works[work].style : WORK_NONE;
 
-    (void)parallel;
     if ((style == WORK_LOOP || style == WORK_SINGLE_OTHER) && ompp_ompt_self.untold == 0 && !ompp_ompt_some_untied() &&
         !ompp_sync_follower() &&
         (endpoint == ompt_scope_begin || (endpoint == ompt_scope_end && !ompp_ompt_self.work_cancelled)))
         simple_work(works[work].construct, endpoint == ompt_scope_begin, code);
-    else work_slow(work, endpoint, task, count, code);
+    else work_slow(work, endpoint, parallel, task, count, code);
 }
 
 /* Iterations of a loop are handed out, with any schedule. */
