@@ -85,7 +85,7 @@ static void say(ompp_profile_t *p, const thinned_t *t, const char *what)
 
     snprintf(reason, sizeof reason, "%.6f sec, %.6f to %.6f", 1e-9 * t->ns, 1e-9 * fmax(t->ns - half, 0),
              1e-9 * (t->ns + half));
-    ompp_profile_add_coverage(p, OMPP_COVERAGE_THINNED, what, reason, (uint64_t)(t->executions / t->timed + 0.5));
+    ompp_profile_add_coverage(p, OMPP_COVERAGE_THINNED, what, reason, (uint64_t)ceil(t->executions / t->timed));
     if (p->ncoverage) p->coverage[p->ncoverage - 1].nranks = 0; /* said of the run */
 }
 

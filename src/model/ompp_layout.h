@@ -133,9 +133,11 @@ typedef struct {
 /** Tasks of a node that come often, and are timed now and then. Means nothing to readers. */
 typedef struct {
     uint32_t counted;             /* since one was timed, in the place below: their time is not in the node yet */
+    uint32_t unwaited;            /* the same of those whose wait is not in the values yet */
     ompp_off_t at;                /* the node of the frame that they interrupted, */
     uint32_t slot;                /* and its phase */
     uint32_t inside_ns, usual_ns; /* of one that is timed: what it has of our own; what one takes, as they go */
+    uint32_t longs;               /* timed ones that took long, one after another */
     bool never;
     ompp_off_t values, starts, ends; /* of OMPP_METRIC_THINNED, TASK_STARTS, TASK_ENDS and following */
 } ompp_a_tasks_t;

@@ -26,7 +26,6 @@ static inline bool ompp_brief_may(const ompp_thread_t *thread)
 /** \brief An execution that took so long stands for so many, itself among them. values: OMPP_METRIC_THINNED_*. */
 static inline void ompp_brief_note(uint64_t *values, uint32_t executions, uint64_t ns)
 {
-    if (ns > OMPP_BRIEF_LONGEST_NS) ns = OMPP_BRIEF_LONGEST_NS;
     values[OMPP_METRIC_THINNED] += executions;
     values[OMPP_METRIC_THINNED_TIMED]++;
     values[OMPP_METRIC_THINNED_TIME] += ns;

@@ -103,7 +103,8 @@ static __attribute__((noinline)) void over_sample(ompp_thread_t *thread, ompp_of
         ompp_brief_begin_slow(thread, node, t);
         return;
     }
-    if (brief->span) ompp_brief_note(ompp_at(thread, brief->values), weight(brief), t - enter);
+    const uint64_t ns = t - enter < OMPP_BRIEF_LONGEST_NS ? t - enter : OMPP_BRIEF_LONGEST_NS;
+    if (brief->span) ompp_brief_note(ompp_at(thread, brief->values), weight(brief), ns);
     brief->inner_ns = 0;
     if (brief->tick >= OMPP_BRIEF_LOOK || t - brief->looked > LONG_NS) ompp_brief_look_slow(thread, off, t);
     if (brief->left > 1) brief->left--, brief->span--;

@@ -85,10 +85,8 @@ static void time_top(ompp_thread_t *thread, ompp_time_t t)
 
     frame->flags &= (uint16_t)~OMPP_FRAME_F_UNTIMED;
     frame->enter = frame->stamp = t;
-    if (frame->flags & OMPP_FRAME_F_BASE) {
-        thread->stack->begin = t;
-        ompp_tasks_filled_slow(thread, ompp_node(thread, frame->node));
-    } else if (brief) *(ompp_a_brief_t *)ompp_at(thread, brief) = (ompp_a_brief_t){.never = true};
+    if (frame->flags & OMPP_FRAME_F_BASE) ompp_tasks_time_slow(thread, t);
+    else if (brief) *(ompp_a_brief_t *)ompp_at(thread, brief) = (ompp_a_brief_t){.never = true};
 }
 
 void ompp_settle_slow(ompp_thread_t *thread, ompp_time_t t)

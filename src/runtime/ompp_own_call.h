@@ -10,7 +10,7 @@
 
 typedef enum { OMPP_OWN_BEFORE, OMPP_OWN_AFTER, OMPP_OWN_NUM } ompp_own_part_t;
 
-/** \brief What a call took us before it was entered, or after it had returned, ns: the rank's cost of a call follows. */
+/** \brief What a call took us before it was entered, or after it had returned, ns: part of the cost of a call. */
 void ompp_own_call_slow(const ompp_thread_t *thread, ompp_own_part_t part, ompp_time_t ns);
 
 #endif

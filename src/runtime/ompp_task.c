@@ -49,8 +49,11 @@ static inline void book_start(ompp_thread_t *thread, ompp_off_t off, ompp_task_t
     if (!values) return;
     if (__builtin_expect(ompp_task_is_counted(created), 0))
         wait = values[OMPP_METRIC_TASK_STARTS] ? values[OMPP_METRIC_TASK_WAIT] / values[OMPP_METRIC_TASK_STARTS] : 0;
-    else if (__builtin_expect(node->brief != 0, 0))
-        stands_for += ((const ompp_a_tasks_t *)ompp_at(thread, node->brief))->counted;
+    else if (__builtin_expect(node->brief != 0, 0)) {
+        ompp_a_tasks_t *tasks = ompp_at(thread, node->brief);
+        stands_for += tasks->unwaited;
+        tasks->unwaited = 0;
+    }
     values[OMPP_METRIC_TASK_STARTS]++;
     values[OMPP_METRIC_TASK_WAIT] += wait * stands_for;
     if (wait > values[OMPP_METRIC_TASK_WAIT_MAX]) values[OMPP_METRIC_TASK_WAIT_MAX] = wait;
@@ -101,8 +104,8 @@ static inline __attribute__((always_inline)) void begin(ompp_task_t *task, ompp_
         ompp_guard_leave(thread);
         return;
     }
-    if (ompp_top(thread)->flags & OMPP_FRAME_F_UNSETTLED && !ompp_task_is_creation(thread, ompp_top(thread)))
-        ompp_settle_slow(thread, t);
+    if (ompp_task_is_creation(thread, ompp_top(thread))) ompp_tasks_time_creation_slow(thread, ompp_top(thread), t);
+    else ompp_settled_top(thread, t);
     const bool deep = thread->stack->depth >= OMPP_MAX_TASKS;
     ompp_off_t node = created == LOST_TASK ? 0 : ompp_child(thread, thread->base_node, ompp_task_region_of(created), t);
     ompp_off_t off = node && !deep ? ompp_task_new_stack(thread) : 0;
@@ -156,12 +159,18 @@ static void end_top(ompp_thread_t *thread, ompp_time_t t)
 {
     ompp_a_stack_t *stack = thread->stack;
 
+    const bool untimed = stack->frames[0].flags & OMPP_FRAME_F_UNTIMED;
     close_top(thread, t);
     const ompp_off_t node = stack->frames[0].node;
     const uint64_t run = less(stack->ran, stack->lent);
-    book_end(thread, node, run);
-    if (__builtin_expect(ompp_node(thread, node)->brief != 0, 0))
-        ompp_tasks_timed_slow(thread, ompp_node(thread, node), run, t);
+    if (__builtin_expect(untimed, 0)) {
+        uint64_t *values = ompp_task_ends(thread, node);
+        if (values) values[OMPP_METRIC_TASK_ENDS]++;
+    } else {
+        book_end(thread, node, run);
+        if (__builtin_expect(ompp_node(thread, node)->brief != 0, 0))
+            ompp_tasks_timed_slow(thread, ompp_node(thread, node), run, t);
+    }
     ompp_task_free_stack(thread, stack);
 }
 

@@ -8,6 +8,9 @@
 #include "runtime/ompp_metric.h"
 #include "runtime/ompp_task_priv.h"
 
+#define LONG_NS 5000u /* tasks that take longer: timing them costs next to nothing */
+#define LONGS 3u      /* so many one after another are no accident */
+
 _Atomic unsigned ompp_task_sets[2];
 
 static pthread_once_t sets_once = PTHREAD_ONCE_INIT;
@@ -43,40 +46,68 @@ void ompp_tasks_new_slow(ompp_thread_t *thread, ompp_off_t off)
 /* What the phase of an open frame that is timed has had, and is not in the node yet. */
 static uint64_t open_time(const ompp_thread_t *thread, const ompp_a_tasks_t *tasks, ompp_time_t t)
 {
-    for (const ompp_a_frame_t *f = thread->stack->frames; f <= ompp_top(thread); f++)
+    const ompp_a_stack_t *stack = thread->stack;
+
+    while (stack->explicit_task && stack->under) stack = ompp_at(thread, stack->under);
+    for (const ompp_a_frame_t *f = stack->frames; f <= &stack->frames[stack->top]; f++)
         if (f->node == tasks->at && f->slot == tasks->slot) return t > f->stamp ? t - f->stamp : 0;
     return 0;
 }
 
-/* The counted ones took so long each. In a creation, that is timed with its task: its own time comes later. */
-static void give(ompp_thread_t *thread, ompp_a_node_t *node, uint64_t each, ompp_time_t t)
+/* The counted ones took so long each, no longer than there is room. comes: they ran in a creation that is timed with
+ * its task: its own time, for all of them, comes later. */
+static void give(ompp_thread_t *thread, ompp_a_node_t *node, uint64_t each, bool comes, ompp_time_t t)
 {
     ompp_a_tasks_t *tasks = ompp_at(thread, node->brief);
-    ompp_a_node_t *at = ompp_node(thread, tasks->at);
-    ompp_a_slot_t *around = &at->slot[tasks->slot];
+    ompp_a_slot_t *around = &ompp_node(thread, tasks->at)->slot[tasks->slot];
     const int64_t room = (int64_t)(around->time + open_time(thread, tasks, t) - around->child - around->task);
     uint64_t more = each * tasks->counted;
 
-    if (at->construct != OMPP_CONSTRUCT_TASK && room < (int64_t)more) more = room > 0 ? (uint64_t)room : 0;
+    if (!comes && room < (int64_t)more) more = room > 0 ? (uint64_t)room : 0;
     node->slot[0].time += more;
     around->task += more;
     ((uint64_t *)ompp_at(thread, tasks->ends))[OMPP_METRIC_TASK_RUN] += more;
     tasks->counted = 0;
 }
 
-void ompp_tasks_place_slow(ompp_thread_t *thread, ompp_a_node_t *node)
+/* No task that is timed will stand for those that were counted: they are as usual. */
+static void settle(ompp_thread_t *thread, ompp_a_node_t *node, ompp_time_t t)
 {
     ompp_a_tasks_t *tasks = ompp_at(thread, node->brief);
     uint64_t *starts = ompp_at(thread, tasks->starts), *values = ompp_at(thread, tasks->values);
-    const uint64_t timed = starts[OMPP_METRIC_TASK_STARTS] - tasks->counted;
+    const uint64_t timed = starts[OMPP_METRIC_TASK_STARTS] - tasks->unwaited;
 
-    if (tasks->counted) {
-        if (timed) starts[OMPP_METRIC_TASK_WAIT] += starts[OMPP_METRIC_TASK_WAIT] / timed * tasks->counted;
-        values[OMPP_METRIC_THINNED] += tasks->counted;
-        give(thread, node, tasks->usual_ns, ompp_event_now());
-    }
+    if (timed) starts[OMPP_METRIC_TASK_WAIT] += starts[OMPP_METRIC_TASK_WAIT] / timed * tasks->unwaited;
+    tasks->unwaited = 0;
+    values[OMPP_METRIC_THINNED] += tasks->counted;
+    give(thread, node, tasks->usual_ns, false, t);
+}
+
+void ompp_tasks_place_slow(ompp_thread_t *thread, ompp_a_node_t *node)
+{
+    ompp_a_tasks_t *tasks = ompp_at(thread, node->brief);
+
+    if (tasks->counted) settle(thread, node, ompp_event_now());
     tasks->at = ompp_top(thread)->node;
     tasks->slot = ompp_top(thread)->slot;
+}
+
+/* Each one is timed, those of other threads, too. */
+static void time_each(ompp_thread_t *thread, ompp_a_node_t *node, ompp_time_t t)
+{
+    ompp_a_tasks_t *tasks = ompp_at(thread, node->brief);
+
+    if (tasks->counted) settle(thread, node, t);
+    tasks->never = true;
+    atomic_store_explicit(&((ompp_a_region_t *)ompp_at(thread, node->region))->filled, 1, memory_order_relaxed);
+}
+
+/* The task runs in this creation, which is timed with it. */
+static bool is_in_creation(const ompp_thread_t *thread)
+{
+    const ompp_a_frame_t *top = ompp_top(thread);
+
+    return top->state == 0 && ompp_node(thread, top->node)->construct == OMPP_CONSTRUCT_TASK;
 }
 
 /* A creation in which no task is timed takes less. */
@@ -88,25 +119,53 @@ static void note_inner(ompp_thread_t *thread, ompp_a_node_t *creation)
         ompp_brief_of(thread, creation)->inner_ns = (ps[OMPP_COST_TASK] - ps[OMPP_COST_TASK_COUNTED]) / 1000;
 }
 
+/* What one that is timed says of others: not more than eight times what they usually take, which may be because its
+ * thread had lost its processor. */
+static uint64_t each_of(const ompp_a_tasks_t *tasks, uint64_t run)
+{
+    const uint64_t own = run > tasks->inside_ns ? run - tasks->inside_ns : 0, usual = 8 * (uint64_t)tasks->usual_ns,
+                   most = usual > OMPP_BRIEF_LONGEST_NS ? usual : OMPP_BRIEF_LONGEST_NS;
+
+    return own < most || !tasks->usual_ns ? own : most;
+}
+
 void ompp_tasks_timed_slow(ompp_thread_t *thread, ompp_a_node_t *node, uint64_t run, ompp_time_t t)
 {
     ompp_a_tasks_t *tasks = ompp_at(thread, node->brief);
-    const uint64_t own = run > tasks->inside_ns ? run - tasks->inside_ns : 0,
-                   each = own < OMPP_BRIEF_LONGEST_NS ? own : OMPP_BRIEF_LONGEST_NS;
+    const uint64_t each = each_of(tasks, run),
+                   usual = tasks->usual_ns ? (7 * (uint64_t)tasks->usual_ns + each) / 8 : each;
+    const bool in_creation = is_in_creation(thread);
 
+    if (in_creation) note_inner(thread, ompp_node(thread, ompp_top(thread)->node));
     if (tasks->never) return;
-    if (node->slot[0].child | node->slot[0].task) ompp_tasks_filled_slow(thread, node);
-    tasks->usual_ns = (uint32_t)(tasks->usual_ns ? (7 * tasks->usual_ns + each) / 8 : each);
+    tasks->usual_ns = usual < UINT32_MAX ? (uint32_t)usual : UINT32_MAX;
+    tasks->longs = each > LONG_NS ? tasks->longs + 1 : 0;
     if (tasks->counted) {
-        ompp_brief_note(ompp_at(thread, tasks->values), tasks->counted + 1, run);
-        give(thread, node, each, t);
+        ompp_brief_note(ompp_at(thread, tasks->values), tasks->counted + 1, each);
+        give(thread, node, each, in_creation && tasks->at == ompp_top(thread)->node, t);
     }
-    if (ompp_top(thread)->state == 0 && ompp_node(thread, ompp_top(thread)->node)->construct == OMPP_CONSTRUCT_TASK)
-        note_inner(thread, ompp_node(thread, ompp_top(thread)->node));
+    if (node->slot[0].child | node->slot[0].task || tasks->longs >= LONGS) time_each(thread, node, t);
 }
 
-void ompp_tasks_filled_slow(ompp_thread_t *thread, const ompp_a_node_t *node)
+void ompp_tasks_time_slow(ompp_thread_t *thread, ompp_time_t t)
 {
-    if (node->brief) ((ompp_a_tasks_t *)ompp_at(thread, node->brief))->never = true;
-    atomic_store_explicit(&((ompp_a_region_t *)ompp_at(thread, node->region))->filled, 1, memory_order_relaxed);
+    ompp_a_stack_t *under = ompp_at(thread, thread->stack->under);
+    ompp_a_node_t *node = ompp_node(thread, thread->stack->frames[0].node);
+    ompp_a_tasks_t *tasks = ompp_at(thread, node->brief);
+
+    thread->stack->begin = t;
+    if (tasks->counted) tasks->counted--; /* this one */
+    time_each(thread, node, t);
+    if (ompp_task_is_creation(thread, &under->frames[under->top]))
+        ompp_tasks_time_creation_slow(thread, &under->frames[under->top], t);
+}
+
+/* It is as one that is timed before its turn. */
+void ompp_tasks_time_creation_slow(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t)
+{
+    ompp_a_brief_t *brief = ompp_brief_of(thread, ompp_node(thread, frame->node));
+
+    frame->flags = 0;
+    frame->enter = frame->stamp = t;
+    if (ompp_node(thread, frame->node)->brief) brief->left++;
 }

@@ -34,6 +34,7 @@ bool ompp_task_begin_counted(ompp_thread_t *thread, ompp_task_t *task)
         ompp_a_tasks_t *tasks = ompp_at(thread, node->brief);
         if (tasks->at != top->node || tasks->slot != top->slot) ompp_tasks_place_slow(thread, node);
         tasks->counted++;
+        tasks->unwaited++;
         node->slot[0].count++;
         ((uint64_t *)ompp_at(thread, tasks->starts))[OMPP_METRIC_TASK_STARTS]++;
         ompp_task_fill(ompp_at(thread, stack), off, OMPP_FRAME_F_UNTIMED, UINT64_MAX);

@@ -122,7 +122,13 @@ void ompp_tasks_place_slow(ompp_thread_t *thread, ompp_a_node_t *node);
 /** \brief A task of the node that was timed has run for so long, and ends at t: it stands for those counted before. */
 void ompp_tasks_timed_slow(ompp_thread_t *thread, ompp_a_node_t *node, uint64_t run, ompp_time_t t);
 
-/** \brief There are others in tasks of this node: each is timed, those of other threads, too. */
-void ompp_tasks_filled_slow(ompp_thread_t *thread, const ompp_a_node_t *node);
+/**
+ * \brief The task that runs, which was to be counted only, has something in it: it is timed from t on, and so is the
+ *        creation that it may run in. Each task of its region is timed from now on, on other threads, too.
+ */
+void ompp_tasks_time_slow(ompp_thread_t *thread, ompp_time_t t);
+
+/** \brief A task that is timed begins in a creation that was to be counted only: that is timed from t on. */
+void ompp_tasks_time_creation_slow(ompp_thread_t *thread, ompp_a_frame_t *frame, ompp_time_t t);
 
 #endif

@@ -166,13 +166,17 @@ static void leaf(long i, int which)
     done[i][which] = 1;
 }
 
-/* Says how long the bodies take, one after another. */
-static void time_of_leaves(void)
+/* Says how long the bodies take, while so many threads work. */
+static void time_of_leaves(int threads)
 {
-    double seconds = -processor_seconds();
+    double seconds = 0;
 
-    for (long i = 0; i < N / 8; i++) leaf(i, 0);
-    seconds += processor_seconds();
+#pragma omp parallel num_threads(threads) reduction(+ : seconds)
+    {
+        seconds -= processor_seconds();
+        for (long i = omp_get_thread_num(); i < N / 8; i += omp_get_num_threads()) leaf(i, 0);
+        seconds += processor_seconds();
+    }
     memset(done, 0, sizeof done);
     fprintf(stderr, "%.6f\n", seconds);
 }
@@ -184,7 +188,7 @@ static void sum_up(void)
 
 static void do_task(void)
 {
-    time_of_leaves();
+    time_of_leaves(2);
 #pragma omp parallel
 #pragma omp single
     for (long i = 0; i < N / 8; i++) {
@@ -197,7 +201,7 @@ static void do_task(void)
 /* One thread: libgomp runs each as it is created. */
 static void do_alone(void)
 {
-    time_of_leaves();
+    time_of_leaves(1);
 #pragma omp parallel num_threads(1)
     for (long i = 0; i < N / 8; i++) {
 #pragma omp task
@@ -242,6 +246,39 @@ static void do_holds(void)
     sum_up();
 }
 
+/* Run as they are created, with something in one of them; then others that are not. */
+static void do_undeferred(void)
+{
+#pragma omp parallel
+#pragma omp single
+    {
+        for (long i = 0; i < N / 8; i++) {
+#pragma omp task if (i >= N / 8 - 200)
+            {
+                done[i][0] = 1;
+                if (i == N / 16) {
+                    ompp_region_begin("inner");
+                    pause_ms(50);
+                    ompp_region_end("inner");
+                }
+            }
+        }
+    }
+    sum_up();
+}
+
+/* The place changes from creations to a barrier. */
+static void do_places(void)
+{
+#pragma omp parallel
+#pragma omp single
+    for (long i = 0; i < N / 40; i++) {
+#pragma omp task if (i >= N / 40 - 200)
+        leaf(i, 0);
+    }
+    sum_up();
+}
+
 /* Tasks in tasks: each is timed. */
 static long tree(int depth)
 {
@@ -279,7 +316,7 @@ static const struct {
 } programs[] = {{"atomic", do_atomic},   {"critical", do_critical}, {"lock", do_lock},     {"locks", do_locks},
                 {"seldom", do_seldom},   {"filled", do_filled},     {"slower", do_slower}, {"nest", do_nest},
                 {"ordered", do_ordered}, {"task", do_task},         {"alone", do_alone},
-                {"turns", do_turns},     {"holds", do_holds},       {"tree", do_tree},     {"endless", do_endless}};
+                {"turns", do_turns},     {"holds", do_holds},       {"undeferred", do_undeferred}, {"places", do_places},       {"tree", do_tree},     {"endless", do_endless}};
 
 int main(int argc, char **argv)
 {

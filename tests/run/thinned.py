@@ -30,6 +30,8 @@ KINDS = {
     "alone": ("TASKEXEC", {"": N // 8}, 0.5),
     "turns": ("TASKEXEC", {"": N // 4}, 0.9),
     "holds": ("TASKEXEC", {"": N // 8}, None),
+    "undeferred": ("TASKEXEC", {"": N // 8}, None),
+    "places": ("TASKEXEC", {"": N // 40}, None),
     "tree": ("TASKEXEC", {"": 2**16 - 2}, None),
 }
 
