@@ -126,6 +126,7 @@ typedef struct {
     uint32_t inside_ns; /* what an execution that is timed has of our own in each phase */
     uint32_t inner_ns;  /* of the creation that is open: what timing the task that ran in it has taken */
     bool never;
+    ompp_off_t inner;  /* the node of that task, which stands for others: 0 = none */
     uint64_t looked;   /* when it was looked at */
     ompp_off_t values; /* of OMPP_METRIC_THINNED and following; 0 = no room */
 } ompp_a_brief_t;
@@ -137,6 +138,7 @@ typedef struct {
     ompp_off_t at;                /* the node of the frame that they interrupted, */
     uint32_t slot;                /* and its phase */
     uint32_t inside_ns, usual_ns; /* of one that is timed: what it has of our own; what one takes, as they go */
+    uint32_t each_ns;             /* what each of the counted ones took: given when the creation that is open is over */
     uint32_t longs;               /* timed ones that took long, one after another */
     bool never;
     ompp_off_t values, starts, ends; /* of OMPP_METRIC_THINNED, TASK_STARTS, TASK_ENDS and following */

@@ -32,6 +32,10 @@ static inline void ompp_brief_note(uint64_t *values, uint32_t executions, uint64
     values[OMPP_METRIC_THINNED_SQUARES] += ns * ns;
 }
 
+/** \brief A creation is over at t in which a task was timed: what that one stands for lies in the creations, which have
+ *         their time now. */
+void ompp_tasks_created_slow(ompp_thread_t *thread, ompp_a_brief_t *creation, ompp_time_t t);
+
 /** \return metric set of these values; 0 = none. Registers it when it is new. */
 unsigned ompp_brief_set_slow(void);
 

@@ -106,6 +106,7 @@ static __attribute__((noinline)) void over_sample(ompp_thread_t *thread, ompp_of
     const uint64_t ns = t - enter < OMPP_BRIEF_LONGEST_NS ? t - enter : OMPP_BRIEF_LONGEST_NS;
     if (brief->span) ompp_brief_note(ompp_at(thread, brief->values), weight(brief), ns);
     brief->inner_ns = 0;
+    if (brief->inner) ompp_tasks_created_slow(thread, brief, t);
     if (brief->tick >= OMPP_BRIEF_LOOK || t - brief->looked > LONG_NS) ompp_brief_look_slow(thread, off, t);
     if (brief->left > 1) brief->left--, brief->span--;
     else draw(brief);
@@ -120,7 +121,7 @@ static inline void over(ompp_thread_t *thread, ompp_off_t off, ompp_time_t enter
     thread->record->timed_ns = t;
     if (__builtin_expect(!node->brief, 0)) {
         if (node->visits % OMPP_BRIEF_LOOK == OMPP_BRIEF_LOOK - 1) over_sample(thread, off, enter, t);
-    } else if (++brief->tick >= OMPP_BRIEF_LOOK || brief->mean > 1) {
+    } else if (++brief->tick >= OMPP_BRIEF_LOOK || brief->mean > 1 || brief->inner) {
         over_sample(thread, off, enter, t);
     }
 }

@@ -54,20 +54,27 @@ static uint64_t open_time(const ompp_thread_t *thread, const ompp_a_tasks_t *tas
     return 0;
 }
 
-/* The counted ones took so long each, no longer than there is room. comes: they ran in a creation that is timed with
- * its task: its own time, for all of them, comes later. */
-static void give(ompp_thread_t *thread, ompp_a_node_t *node, uint64_t each, bool comes, ompp_time_t t)
+/* The counted ones took so long each, no longer than there is room. */
+static void give(ompp_thread_t *thread, ompp_a_node_t *node, uint64_t each, ompp_time_t t)
 {
     ompp_a_tasks_t *tasks = ompp_at(thread, node->brief);
     ompp_a_slot_t *around = &ompp_node(thread, tasks->at)->slot[tasks->slot];
     const int64_t room = (int64_t)(around->time + open_time(thread, tasks, t) - around->child - around->task);
     uint64_t more = each * tasks->counted;
 
-    if (!comes && room < (int64_t)more) more = room > 0 ? (uint64_t)room : 0;
+    if (room < (int64_t)more) more = room > 0 ? (uint64_t)room : 0;
     node->slot[0].time += more;
     around->task += more;
     ((uint64_t *)ompp_at(thread, tasks->ends))[OMPP_METRIC_TASK_RUN] += more;
     tasks->counted = 0;
+}
+
+void ompp_tasks_created_slow(ompp_thread_t *thread, ompp_a_brief_t *creation, ompp_time_t t)
+{
+    ompp_a_node_t *node = ompp_node(thread, creation->inner);
+
+    creation->inner = 0;
+    give(thread, node, ((const ompp_a_tasks_t *)ompp_at(thread, node->brief))->each_ns, t);
 }
 
 /* No task that is timed will stand for those that were counted: they are as usual. */
@@ -80,7 +87,7 @@ static void settle(ompp_thread_t *thread, ompp_a_node_t *node, ompp_time_t t)
     if (timed) starts[OMPP_METRIC_TASK_WAIT] += starts[OMPP_METRIC_TASK_WAIT] / timed * tasks->unwaited;
     tasks->unwaited = 0;
     values[OMPP_METRIC_THINNED] += tasks->counted;
-    give(thread, node, tasks->usual_ns, false, t);
+    give(thread, node, tasks->usual_ns, t);
 }
 
 void ompp_tasks_place_slow(ompp_thread_t *thread, ompp_a_node_t *node)
@@ -142,7 +149,10 @@ void ompp_tasks_timed_slow(ompp_thread_t *thread, ompp_a_node_t *node, uint64_t 
     tasks->longs = each > LONG_NS ? tasks->longs + 1 : 0;
     if (tasks->counted) {
         ompp_brief_note(ompp_at(thread, tasks->values), tasks->counted + 1, each);
-        give(thread, node, each, in_creation && tasks->at == ompp_top(thread)->node, t);
+        tasks->each_ns = each < UINT32_MAX ? (uint32_t)each : UINT32_MAX;
+        if (in_creation && tasks->at == ompp_top(thread)->node && ompp_node(thread, tasks->at)->brief)
+            ompp_brief_of(thread, ompp_node(thread, tasks->at))->inner = ompp_off(thread, node);
+        else give(thread, node, each, t);
     }
     if (node->slot[0].child | node->slot[0].task || tasks->longs >= LONGS) time_each(thread, node, t);
 }
