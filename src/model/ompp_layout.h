@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 23u
+#define OMPP_LAYOUT_VERSION 24u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -80,8 +80,8 @@ typedef struct {
     _Atomic uint64_t lock; /* what tells the lock of a critical section from others; 0 = not known */
     uint64_t key;
     ompp_link_t exec; /* the TASKEXEC of a TASK, and the TASK of a TASKEXEC */
-    _Atomic uint32_t
-        filled; /* TASKEXEC: others have been seen in it, so that each is timed. Means nothing to readers */
+    /* TASKEXEC: each task is timed: they take long, or contain something. Means nothing to readers */
+    _Atomic uint32_t timed_each;
 } ompp_a_region_t;
 
 /** Values of one phase; with visits the shape of OMPP_SET_PHASES. */
@@ -124,23 +124,24 @@ typedef struct {
     uint32_t seen; /* executions that the thread had timed then, of all its nodes */
     uint32_t random;
     uint32_t inside_ns; /* what an execution that is timed has of our own in each phase */
-    uint32_t inner_ns;  /* of the creation that is open: what timing the task that ran in it has taken */
+    uint32_t inner_ns;  /* of an open creation of a task: what timing the task in it has taken */
     bool never;
-    ompp_off_t inner;  /* the node of that task, which stands for others: 0 = none */
+    ompp_off_t inner;  /* of an open creation: the node of the task in it, which stands for others; 0 = none */
     uint64_t looked;   /* when it was looked at */
     ompp_off_t values; /* of OMPP_METRIC_THINNED and following; 0 = no room */
 } ompp_a_brief_t;
 
-/** Tasks of a node that come often, and are timed now and then. Means nothing to readers. */
+/** How tasks of a node are timed that come often, on one thread. Means nothing to readers. */
 typedef struct {
-    uint32_t counted;             /* since one was timed, in the place below: their time is not in the node yet */
-    uint32_t unwaited;            /* the same of those whose wait is not in the values yet */
-    ompp_off_t at;                /* the node of the frame that they interrupted, */
-    uint32_t slot;                /* and its phase */
-    uint32_t inside_ns, usual_ns; /* of one that is timed: what it has of our own; what one takes, as they go */
-    uint32_t each_ns;             /* what each of the counted ones took: given when the creation that is open is over */
-    uint32_t longs;               /* timed ones that took long, one after another */
-    bool never;
+    uint32_t counted;   /* tasks since the last timed one, in one place: their time is not in the node yet */
+    uint32_t unwaited;  /* tasks whose wait is not in the values yet */
+    ompp_off_t at;      /* that place: the node of the frame that they interrupted, */
+    uint32_t slot;      /* and its phase */
+    uint32_t inside_ns; /* of a timed task, what is ours */
+    uint32_t usual_ns;  /* what one takes: a mean in which the last ones weigh most */
+    uint32_t each_ns;   /* what the last timed one says of each counted one */
+    uint32_t longs;     /* timed tasks that took long, one after another */
+    bool never;         /* each is timed */
     ompp_off_t values, starts, ends; /* of OMPP_METRIC_THINNED, TASK_STARTS, TASK_ENDS and following */
 } ompp_a_tasks_t;
 

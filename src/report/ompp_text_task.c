@@ -109,6 +109,7 @@ int ompp_text_tasks(ompp_text_t *t)
     ompp_task_sum_t *sums;
     size_t n;
     int rc = ompp_analysis_tasks(t->profile, t->paths, &sums, &n);
+    const uint64_t untimed = rc == 0 ? untimed_of(sums, n) : 0;
 
     if (rc == 0 && n) {
         qsort(sums, n, sizeof *sums, by_time);
@@ -116,11 +117,11 @@ int ompp_text_tasks(ompp_text_t *t)
         fputs("Time, mean, min, max: without other tasks that ran meanwhile. wait: from creation to begin, mean and "
               "longest.\n",
               t->out);
-        if (untimed_of(sums, n))
+        if (untimed)
             fprintf(t->out,
                     "%" PRIu64
                     " of them are counted, and not timed (ompp Coverage): min, max and longest are of the others.\n",
-                    untimed_of(sums, n));
+                    untimed);
         putc('\n', t->out);
         fprintf(t->out, "%16s %*s", "Type", OMPP_WIDTH_PLACE, "Location");
         for (size_t c = 0; c < NCOLUMNS; c++)

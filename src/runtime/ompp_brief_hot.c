@@ -220,55 +220,52 @@ static inline ompp_off_t creation_node(ompp_thread_t *thread, ompp_region_ref_t 
     return parent->region != region ? ompp_child(thread, top->node, region, ompp_event_now()) : 0;
 }
 
-/* Whether the task is counted, too: it is created in an implicit task, and in none so far others have been seen. */
+/* Whether creation and task are counted: not in another task, and not where each is timed. */
 static inline bool is_counted(const ompp_thread_t *thread, ompp_off_t node, ompp_region_ref_t exec)
 {
     if (!thread->thins || ompp_brief_of(thread, ompp_node(thread, node))->left <= 1 || !ompp_region_is_kept(exec))
         return false;
     const ompp_a_region_t *region = ompp_at(thread, exec);
-    return !thread->stack->explicit_task && !atomic_load_explicit(&region->filled, memory_order_relaxed);
+    return !thread->stack->explicit_task && !atomic_load_explicit(&region->timed_each, memory_order_relaxed);
 }
 
-ompp_task_t ompp_event_task_creating(ompp_region_ref_t region)
+/* The creation takes no time. */
+static inline void count_at_once(ompp_thread_t *thread, ompp_off_t off, bool counted, ompp_time_t t)
+{
+    ompp_a_node_t *node = ompp_node(thread, off);
+
+    node->slot[0].count++;
+    if (counted) ompp_brief_of(thread, node)->left--;
+    else over(thread, off, t, t);
+    node->visits++;
+}
+
+static inline __attribute__((always_inline)) ompp_task_t create(ompp_region_ref_t region, ompp_region_ref_t exec,
+                                                                bool at_once)
 {
     ompp_thread_t *thread = ompp_thread_self;
-    const ompp_region_ref_t exec = ompp_region_exec_of(region);
 
-    if (region && ompp_brief_may(thread) && ompp_guard_enter(thread)) {
+    if (ompp_region_is_kept(region) && ompp_brief_may(thread) && ompp_guard_enter(thread)) {
         const ompp_off_t node = creation_node(thread, region);
         const bool counted = node && is_counted(thread, node, exec);
         const ompp_time_t t = node && !counted ? ompp_event_now() : 0;
-        if (counted) push_counted(thread, node);
+        if (node && at_once) count_at_once(thread, node, counted, t);
+        else if (counted) push_counted(thread, node);
         else if (node) ompp_push_node(thread, node, 0, t);
         ompp_guard_leave(thread);
         if (node) return counted ? ompp_task_counted(exec) : ompp_event_task_create(exec, t);
     }
     const ompp_time_t t = ompp_event_now();
     ompp_event_enter(region, t);
+    if (at_once) ompp_event_exit(region, t);
     return ompp_event_task_create(exec, t);
 }
 
-ompp_task_t ompp_event_task_made(ompp_region_ref_t region)
+ompp_task_t ompp_task_creating(ompp_region_ref_t region, ompp_region_ref_t exec) { return create(region, exec, false); }
+
+ompp_task_t ompp_event_task_creating(ompp_region_ref_t region)
 {
-    ompp_thread_t *thread = ompp_thread_self;
-    const ompp_region_ref_t exec = ompp_region_exec_of(region);
-
-    if (region && ompp_brief_may(thread) && ompp_guard_enter(thread)) {
-        const ompp_off_t off = creation_node(thread, region);
-        const bool counted = off && is_counted(thread, off, exec);
-        const ompp_time_t t = off && !counted ? ompp_event_now() : 0;
-        if (off) {
-            ompp_a_node_t *node = ompp_node(thread, off);
-            node->slot[0].count++;
-            if (counted) ompp_brief_of(thread, node)->left--;
-            else over(thread, off, t, t);
-            node->visits++;
-        }
-        ompp_guard_leave(thread);
-        if (off) return counted ? ompp_task_counted(exec) : ompp_event_task_create(exec, t);
-    }
-    const ompp_time_t t = ompp_event_now();
-    ompp_event_enter(region, t);
-    ompp_event_exit(region, t);
-    return ompp_event_task_create(exec, t);
+    return ompp_task_creating(region, ompp_region_exec_of(region));
 }
+
+ompp_task_t ompp_event_task_made(ompp_region_ref_t region) { return create(region, ompp_region_exec_of(region), true); }

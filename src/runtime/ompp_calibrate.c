@@ -132,7 +132,7 @@ static void task(const calibration_t *c)
 
 static void create_counted(const calibration_t *c)
 {
-    ompp_event_enter_brief(c->counted_create);
+    ompp_task_creating(c->counted_create, c->counted_task);
     ompp_event_exit_brief(c->counted_create);
 }
 

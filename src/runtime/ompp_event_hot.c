@@ -329,7 +329,9 @@ static inline __attribute__((always_inline)) bool return_plain(ompp_thread_t *th
         ompp_guard_drop(thread);
         return false;
     }
-    pop_plain(thread, ompp_top(thread), ompp_clock_tsc(), notes);
+    const ompp_time_t t = ompp_clock_tsc();
+    pop_plain(thread, ompp_top(thread), t, notes);
+    if (is_sampled(thread)) ompp_own_call_slow(thread, OMPP_OWN_AFTER, ompp_clock_now() - t);
     ompp_guard_leave(thread);
     return true;
 }

@@ -29,9 +29,6 @@ void ompp_stack_leave_out(ompp_a_stack_t *stack, uint64_t gap);
 /** \brief Closes the top frame if its end is known already. One that is not timed is from t on: something is in it. */
 void ompp_settle_slow(ompp_thread_t *thread, ompp_time_t t);
 
-/** \return a task that is created at t, as ompp_event_task_create() makes it of a region that is kept. */
-ompp_task_t ompp_task_created(ompp_region_ref_t exec, ompp_time_t t);
-
 /** \brief Exit of a region that is not plainly the top frame. */
 void ompp_exit_slow(ompp_thread_t *thread, ompp_region_ref_t region, ompp_time_t t);
 

@@ -69,12 +69,22 @@ static void give(ompp_thread_t *thread, ompp_a_node_t *node, uint64_t each, ompp
     tasks->counted = 0;
 }
 
+/* A timed task took so long, and stands for them. */
+static void stand_for(ompp_thread_t *thread, ompp_a_node_t *node, uint64_t each, ompp_time_t t)
+{
+    const ompp_a_tasks_t *tasks = ompp_at(thread, node->brief);
+
+    ompp_brief_note(ompp_at(thread, tasks->values), tasks->counted + 1, each);
+    give(thread, node, each, t);
+}
+
 void ompp_tasks_created_slow(ompp_thread_t *thread, ompp_a_brief_t *creation, ompp_time_t t)
 {
     ompp_a_node_t *node = ompp_node(thread, creation->inner);
+    const ompp_a_tasks_t *tasks = ompp_at(thread, node->brief);
 
     creation->inner = 0;
-    give(thread, node, ((const ompp_a_tasks_t *)ompp_at(thread, node->brief))->each_ns, t);
+    if (tasks->counted) stand_for(thread, node, tasks->each_ns, t);
 }
 
 /* No task that is timed will stand for those that were counted: they are as usual. */
@@ -99,14 +109,11 @@ void ompp_tasks_place_slow(ompp_thread_t *thread, ompp_a_node_t *node)
     tasks->slot = ompp_top(thread)->slot;
 }
 
-/* Each one is timed, those of other threads, too. */
-static void time_each(ompp_thread_t *thread, ompp_a_node_t *node, ompp_time_t t)
+/* On other threads, too. */
+static void time_each(ompp_thread_t *thread, const ompp_a_node_t *node)
 {
-    ompp_a_tasks_t *tasks = ompp_at(thread, node->brief);
-
-    if (tasks->counted) settle(thread, node, t);
-    tasks->never = true;
-    atomic_store_explicit(&((ompp_a_region_t *)ompp_at(thread, node->region))->filled, 1, memory_order_relaxed);
+    ((ompp_a_tasks_t *)ompp_at(thread, node->brief))->never = true;
+    atomic_store_explicit(&((ompp_a_region_t *)ompp_at(thread, node->region))->timed_each, 1, memory_order_relaxed);
 }
 
 /* The task runs in this creation, which is timed with it. */
@@ -147,14 +154,11 @@ void ompp_tasks_timed_slow(ompp_thread_t *thread, ompp_a_node_t *node, uint64_t 
     if (tasks->never) return;
     tasks->usual_ns = usual < UINT32_MAX ? (uint32_t)usual : UINT32_MAX;
     tasks->longs = each > LONG_NS ? tasks->longs + 1 : 0;
-    if (tasks->counted) {
-        ompp_brief_note(ompp_at(thread, tasks->values), tasks->counted + 1, each);
-        tasks->each_ns = each < UINT32_MAX ? (uint32_t)each : UINT32_MAX;
-        if (in_creation && tasks->at == ompp_top(thread)->node && ompp_node(thread, tasks->at)->brief)
-            ompp_brief_of(thread, ompp_node(thread, tasks->at))->inner = ompp_off(thread, node);
-        else give(thread, node, each, t);
-    }
-    if (node->slot[0].child | node->slot[0].task || tasks->longs >= LONGS) time_each(thread, node, t);
+    tasks->each_ns = each < UINT32_MAX ? (uint32_t)each : UINT32_MAX;
+    if (in_creation && tasks->at == ompp_top(thread)->node && ompp_node(thread, tasks->at)->brief)
+        ompp_brief_of(thread, ompp_node(thread, tasks->at))->inner = ompp_off(thread, node);
+    else if (tasks->counted) stand_for(thread, node, each, t);
+    if (node->slot[0].child | node->slot[0].task || tasks->longs >= LONGS) time_each(thread, node);
 }
 
 void ompp_tasks_time_slow(ompp_thread_t *thread, ompp_time_t t)
@@ -165,7 +169,8 @@ void ompp_tasks_time_slow(ompp_thread_t *thread, ompp_time_t t)
 
     thread->stack->begin = t;
     if (tasks->counted) tasks->counted--; /* this one */
-    time_each(thread, node, t);
+    if (tasks->counted) settle(thread, node, t);
+    time_each(thread, node);
     if (ompp_task_is_creation(thread, &under->frames[under->top]))
         ompp_tasks_time_creation_slow(thread, &under->frames[under->top], t);
 }

@@ -14,6 +14,12 @@
 
 #define OMPP_TASK_COUNTED ((UINT64_C(1) << (64 - OMPP_TASK_TIME_SHIFT)) - 1) /* in the place of the time of creation */
 
+/** \return a task that is created at t, as ompp_event_task_create() makes it of a region that is kept. */
+ompp_task_t ompp_task_created(ompp_region_ref_t exec, ompp_time_t t);
+
+/** \brief ompp_event_task_creating() where the TASKEXEC region is known. */
+ompp_task_t ompp_task_creating(ompp_region_ref_t region, ompp_region_ref_t exec);
+
 /** \return whether it was created, has not begun, and is to be counted only. */
 static inline bool ompp_task_is_counted(ompp_task_t task)
 {

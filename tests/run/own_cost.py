@@ -14,7 +14,8 @@ import harness
 
 SOURCE = os.path.join(harness.HERE, "own_cost.c")
 NEAR = 0.35      # of the difference
-NEAR_OF = {"lock": 0.15}  # without what a source does before its events, a fifth of it is missing
+# lock: without what a source does before its events, a fifth of it is missing; task: what OPARI2 adds to its code is not in it
+NEAR_OF = {"lock": 0.15, "task": 0.5}
 LITTLE = 0.05    # of the run: no difference that could be compared
 ROUNDS = 5
 KINDS = ("atomic", "critical", "lock", "task", "function")

@@ -280,24 +280,20 @@ static void do_places(void)
 }
 
 /* Tasks in tasks: each is timed. */
-static long tree(int depth)
-{
-    long a = 0, b = 0;
-
-    if (depth == 0) return 1;
-#pragma omp task shared(a)
-    a = tree(depth - 1);
-#pragma omp task shared(b)
-    b = tree(depth - 1);
-#pragma omp taskwait
-    return a + b;
-}
-
-static void do_tree(void)
+static void do_inner(void)
 {
 #pragma omp parallel
 #pragma omp single
-    sum = tree(15);
+    for (long i = 0; i < N / 80; i++) {
+#pragma omp task
+        {
+#pragma omp task
+            leaf(i, 0);
+            leaf(i, 1);
+#pragma omp taskwait
+        }
+    }
+    sum_up();
 }
 
 /* To be killed. */
@@ -316,7 +312,7 @@ static const struct {
 } programs[] = {{"atomic", do_atomic},   {"critical", do_critical}, {"lock", do_lock},     {"locks", do_locks},
                 {"seldom", do_seldom},   {"filled", do_filled},     {"slower", do_slower}, {"nest", do_nest},
                 {"ordered", do_ordered}, {"task", do_task},         {"alone", do_alone},
-                {"turns", do_turns},     {"holds", do_holds},       {"undeferred", do_undeferred}, {"places", do_places},       {"tree", do_tree},     {"endless", do_endless}};
+                {"turns", do_turns},     {"holds", do_holds},       {"undeferred", do_undeferred}, {"places", do_places},       {"inner", do_inner},     {"endless", do_endless}};
 
 int main(int argc, char **argv)
 {

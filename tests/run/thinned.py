@@ -32,7 +32,7 @@ KINDS = {
     "holds": ("TASKEXEC", {"": N // 8}, None),
     "undeferred": ("TASKEXEC", {"": N // 8}, None),
     "places": ("TASKEXEC", {"": N // 40}, None),
-    "tree": ("TASKEXEC", {"": 2**16 - 2}, None),
+    "inner": ("TASKEXEC", {"": 2 * (N // 80)}, None),
 }
 
 
