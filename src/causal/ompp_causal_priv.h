@@ -104,6 +104,7 @@ typedef struct ompp_causal_thread {
     uint64_t floats;        /* while busy: the floating-point environment of the program */
     uint32_t timed_in, timed_for; /* events until one is timed; that it stands for */
     unsigned depth;               /* of levels */
+    uint64_t forked;              /* the team that it forked last */
     unsigned next_barrier;        /* to be given up next */
     uint64_t moves, syncs;
     uint64_t experiment; /* with delays: number of the one it counts for */

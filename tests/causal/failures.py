@@ -52,6 +52,20 @@ def unharmed(verdict, scratch):
         verdict.profile(outcome.profile(), "harm, %s" % mode)
 
 
+def nested(verdict, scratch):
+    """A task's thread that forks a team goes on with the task: its record must not be given back twice."""
+    for how in harness.sources() + harness.plain_sources():
+        program = scratch.file("nested-" + how, "nested")
+        harness.build(os.path.join(validation.HERE, "nested.c"), program, "opari" if how == "gomp" else how, instrument=how != "gomp")
+        for mode in MODES:
+            folder = scratch.file("nested-%s-%s" % (how, mode))
+            start = ["--", program] if how == "gomp" else []
+            outcome = harness.run(harness.command("ompp") if start else program, folder, 3, args=start, OMPP_CAUSAL=mode)
+            title = "nested, %s, %s" % (how, mode)
+            verdict.equal((outcome.status, outcome.out), (0, "%d\n" % (20 * (2 * 3000 + 3 * 100 + 401))), title)
+            verdict.profile(outcome.profile(), title)
+
+
 def words(verdict, scratch):
     program = build(scratch, "threads.c", "threads")
     for mode in MODES:
@@ -262,7 +276,7 @@ def main():
     verdict, scratch = harness.Verdict("failures"), harness.Scratch("failures")
     if not shutil.which("gcc"):
         harness.skip("no gcc")
-    for test in (unharmed, words, lonely, limits, oversubscribed, unseen, killed, settings, eventless, starved):
+    for test in (unharmed, nested, words, lonely, limits, oversubscribed, unseen, killed, settings, eventless, starved):
         try:
             test(verdict, scratch)
         except (harness.Failure, subprocess.TimeoutExpired) as failure:

@@ -235,7 +235,6 @@ static void put(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t ob
     if (reads || kind == OMPP_SYNC_EVENT) ompp_clocks_combine(reads ? &o->others[0] : &o->vector[0], &self->own);
     else ompp_clock_vector_copy(&o->vector[0], &self->own);
     if (kind == OMPP_SYNC_FORK) {
-        o->holder = self;
         o->generation[0]++;
     } else if (o->holder == self) {
         o->holder = NULL;
@@ -297,6 +296,7 @@ void ompp_causal_publish(ompp_sync_object_t kind, uint64_t object, ompp_time_t t
     const ompp_time_t begin = ompp_causal_time_event(self);
     self->syncs++;
     ompp_causal_settle(self);
+    if (kind == OMPP_SYNC_FORK) self->forked = object;
     if (passes(self, kind)) count_barriers(self, kind, object, true);
     else publish(self, kind, object, t);
     ompp_causal_timed(self, begin);
@@ -342,9 +342,8 @@ static void begin_member(ompp_causal_thread_t *self, uint64_t team, ompp_time_t 
         return;
     }
     *ompp_causal_generation(self, team) = o->generation[0] << 16;
-    if (o->holder != self && o->vector[0].t > 0) {
+    if (self->forked != team && o->vector[0].t > 0) {
         ompp_clock_vector_copy(&self->other, &o->vector[0]);
-        self->depth = 0;
         ompp_clocks_start(&ompp_causal.rule, &self->clocks, &self->other, t);
     }
     ompp_causal_unlock(&o->lock);
@@ -421,9 +420,10 @@ void ompp_causal_resume(ompp_sync_object_t kind, uint64_t object, ompp_time_t t)
     self->syncs++;
     /* What was waited for belongs to the set of regions of before. */
     if (kind == OMPP_SYNC_FORK) ompp_causal_settle(self);
+    /* Who forks goes on with its task in the team: a worker has none yet. */
+    if (kind == OMPP_SYNC_FORK && self->forked != object) self->depth = self->task = self->group = 0;
     if (passes(self, kind)) {
         count_barriers(self, kind, object, false);
-        if (kind == OMPP_SYNC_FORK) self->depth = 0;
         ompp_causal_pass(self, t);
     } else {
         resume(self, kind, object, t);

@@ -98,9 +98,10 @@ static uint32_t new_task(uint64_t handle)
     return index;
 }
 
+/* Where events are missing a thread may know a record that is over: that stays with the free ones. */
 static void drop(uint32_t index)
 {
-    if (!index || --pool.tasks[index].refs > 0) return;
+    if (!index || pool.tasks[index].refs == 0 || --pool.tasks[index].refs > 0) return;
     if (pool.tasks[index].handle) unlink_task(index);
     pool.tasks[index].next = pool.free;
     pool.free = index;
@@ -108,7 +109,8 @@ static void drop(uint32_t index)
 
 static uint32_t hold(uint32_t index)
 {
-    if (index) pool.tasks[index].refs++;
+    if (!index || pool.tasks[index].refs == 0) return 0;
+    pool.tasks[index].refs++;
     return index;
 }
 
@@ -164,11 +166,15 @@ static void push(ompp_causal_thread_t *self, uint32_t index)
     self->flow = index ? pool.tasks[index].flow : (ompp_causal_flow_t){0, 0, 0};
 }
 
-/* The thread turns back. \return true when it goes on waiting there. */
+/* The thread turns back. Too deep: to something that is not followed. \return true when it goes on waiting there. */
 static bool pop(ompp_causal_thread_t *self)
 {
     if (self->depth == 0) return false;
-    if (--self->depth >= OMPP_CAUSAL_LEVELS) return false;
+    if (--self->depth >= OMPP_CAUSAL_LEVELS) {
+        self->task = self->group = 0;
+        self->lost++;
+        return false;
+    }
     const ompp_causal_level_t *level = &self->levels[self->depth];
     self->task = level->task;
     self->group = level->group;
@@ -337,7 +343,7 @@ static void delay_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t othe
 static bool is_here(const ompp_causal_thread_t *self, uint64_t task)
 {
     lock_pool();
-    const bool here = find(task) == self->task;
+    const bool here = self->depth >= OMPP_CAUSAL_LEVELS || find(task) == self->task;
     unlock_pool();
     return here;
 }
