@@ -98,6 +98,7 @@ static void add_node(const ompp_profile_t *p, uint32_t node, unsigned members, t
         all.runtime += one.runtime;
         all.locks += one.locks;
         least = fmin(least, one.waits);
+        sum->again += ompp_own_barrier_ns(p, node, &p->nodes[node].blocks[b]) / members;
         n++;
     }
     if (n < members) least = 0;
@@ -105,7 +106,6 @@ static void add_node(const ompp_profile_t *p, uint32_t node, unsigned members, t
     sum->least += least;
     sum->runtime += all.runtime / members;
     sum->locks += all.locks / members;
-    sum->again += ompp_own_second_barrier(p, node) / members;
 }
 
 static bool is_simple(const ompp_profile_t *p, const ompp_paths_t *paths)
@@ -241,7 +241,7 @@ static void find_tiny(const ompp_profile_t *p, const ompp_paths_t *paths, double
                 const ompp_block_t *block = &p->nodes[*node].blocks[b];
                 if (!ompp_block_is_phases(block)) continue;
                 exec += (double)ompp_analysis_value(p, *node, block->location, OMPP_COLUMN_EXEC_T);
-                own += ompp_own_ns(p, *node, block) / members;
+                own += ompp_own_events_ns(p, *node, block) / members;
             }
             all += exec / members;
             others += exec / members * (members - 1);

@@ -67,7 +67,7 @@ static double moves(const ompp_construct_row_t *c, const ompp_block_t *block)
     return sum;
 }
 
-double ompp_own_ns(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block)
+double ompp_own_events_ns(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block)
 {
     const ompp_region_t *region = &p->regions[p->nodes[node].region];
     const ompp_rank_t *rank = rank_of(p, block->location);
@@ -83,7 +83,7 @@ double ompp_own_ns(const ompp_profile_t *p, uint32_t node, const ompp_block_t *b
     return ps / 1000 + (loops ? asking_ns(p, node, block->location) : 0);
 }
 
-uint64_t ompp_own_in_phase(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block, unsigned slot)
+static double events_in_phase(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block, unsigned slot)
 {
     const ompp_region_t *region = &p->regions[p->nodes[node].region];
     const ompp_rank_t *rank = rank_of(p, block->location);
@@ -93,10 +93,55 @@ uint64_t ompp_own_in_phase(const ompp_profile_t *p, uint32_t node, const ompp_bl
     if (!rank || ompp_construct_is_path(region->construct)) return 0;
     if (kind == OMPP_COST_ENTER && several) kind = OMPP_COST_PHASE;
     const uint64_t n = several ? block->values[ompp_value_index(slot, OMPP_SLOT_COUNT)] : block->values[0];
-    const double own = (double)ompp_less(n, counted_of(p, node, block->location)) * rank->inside_ps[kind] / 1000;
-    const uint64_t alone = ompp_less(block->values[ompp_value_index(slot, OMPP_SLOT_TIME)],
-                                     block->values[ompp_value_index(slot, OMPP_SLOT_CHILD)] +
-                                         block->values[ompp_value_index(slot, OMPP_SLOT_TASK)]);
+    return (double)ompp_less(n, counted_of(p, node, block->location)) * rank->inside_ps[kind] / 1000;
+}
+
+/* Without children and tasks. */
+static uint64_t time_alone(const ompp_block_t *block, unsigned slot)
+{
+    return ompp_less(block->values[ompp_value_index(slot, OMPP_SLOT_TIME)],
+                     block->values[ompp_value_index(slot, OMPP_SLOT_CHILD)] +
+                         block->values[ompp_value_index(slot, OMPP_SLOT_TASK)]);
+}
+
+/* ns: the least that a thread of the block's rank was in the phase. Blocks of a rank lie side by side. */
+static uint64_t least_of_team(const ompp_profile_t *p, const ompp_node_t *node, const ompp_block_t *block,
+                              unsigned slot)
+{
+    const uint32_t rank = p->locations[block->location].rank;
+    const ompp_block_t *b = block, *end = node->blocks + node->nblocks;
+    uint64_t least = UINT64_MAX;
+
+    while (b > node->blocks && p->locations[b[-1].location].rank == rank) b--;
+    for (; b < end && p->locations[b->location].rank == rank; b++)
+        if (ompp_block_is_phases(b) && time_alone(b, slot) < least) least = time_alone(b, slot);
+    return least;
+}
+
+double ompp_own_barrier_ns(const ompp_profile_t *p, uint32_t n, const ompp_block_t *block)
+{
+    const unsigned construct = p->regions[p->nodes[n].region].construct;
+    const unsigned first = ompp_phase_slot(construct, OMPP_PHASE_EXITBAR),
+                   second = ompp_phase_slot(construct, OMPP_PHASE_SHUTDWN);
+
+    if (strncmp(ompp_profile_text(p, p->source), "OPARI2", 6) != 0 || !ompp_construct_forks(construct)) return 0;
+    if (first == OMPP_NO_SLOT || second == OMPP_NO_SLOT) return 0;
+    const double all = fmin((double)least_of_team(p, &p->nodes[n], block, first), (double)time_alone(block, second));
+    return fmax(all - events_in_phase(p, n, block, second), 0);
+}
+
+double ompp_own_ns(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block)
+{
+    return ompp_own_events_ns(p, node, block) + ompp_own_barrier_ns(p, node, block);
+}
+
+uint64_t ompp_own_in_phase(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block, unsigned slot)
+{
+    const unsigned second = ompp_phase_slot(p->regions[p->nodes[node].region].construct, OMPP_PHASE_SHUTDWN);
+    const double own =
+        events_in_phase(p, node, block, slot) + (slot == second ? ompp_own_barrier_ns(p, node, block) : 0);
+    const uint64_t alone = time_alone(block, slot);
+
     return own < (double)alone ? (uint64_t)own : alone;
 }
 
@@ -145,51 +190,36 @@ double ompp_own_share(const ompp_profile_t *p, const ompp_paths_t *paths, const 
     return own < time ? own / time : 1;
 }
 
-double ompp_own_second_barrier(const ompp_profile_t *p, uint32_t n)
-{
-    const unsigned construct = p->regions[p->nodes[n].region].construct;
-    const unsigned first = ompp_phase_slot(construct, OMPP_PHASE_EXITBAR),
-                   second = ompp_phase_slot(construct, OMPP_PHASE_SHUTDWN);
-    double least = 1e300, sum = 0;
-    unsigned members = 0;
-
-    if (strncmp(ompp_profile_text(p, p->source), "OPARI2", 6) != 0 || !ompp_construct_forks(construct)) return 0;
-    if (first == OMPP_NO_SLOT || second == OMPP_NO_SLOT) return 0;
-    for (uint32_t b = 0; b < p->nodes[n].nblocks; b++) {
-        const ompp_block_t *block = &p->nodes[n].blocks[b];
-        if (!ompp_block_is_phases(block)) continue;
-        least = fmin(least, (double)ompp_less(block->values[ompp_value_index(first, OMPP_SLOT_TIME)],
-                                              block->values[ompp_value_index(first, OMPP_SLOT_TASK)]));
-        sum += (double)block->values[ompp_value_index(second, OMPP_SLOT_TIME)];
-        members++;
-    }
-    return members > 1 ? fmin(sum, least * members) : 0;
-}
-
 /* ---- Coverage ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    double ns, most_ns; /* of all events, of those of construct */
-    unsigned construct; /* whose events took most */
+    double ns, most_ns; /* of all, of construct */
+    double barriers_ns; /* of most_ns: second barriers */
+    unsigned construct; /* which took most */
     bool functions;     /* they are functions */
 } own_sum_t;
 
 static own_sum_t sum_up(const ompp_profile_t *p)
 {
     double by_construct[OMPP_CONSTRUCT_NUM + 1] = {0}; /* the last one: functions */
+    double barriers[OMPP_CONSTRUCT_NUM + 1] = {0};
     own_sum_t sum = {0};
 
     for (uint32_t n = 1; n < p->nnodes; n++) {
         const ompp_region_t *region = &p->regions[p->nodes[n].region];
         const unsigned at = region->flags & OMPP_REGION_F_FUNCTION ? OMPP_CONSTRUCT_NUM : region->construct;
-        for (uint32_t b = 0; b < p->nodes[n].nblocks; b++)
-            if (ompp_block_is_phases(&p->nodes[n].blocks[b]))
-                by_construct[at] += ompp_own_ns(p, n, &p->nodes[n].blocks[b]);
+        for (uint32_t b = 0; b < p->nodes[n].nblocks; b++) {
+            const ompp_block_t *block = &p->nodes[n].blocks[b];
+            if (!ompp_block_is_phases(block)) continue;
+            by_construct[at] += ompp_own_ns(p, n, block);
+            barriers[at] += ompp_own_barrier_ns(p, n, block);
+        }
     }
     for (unsigned c = 0; c <= OMPP_CONSTRUCT_NUM; c++) {
         sum.ns += by_construct[c];
         if (by_construct[c] <= sum.most_ns) continue;
         sum.most_ns = by_construct[c];
+        sum.barriers_ns = barriers[c];
         sum.functions = c == OMPP_CONSTRUCT_NUM;
         sum.construct = sum.functions ? OMPP_CONSTRUCT_USER_REGION : c;
     }
@@ -202,21 +232,12 @@ static void remedy(const own_sum_t *sum, char *text, size_t size)
     const ompp_construct_row_t *c = &ompp_constructs[sum->construct];
 
     if (sum->functions) snprintf(text, size, "OMPP_FUNCTIONS=-NAME leaves out functions");
+    else if (sum->barriers_ns > sum->most_ns / 2)
+        snprintf(text, size, "OPARI2 adds a barrier to each: programs built with clang, and ompp --, have none");
     else if (c->env && sum->construct == OMPP_CONSTRUCT_ATOMIC)
         snprintf(text, size, "%s=1, or kinst-ompp --disable=atomic, leaves it out", c->env);
     else if (c->env) snprintf(text, size, "%s=1 leaves it out", c->env);
     else snprintf(text, size, "fewer and larger ones cost less");
-}
-
-/* It is no event, so that no calibration knows it. */
-static void say_barriers(ompp_profile_t *p, double all)
-{
-    double sum = 0;
-
-    for (uint32_t n = 1; n < p->nnodes; n++) sum += ompp_own_second_barrier(p, n);
-    if (sum < OMPP_OWN_MUCH * all) return;
-    ompp_profile_add_coverage(p, OMPP_COVERAGE_OWN_BARRIER, NULL, NULL, (uint64_t)(1000 * fmin(sum / all, 1) + 0.5));
-    if (p->ncoverage) p->coverage[p->ncoverage - 1].nranks = 0;
 }
 
 void ompp_analysis_own(ompp_profile_t *profile)
@@ -226,7 +247,6 @@ void ompp_analysis_own(ompp_profile_t *profile)
     const char *what = sum.functions ? "functions" : ompp_constructs[sum.construct].full;
     char reason[120];
 
-    if (all > 0) say_barriers(profile, all);
     if (all <= 0 || sum.ns <= 0) return;
     const double share = sum.ns < all ? sum.ns / all : 1;
     const bool much = share >= OMPP_OWN_MUCH;

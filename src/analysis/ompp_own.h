@@ -14,6 +14,16 @@
 #define OMPP_OWN_MUCH 0.10  /* of the run's thread time: a caution */
 
 /** \return ns that the events of a node took on a location: of a block of OMPP_SET_PHASES. */
+double ompp_own_events_ns(const ompp_profile_t *profile, uint32_t node, const ompp_block_t *block);
+
+/**
+ * \brief What the second barrier of a parallel region took a thread, ns. OPARI2 makes an explicit barrier of the one at
+ *        its end, and the OpenMP library keeps its own, which is in the phase behind. It takes as long as the thread
+ *        that came last was in the first one, at most. \return 0 for other sources and regions.
+ */
+double ompp_own_barrier_ns(const ompp_profile_t *profile, uint32_t node, const ompp_block_t *block);
+
+/** \return ns that measuring a node took on a location: events and the second barrier. */
 double ompp_own_ns(const ompp_profile_t *profile, uint32_t node, const ompp_block_t *block);
 
 /** \return ns of these in the measured time of a phase (slot); not more than that has without children and tasks. */
@@ -31,13 +41,6 @@ double *ompp_own_below(const ompp_profile_t *profile);
  * \param[in] below  of ompp_own_below().
  */
 double ompp_own_share(const ompp_profile_t *profile, const ompp_paths_t *paths, const double *below, uint32_t region);
-
-/**
- * \brief What the second barrier of a parallel region takes all threads, ns, at most. OPARI2 makes an explicit barrier
- *        of the one at its end, and the OpenMP library keeps its own, which is in the phase behind. It takes as long as
- *        no thread waits for a slower one in the first. \return 0 for other sources and regions.
- */
-double ompp_own_second_barrier(const ompp_profile_t *profile, uint32_t node);
 
 /** \brief Adds the Coverage line OWN or OWN_MUCH; none where nothing is known. Call once, after the merge. */
 void ompp_analysis_own(ompp_profile_t *profile);

@@ -72,7 +72,7 @@ static void add_own(const ompp_profile_t *p, uint32_t node, double *by_location,
     for (uint32_t b = 0; b < p->nodes[node].nblocks; b++) {
         const ompp_block_t *block = &p->nodes[node].blocks[b];
         if (!ompp_block_is_phases(block) || p->locations[block->location].rank == OMPP_NONE) continue;
-        *(lock ? &locks->own : &by_location[block->location]) += ompp_own_ns(p, node, block);
+        *(lock ? &locks->own : &by_location[block->location]) += ompp_own_events_ns(p, node, block);
         if (lock) locks->waited += waited_at(p, node, block);
     }
 }
@@ -82,7 +82,8 @@ static double own_ns(const ompp_profile_t *p, uint32_t node)
     double sum = 0;
 
     for (uint32_t b = 0; b < p->nodes[node].nblocks; b++)
-        if (ompp_block_is_phases(&p->nodes[node].blocks[b])) sum += ompp_own_ns(p, node, &p->nodes[node].blocks[b]);
+        if (ompp_block_is_phases(&p->nodes[node].blocks[b]))
+            sum += ompp_own_events_ns(p, node, &p->nodes[node].blocks[b]);
     return sum;
 }
 

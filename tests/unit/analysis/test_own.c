@@ -141,9 +141,54 @@ static void locks(void **state)
     }
 }
 
+/*
+ * OPARI2's second barrier, of two ranks with two threads: as long as the thread that came last was in the first one,
+ * and no longer than the phase behind. Other ranks say nothing of it.
+ */
+static void second_barrier(void **state)
+{
+    static const struct {
+        uint64_t first, second, barrier;
+    } threads[] = {{90000, 300, 300}, {400, 700, 400}, {50, 80, 50}, {60000, 20, 20}};
+    static const char *const sources[] = {"OPARI2", "OMPT, LLVM OMP version: 5.0.20140926"};
+
+    (void)state;
+    for (unsigned s = 0; s < 2; s++) {
+        ompp_profile_t *p = ompp_profile_new();
+        double below = 0;
+
+        assert_non_null(p);
+        p->source = ompp_profile_string(p, sources[s]);
+        p->nranks = 2, p->nslots = 4;
+        for (unsigned r = 0; r < 2; r++)
+            ompp_profile_add_rank(p, &(ompp_rank_t){.rank = r, .nthreads = 2, .duration_ns = 1000000});
+        const uint32_t region = ompp_profile_add_region(
+            p, &(ompp_region_t){.construct = OMPP_CONSTRUCT_PARALLEL, .module = OMPP_NONE, .number = 1});
+        const uint32_t node = ompp_profile_add_node(p, region, 0, 0, 0);
+        for (uint32_t t = 0; t < 4; t++) {
+            const uint64_t phases[17] = {1, 0, 0, 0, 1, 1000, 0, 0, 1, threads[t].first, 0, 0, 1, threads[t].second};
+            ompp_profile_add_location(p, &(ompp_location_t){.rank = t / 2, .tid = t % 2});
+            memcpy(ompp_profile_block(p, node, t, OMPP_SET_PHASES, 0, 17), phases, sizeof phases);
+        }
+        for (uint32_t t = 0; t < 4; t++) {
+            const ompp_block_t *block = ompp_profile_find_block(p, node, t, OMPP_SET_PHASES, 0);
+            const uint64_t wanted = s ? 0 : threads[t].barrier;
+            assert_int_equal(ompp_own_ns(p, node, block), wanted);
+            assert_int_equal(ompp_own_in_phase(p, node, block, 3), wanted);
+            assert_int_equal(ompp_own_in_phase(p, node, block, 2), 0);
+            below += (double)wanted;
+        }
+        double *all = ompp_own_below(p);
+        assert_true(all && all[node] == below);
+        free(all);
+        ompp_profile_free(p);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(chunks), cmocka_unit_test(thinned), cmocka_unit_test(locks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(chunks), cmocka_unit_test(thinned), cmocka_unit_test(locks),
+                                       cmocka_unit_test(second_barrier)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
