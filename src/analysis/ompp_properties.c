@@ -38,6 +38,7 @@ typedef struct {
     const ompp_task_team_t *teams; /* [nnodes] */
     const uint64_t *task_waits;    /* [nnodes] */
     uint64_t *pieces, *visits;     /* [nlocations] */
+    uint64_t *own_ns;              /* that was left out of what threads lose, so far */
     double basis;
     double waited; /* part of it, that threads waited for processors */
     /* MPI: thread time in the call, of it waiting for the last rank, that rank, and messages. */
@@ -218,10 +219,12 @@ static uint64_t lost_in_phase(const find_t *f, uint32_t n, unsigned phase)
     for (uint32_t b = 0; slot != OMPP_NO_SLOT && b < p->nodes[n].nblocks; b++) {
         const ompp_block_t *block = &p->nodes[n].blocks[b];
         if (!ompp_block_is_phases(block)) continue;
-        const uint64_t lost =
-            ompp_less(block->values[ompp_value_index(slot, OMPP_SLOT_TIME)],
-                      block->values[ompp_value_index(slot, OMPP_SLOT_TASK)] + ompp_own_in_phase(p, n, block, slot));
-        if (lost && !alone(p, f->paths, n, block->location)) sum += lost;
+        const uint64_t own = ompp_own_in_phase(p, n, block, slot);
+        const uint64_t lost = ompp_less(block->values[ompp_value_index(slot, OMPP_SLOT_TIME)],
+                                        block->values[ompp_value_index(slot, OMPP_SLOT_TASK)] + own);
+        if (!lost || alone(p, f->paths, n, block->location)) continue;
+        sum += lost;
+        *f->own_ns += own;
     }
     /* A master that waits for its tasks shares its work. */
     return construct == OMPP_CONSTRUCT_MASTER ? ompp_less(sum, f->task_waits[n]) : sum;
@@ -426,6 +429,7 @@ static ompp_finding_t find_management(find_t *f, uint32_t region)
     for (size_t i = 0; i < ompp_nproperty_managements; i++) {
         const ompp_property_management_t *rule = &ompp_property_managements[i];
         if (rule->construct != construct || !holds(f, region, construct, rule->when)) continue;
+        *f->own_ns = 0;
         for (size_t k = 0; k < ompp_nrules; k++)
             if (ompp_rules[k].construct == construct && ompp_rules[k].class == OMPP_CLASS_MGMT)
                 lost += phase_of_region(f, region, ompp_rules[k].phase);
@@ -434,6 +438,7 @@ static ompp_finding_t find_management(find_t *f, uint32_t region)
                                 region,
                                 OMPP_NONE,
                                 .lost_ns = lost,
+                                .own_ns = *f->own_ns,
                                 .waited_permille = may_be_processors(f, construct, lost)};
     }
     return none;
@@ -552,6 +557,7 @@ int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths,
     ompp_finding_t *all = calloc(3 * p->nregions + 1, sizeof *all);
     ompp_task_team_t *teams = ompp_analysis_task_teams(p, paths);
     size_t found = 0;
+    uint64_t own_ns = 0;
     int rc = -OMPP_E_NOMEM;
 
     double *below = ompp_own_below(p);
@@ -561,6 +567,7 @@ int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths,
     *n = 0;
     f.pieces = calloc(p->nlocations + 1, sizeof *f.pieces);
     f.visits = calloc(p->nlocations + 1, sizeof *f.visits);
+    f.own_ns = &own_ns;
     f.teams = teams;
     f.task_waits = task_waits;
     if (all && teams && below && task_waits && f.pieces && f.visits) {

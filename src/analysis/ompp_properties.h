@@ -21,6 +21,7 @@ typedef struct {
     uint32_t where;    /* region in which the rank that is meant works longer than others; OMPP_NONE = outside of all */
     uint64_t more_ns;  /* by how much; 0 = not known */
     uint32_t own_permille; /* of the region's time, that measuring took (ompp_own.h) */
+    uint64_t own_ns;       /* of management: what measuring took of it, which is not in lost_ns */
     /* of all threads' time, that they waited for processors, where others may have waited as long for them; else 0 */
     uint32_t waited_permille;
 } ompp_finding_t;
