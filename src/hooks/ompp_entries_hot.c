@@ -66,7 +66,7 @@
 #define TEXT(name) TEXT_OF(name)
 
 /* What QUICK knows of the thread's feed. */
-_Static_assert(offsetof(ompp_feed_t, always) == 6, "always");
+_Static_assert(offsetof(ompp_feed_t, by_line) == 5 && offsetof(ompp_feed_t, always) == 6, "kinds");
 _Static_assert(offsetof(ompp_feed_t, shift) == 8, "shift");
 _Static_assert(offsetof(ompp_feed_t, mask) == 12, "mask");
 _Static_assert(offsetof(ompp_feed_t, last) == 16 && offsetof(ompp_fed_t, again) == 16, "last");
@@ -76,22 +76,11 @@ _Static_assert(offsetof(ompp_feed_t, latest[0].found) == 40 && sizeof(((ompp_fee
 #define SELF TEXT(OMPP_INLINE_SELF)
 #define FEED TEXT(OMPP_INLINE_FEED)
 #define LOCALS TEXT(OMPP_INLINE_LOCALS)
+#define COUNT TEXT(OMPP_INLINE_COUNT)
 
-/*
- * What is most of it, the address in rdi: where all data is told apart, accesses to the thread's own stack; where
- * accesses are told of, those to a line of before, as ompp_feed_known() says, and other ones.
- */
-#define QUICK(kind, always)                       \
-    "    movq " SELF "@GOTTPOFF(%rip), %rax\n"    \
-    "    movq %fs:(%rax), %rax\n"                 \
-    "    movq " FEED "(%rax), %rdx\n"             \
-    "    testq %rdx, %rdx\n"                      \
-    "    jnz 3f\n"                                \
-    "    cmpl $0, " LOCALS "(%rax)\n"             \
-    "    je 5f\n"                                 \
-    "    call ompp_frame_at\n"                    \
-    "    jmp 4f\n"                                \
-    "3:  pushq %rcx\n"                            \
+/* To 2 with what ompp_feed_known() knows of the address in rdi, to which `then` is done; the feed is in rdx. */
+#define KNOWN(always, then)                       \
+    "    pushq %rcx\n"                            \
     "    .cfi_adjust_cfa_offset 8\n"              \
     "    movl 8(%rdx), %ecx\n"                    \
     "    movq %rdi, %rax\n"                       \
@@ -110,28 +99,50 @@ _Static_assert(offsetof(ompp_feed_t, latest[0].found) == 40 && sizeof(((ompp_fee
     "    testq %rax, %rax\n"                      \
     "    jz 6f\n"                                 \
     "    movq 16(%rdx), %rdx\n"                   \
-    "    incq 16(%rdx)\n"                         \
-    "    popq %rcx\n"                             \
+    "    incq 16(%rdx)\n" then "    popq %rcx\n"  \
     "    .cfi_adjust_cfa_offset -8\n"             \
     "    jmp 2f\n"                                \
     "    .cfi_adjust_cfa_offset 8\n"              \
     "6:  popq %rcx\n"                             \
-    "    .cfi_adjust_cfa_offset -8\n"             \
-    "    call ompp_told_" #kind "\n"              \
-    "4:  testq %rax, %rax\n"                      \
-    "    jnz 2f\n"                                \
-    "5:\n"
+    "    .cfi_adjust_cfa_offset -8\n"
 
-/* What is most of it where code that counts in registers tells of lines. */
-#define LINE(kind)                             \
+/*
+ * What is most of it, the address in rdi: where all data is told apart, accesses to the thread's own stack; where
+ * accesses are told of, those to a line of before, and other ones.
+ */
+#define QUICK(kind, always)                                   \
+    "    movq " SELF "@GOTTPOFF(%rip), %rax\n"                \
+    "    movq %fs:(%rax), %rax\n"                             \
+    "    movq " FEED "(%rax), %rdx\n"                         \
+    "    testq %rdx, %rdx\n"                                  \
+    "    jnz 3f\n"                                            \
+    "    cmpl $0, " LOCALS "(%rax)\n"                         \
+    "    je 5f\n"                                             \
+    "    call ompp_frame_at\n"                                \
+    "    jmp 4f\n"                                            \
+    "3:\n" KNOWN(always, "") "    call ompp_told_" #kind "\n" \
+                             "4:  testq %rax, %rax\n"         \
+                             "    jnz 2f\n"                   \
+                             "5:\n"
+
+/*
+ * What is most of it where code counts in registers: the next line, where lines are told of; else an access to a line
+ * of before, which says what is good for one access.
+ */
+_Static_assert(OMPP_INLINE_FOR_ACCESS == 0, "nothing to be added");
+#define LINE(kind, always)                     \
     "    movq " SELF "@GOTTPOFF(%rip), %rax\n" \
     "    movq %fs:(%rax), %rax\n"              \
-    "    cmpq $0, " FEED "(%rax)\n"            \
-    "    je 5f\n"                              \
+    "    movq " FEED "(%rax), %rdx\n"          \
+    "    testq %rdx, %rdx\n"                   \
+    "    jz 5f\n"                              \
+    "    cmpb $0, 5(%rdx)\n"                   \
+    "    jz 3f\n"                              \
     "    call ompp_line_" #kind "\n"           \
     "    testq %rax, %rax\n"                   \
     "    jnz 2f\n"                             \
-    "5:\n"
+    "    jmp 5f\n"                             \
+    "3:\n" KNOWN(always, "    addq $" COUNT ", %rax\n") "5:\n"
 
 #define KEPT(name, function, before)                                                     \
     __asm__(".text\n" BEGIN(                                                             \
@@ -150,8 +161,8 @@ KEPT(OMPP_INLINE_LOCAL_LOAD, local_load, "")
 KEPT(OMPP_INLINE_LOCAL_STORE, local_store, "")
 KEPT(OMPP_INLINE_TURN_LOCAL_LOAD, turn_local_load, "")
 KEPT(OMPP_INLINE_TURN_LOCAL_STORE, turn_local_store, "")
-KEPT(OMPP_INLINE_TURN_LOAD, turn_load, LINE(load))
-KEPT(OMPP_INLINE_TURN_STORE, turn_store, LINE(store))
+KEPT(OMPP_INLINE_TURN_LOAD, turn_load, LINE(load, 6))
+KEPT(OMPP_INLINE_TURN_STORE, turn_store, LINE(store, 7))
 
 /* The first address is in rdi, the step in rsi, the number in rax, which is lost, the slot in rcx. */
 __asm__(".text\n" BEGIN(TEXT(OMPP_INLINE_RUN)) "    movq %rax, %rdx\n"

@@ -90,6 +90,7 @@ ompp_found_t ompp_count_find_store(uintptr_t address) { return find(address, OMP
 
 #if defined(__x86_64__)
 #define COUNTS (offsetof(ompp_counter_t, count) + offsetof(ompp_count_t, scalars)) /* in the counter */
+_Static_assert(COUNTS == OMPP_INLINE_COUNT, "as LINE adds it (ompp_entries_hot.c)");
 
 #define FOREIGN (1ull << OMPP_INLINE_FOREIGN_BIT)
 
@@ -255,7 +256,7 @@ static inline unsigned part_of(const ompp_counter_t *counter, uint32_t entry, ui
     uint32_t table = entry & OMPP_MAP_FAR, code = OMPP_INLINE_FOR_GRAIN;
     const unsigned at = (address >> OMPP_MAP_GRAIN_BITS) & (OMPP_MAP_GRAINS - 1);
 
-    if (counter->feed || (entry & ~OMPP_MAP_LOW) != counter->own) return OMPP_INLINE_FOR_ACCESS;
+    if ((entry & ~OMPP_MAP_LOW) != counter->tag) return OMPP_INLINE_FOR_ACCESS;
     if (table == OMPP_MAP_FAR) return OMPP_INLINE_FOR_ADDRESS;
     const uint32_t *grain = ompp_map_edge[table], one = grain[at];
     if (one > OMPP_MAP_NEAR) return OMPP_INLINE_FOR_ADDRESS;

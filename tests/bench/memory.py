@@ -27,8 +27,8 @@ BUDGETS = {"gcc": (7, 12), "clang": (3, 5)}
 FASTER = 3
 VALGRIND = {"cachegrind": ["--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null"],
             "lackey": ["--tool=lackey", "--detailed-counts=yes"]}
-# Caches, simulated: what is asked for, and how many repetitions make them rare where they are sampled.
-CACHES = {"curves": ("curves", "none", 100), "model": ("model", "none", 5)}
+# Caches, simulated: what is asked for, and repetitions. Curves follow all lines in the first 130 million accesses more often than later.
+CACHES = {"curves": ("curves", "none", 1000), "model": ("model", "none", 20)}
 OPTIONS = ("classes", "tlb", "next-line", "stride", "random-pages", "coherence", "shared")
 FLAGS = ["-O2", "-g", "-I", os.path.join(SOURCE, "include")]
 KERNEL_SOURCE = os.path.join(HERE, "memory_kernels.c")
