@@ -288,7 +288,6 @@ void ompp_mpi_receive_init_after(ompp_mpi_piggyback_t *s, bool ok)
 
 void ompp_mpi_cancel_before(ompp_mpi_piggyback_t *s)
 {
-    ompp_mpi_suppressed_give(ompp_mpi_handle(s, 0));
     ompp_mpi_request_t *r = ompp_mpi_request_peek(ompp_mpi_handle(s, 0));
 
     if (r) r->cancelled = true;
@@ -297,7 +296,6 @@ void ompp_mpi_cancel_before(ompp_mpi_piggyback_t *s)
 /* The program will not learn when it is complete. */
 void ompp_mpi_forget_before(ompp_mpi_piggyback_t *s)
 {
-    ompp_mpi_suppressed_give(ompp_mpi_handle(s, 0));
     ompp_mpi_request_t *r = ompp_mpi_request_take(ompp_mpi_handle(s, 0));
 
     if (!r) return;

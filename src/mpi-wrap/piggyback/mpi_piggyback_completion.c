@@ -31,9 +31,7 @@ void ompp_mpi_wait_before(ompp_mpi_piggyback_t *piggyback)
     ompp_mpi_progress_before(NULL, 0, 0, piggyback->begin);
     piggyback->pending = number && ompp_vector_reserve(&taken, &room, number, sizeof *taken) ? taken : NULL;
     for (int i = 0; piggyback->pending && i < piggyback->number; i++) {
-        const MPI_Request handle = ompp_mpi_handle(piggyback, i);
-        ompp_mpi_suppressed_give(handle);
-        ompp_mpi_request_t *r = handle == MPI_REQUEST_NULL ? NULL : ompp_mpi_request_take(handle);
+        ompp_mpi_request_t *r = ompp_mpi_request_take(ompp_mpi_handle(piggyback, i));
         piggyback->pending[i] = r;
         any |= r != NULL;
         needs_status |= r && (is_wild(r) || r->cancelled);
@@ -216,8 +214,7 @@ void ompp_mpi_wait_after(ompp_mpi_piggyback_t *piggyback, bool ok)
 
 static ompp_mpi_request_t *asked_for(const ompp_mpi_piggyback_t *piggyback)
 {
-    ompp_mpi_suppressed_give(piggyback->asked);
-    ompp_mpi_request_t *r = piggyback->asked == MPI_REQUEST_NULL ? NULL : ompp_mpi_request_peek(piggyback->asked);
+    ompp_mpi_request_t *r = ompp_mpi_request_peek(piggyback->asked);
 
     return r && r->active ? r : NULL;
 }
@@ -266,9 +263,7 @@ void ompp_mpi_ask_after(ompp_mpi_piggyback_t *piggyback, bool ok)
 void ompp_mpi_start_before(ompp_mpi_piggyback_t *piggyback)
 {
     for (int i = 0; piggyback->requests && i < piggyback->number; i++) {
-        const MPI_Request handle = ompp_mpi_handle(piggyback, i);
-        ompp_mpi_suppressed_give(handle);
-        ompp_mpi_request_t *r = handle == MPI_REQUEST_NULL ? NULL : ompp_mpi_request_peek(handle);
+        ompp_mpi_request_t *r = ompp_mpi_request_peek(ompp_mpi_handle(piggyback, i));
         if (!r || !r->persistent || r->active) continue;
         r->active = true;
         r->begin = piggyback->begin;

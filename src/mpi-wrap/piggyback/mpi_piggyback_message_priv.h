@@ -218,11 +218,9 @@ bool ompp_mpi_suppression_skip(ompp_mpi_shadow_t *shadow, int source, int tag);
 bool ompp_mpi_suppression_end(ompp_mpi_shadow_t *shadow);
 
 /**
- * \brief A receive that was started the short way (mpi_wrap_priv.h) goes on as any other, if there is one with this
- *        handle.
+ * \brief A communicator goes, or may have gone: receives on it that were started the short way (mpi_wrap_priv.h) go on
+ *        as any others. What was noted of other communicators is looked up anew.
  */
-void ompp_mpi_suppressed_give(MPI_Request handle);
-/** \brief So do all on a communicator, which goes, or may have gone. What was noted of others is looked up anew. */
 void ompp_mpi_suppressed_forget(MPI_Comm comm);
 
 #endif

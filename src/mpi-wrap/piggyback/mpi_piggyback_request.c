@@ -1,12 +1,14 @@
 /**
  * \file
- * Requests that clocks travel with: their table.
+ * Requests that clocks travel with: their table. Receives of the short way come into it when another call needs them.
  */
 #include "base/ompp_hash.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_collective_priv.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_request_priv.h"
+#include "mpi-wrap/piggyback/mpi_suppressed_priv.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define BUCKET_BITS 10
@@ -62,13 +64,44 @@ void ompp_mpi_request_put(ompp_mpi_request_t *request, MPI_Request handle)
     pthread_mutex_unlock(&table.lock);
 }
 
-ompp_mpi_request_t *ompp_mpi_request_take(MPI_Request handle)
+void ompp_mpi_started_keep_slow(const ompp_mpi_started_t *one)
 {
-    ompp_mpi_request_t **link = bucket_of(handle), *r;
+    const int saved = errno;
+    ompp_mpi_request_t *r = ompp_mpi_request_new(OMPP_MPI_PENDING_RECEIVE, one->direction->shadow);
 
+    if (r) {
+        r->peer = one->direction->peer;
+        r->tag = one->direction->tag;
+        r->begin = one->begin;
+        ompp_mpi_request_put(r, one->handle);
+    } else {
+        ompp_mpi_piggyback_skip(one->direction->shadow, one->direction->peer, one->direction->tag);
+    }
+    errno = saved;
+}
+
+/* Takes the lock. \return the place of the request with this handle, also of one of the short way; *place is NULL: none. */
+static ompp_mpi_request_t **find_locked(MPI_Request handle)
+{
+    ompp_mpi_started_t *started = ompp_mpi_started_of(handle);
+    const ompp_mpi_started_t one = *started;
+    ompp_mpi_request_t **link = bucket_of(handle);
+
+    if (one.direction && one.handle == handle) {
+        started->direction = NULL;
+        ompp_mpi_quick.nstarted--;
+        ompp_mpi_started_keep_slow(&one);
+    }
     pthread_mutex_lock(&table.lock);
     while (*link && (*link)->handle != handle) link = &(*link)->next;
-    r = *link;
+    return link;
+}
+
+ompp_mpi_request_t *ompp_mpi_request_take(MPI_Request handle)
+{
+    if (handle == MPI_REQUEST_NULL) return NULL;
+    ompp_mpi_request_t **link = find_locked(handle), *r = *link;
+
     if (r) {
         *link = r->next;
         __atomic_sub_fetch(&table.number, 1, __ATOMIC_RELAXED);
@@ -79,10 +112,9 @@ ompp_mpi_request_t *ompp_mpi_request_take(MPI_Request handle)
 
 ompp_mpi_request_t *ompp_mpi_request_peek(MPI_Request handle)
 {
-    ompp_mpi_request_t *r;
+    if (handle == MPI_REQUEST_NULL) return NULL;
+    ompp_mpi_request_t *r = *find_locked(handle);
 
-    pthread_mutex_lock(&table.lock);
-    for (r = *bucket_of(handle); r && r->handle != handle;) r = r->next;
     pthread_mutex_unlock(&table.lock);
     return r;
 }

@@ -56,8 +56,12 @@ void ompp_mpi_request_delete(ompp_mpi_request_t *request);
 
 /** \brief Keeps it under its handle. */
 void ompp_mpi_request_put(ompp_mpi_request_t *request, MPI_Request handle);
-/** \brief Takes it out of the table. \return NULL = none. */
+/**
+ * \brief Takes it out of the table. A receive that was started the short way goes on as any other from now on.
+ * \return NULL = none.
+ */
 ompp_mpi_request_t *ompp_mpi_request_take(MPI_Request handle);
+/** \brief The same, and it stays in the table. */
 ompp_mpi_request_t *ompp_mpi_request_peek(MPI_Request handle);
 
 /** \return whether there are any. */
