@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define WORTH 0.01        /* part of the run that measuring took: less changes no gain that is printed */
 #define MOST 0.9          /* nor can it have taken nearly all of it */
@@ -49,10 +50,21 @@ static bool is_lock(const ompp_profile_t *p, uint32_t node)
     return construct == OMPP_CONSTRUCT_CRITICAL || construct == OMPP_CONSTRUCT_LOCK;
 }
 
-/* What events of locks took, and what threads waited to get one. */
+/* Calls that ask whether something has come. Who waits asks again and again: such events take the place of waiting. */
+static bool asks(const ompp_profile_t *p, uint32_t node)
+{
+    static const char *const names[] = {"MPI_Iprobe", "MPI_Improbe", "MPI_Test"};
+    const char *name = ompp_profile_text(p, p->regions[p->nodes[node].region].name);
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(name, names[i], strlen(names[i]))) return true;
+    return false;
+}
+
+/* What events of locks took, and what threads waited to get one; events of calls that ask. */
 typedef struct {
-    double own, waited; /* ns, all threads */
-} locks_t;
+    double own, waited, asking; /* ns, all threads */
+} waits_t;
 
 static double waited_at(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block)
 {
@@ -65,15 +77,16 @@ static double waited_at(const ompp_profile_t *p, uint32_t node, const ompp_block
 }
 
 /* Of one location; events of locks by themselves. */
-static void add_own(const ompp_profile_t *p, uint32_t node, double *by_location, locks_t *locks)
+static void add_own(const ompp_profile_t *p, uint32_t node, double *by_location, waits_t *waits)
 {
-    const bool lock = is_lock(p, node);
+    const bool lock = is_lock(p, node), asking = asks(p, node);
 
     for (uint32_t b = 0; b < p->nodes[node].nblocks; b++) {
         const ompp_block_t *block = &p->nodes[node].blocks[b];
         if (!ompp_block_is_phases(block) || p->locations[block->location].rank == OMPP_NONE) continue;
-        *(lock ? &locks->own : &by_location[block->location]) += ompp_own_events_ns(p, node, block);
-        if (lock) locks->waited += waited_at(p, node, block);
+        double *sum = lock ? &waits->own : asking ? &waits->asking : &by_location[block->location];
+        *sum += ompp_own_events_ns(p, node, block);
+        if (lock) waits->waited += waited_at(p, node, block);
     }
 }
 
@@ -92,11 +105,11 @@ ompp_measuring_t ompp_whatif_measuring(const ompp_profile_t *p)
     double *by_location = calloc(p->nlocations + 1, sizeof *by_location), most = 0, all = 0;
     const double ranks = p->nranks ? p->nranks : 1,
                  run = (double)(p->whatif.time_ns ? p->whatif.time_ns : ompp_analysis_duration(p)) * ranks;
-    locks_t locks = {0, 0};
+    waits_t waits = {0, 0, 0};
     ompp_measuring_t m = {0};
 
     for (uint32_t i = 1; by_location && i < p->nnodes; i++) {
-        add_own(p, i, by_location, &locks);
+        add_own(p, i, by_location, &waits);
         m.events += seen_at(p, &p->nodes[i]).calls;
     }
     for (size_t l = 0; by_location && l < p->nlocations; l++) {
@@ -107,8 +120,8 @@ ompp_measuring_t ompp_whatif_measuring(const ompp_profile_t *p)
     if (run <= 0) return m;
     const double threads = p->nslots ? fmax(p->nslots / ranks, 1) : 1, clocks = (double)p->whatif.cost_ns;
     /* threads that wait for locks wait for each other's events */
-    const double in_locks = locks.waited > locks.own ? locks.own : locks.own / threads,
-                 beside = most * ranks + in_locks, sum = all + locks.own;
+    const double in_locks = waits.waited > waits.own ? waits.own : waits.own / threads,
+                 beside = most * ranks + in_locks, sum = all + waits.own + waits.asking;
     const double part = sum > 0 ? fmin(beside / sum, 1) : 1 / threads;
     m.beside = fmin((beside + clocks * part) / run, MOST);
     m.behind = fmin((sum + clocks) / run, MOST);

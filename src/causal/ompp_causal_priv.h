@@ -203,7 +203,8 @@ typedef struct {
     /* it comes where others have been before: does that decide something? OMPP_WHATIF_BIT_* */
     void (*watch)(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before, unsigned flag_bit);
     ompp_time_t (*work_of)(const ompp_causal_thread_t *thread, unsigned slot); /* ns: what it has done there by now */
-    void (*write)(ompp_causal_thread_t *self, bool over, ompp_time_t t); /* what is known by t; over: it goes on */
+    void (*write)(ompp_causal_thread_t *self, bool goes_on,
+                  ompp_time_t t); /* what is known by t; goes_on: it goes on */
 } ompp_causal_mode_t;
 
 /** The process. */
@@ -221,8 +222,8 @@ typedef struct {
     _Atomic uint64_t suspension;
     _Atomic ompp_time_t look; /* without delays: before, no turn begins that has not been proposed yet */
     _Atomic ompp_time_t suspension_begin;
-    /* without delays: the initial thread came last to where a turn may begin; since the time before */
-    _Atomic ompp_time_t chance, between;
+    /* without delays: when the initial thread came last to where a turn may begin, and ns since the time before */
+    _Atomic ompp_time_t opportunity, opportunity_gap;
     _Atomic bool moves_reported; /* although clocks are suspended, until threads come to such a place */
     _Atomic(ompp_causal_thread_t *) threads;
     /* times that the order would have changed, since the set */

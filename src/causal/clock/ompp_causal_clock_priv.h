@@ -60,10 +60,10 @@ void ompp_causal_may_turn(ompp_causal_thread_t *self, unsigned teams, ompp_time_
 /** \brief The initial thread has come to where a turn may begin. */
 static inline void ompp_causal_chance(ompp_time_t t)
 {
-    const ompp_time_t before = atomic_load_explicit(&ompp_causal.chance, memory_order_relaxed);
+    const ompp_time_t before = atomic_load_explicit(&ompp_causal.opportunity, memory_order_relaxed);
 
-    atomic_store_explicit(&ompp_causal.between, t > before ? t - before : 0, memory_order_relaxed);
-    atomic_store_explicit(&ompp_causal.chance, t, memory_order_relaxed);
+    atomic_store_explicit(&ompp_causal.opportunity_gap, t > before ? t - before : 0, memory_order_relaxed);
+    atomic_store_explicit(&ompp_causal.opportunity, t, memory_order_relaxed);
 }
 
 /**

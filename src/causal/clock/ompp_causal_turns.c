@@ -23,8 +23,8 @@
 #define SHORTEST_NS 50000000u /* of a turn */
 #define PART 10u              /* a turn lasts for one part in so many of the run so far, at least */
 #define LOOK_NS 1000000u      /* after so long it is looked again what clocks cost */
-/* of one percent: what may be measured of it per thread; others wait meanwhile, and the program takes more */
-#define MEASURED 0.002
+/* of a thread's time, for each percent of the budget: what clocks take. Other threads wait meanwhile. */
+#define MEASURED_PART 0.002
 #define NOTHING 0.0001         /* percent */
 #define FREE_NS 1000000u       /* that they may take anyway, per thread */
 #define PIECE_NS 10000000u     /* between two suspensions clocks are kept for so long, ... */
@@ -190,7 +190,7 @@ static unsigned nthreads(void)
 /* Part of the time of all threads. */
 static double budget(void)
 {
-    return MEASURED * (ompp_env.causal_budget > 0 ? (double)ompp_env.causal_budget : NOTHING);
+    return MEASURED_PART * (ompp_env.causal_budget > 0 ? (double)ompp_env.causal_budget : NOTHING);
 }
 
 /* ns until clocks have cost no more than they may, if they cost nothing meanwhile. */
@@ -374,9 +374,9 @@ void ompp_causal_may_turn(ompp_causal_thread_t *self, unsigned teams, ompp_time_
 /* Nor can it be expected that they come there soon. */
 static bool is_far(ompp_time_t t)
 {
-    const ompp_time_t usual = APART_TIMES * atomic_load_explicit(&ompp_causal.between, memory_order_relaxed);
+    const ompp_time_t usual = APART_TIMES * atomic_load_explicit(&ompp_causal.opportunity_gap, memory_order_relaxed);
 
-    return t >= atomic_load_explicit(&ompp_causal.chance, memory_order_relaxed) + longer(APART_NS, usual);
+    return t >= atomic_load_explicit(&ompp_causal.opportunity, memory_order_relaxed) + longer(APART_NS, usual);
 }
 
 void ompp_causal_may_turn_anywhere(ompp_causal_thread_t *self, ompp_time_t t)

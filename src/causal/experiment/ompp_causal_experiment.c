@@ -51,7 +51,7 @@
 #define SETTLED 2u            /* a part that lets ranks get into step */
 #define FIRST_OVERDUE 2u      /* the first one, for which nothing has to end */
 #define WARM 5u               /* passes of a thread until the experiment is in its stride, when threads do not meet */
-#define MEASURED 6u           /* passes from then on, at least */
+#define PASSES 6u             /* passes from then on, at least */
 #define SOON_NS 1000000000u   /* until ranks meet again, or one part in so many of the run: that is waited for */
 #define SOON_PART 20u
 #define SOON_MOST_NS 2000000000u
@@ -280,7 +280,7 @@ static bool passes_enough(ompp_causal_thread_t *self, uint64_t visits, ompp_time
         self->warm.set = self->clocks.set;
     }
     if (++self->warm.passes == WARM) begin_warm(self, visits, t);
-    if (self->warm.passes < WARM + (MEASURED << self->warm.tries) || t < self->warm.at.t + SHORTEST_NS) return false;
+    if (self->warm.passes < WARM + (PASSES << self->warm.tries) || t < self->warm.at.t + SHORTEST_NS) return false;
     if (ompp_causal_in_step(&self->warm.flows, visits, t) || !is_patient(t)) return true;
     self->warm.tries++;
     begin_warm(self, visits, t);

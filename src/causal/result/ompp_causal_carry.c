@@ -32,7 +32,7 @@ static uint64_t workers(void)
 void ompp_causal_carry_begin(bool anywhere)
 {
     const uint64_t at_work = anywhere ? workers() : 0;
-    const ompp_time_t chance = atomic_load(&ompp_causal.chance);
+    const ompp_time_t chance = atomic_load(&ompp_causal.opportunity);
 
     carry.on = at_work != 0;
     if (at_work == carry.at_work && (!at_work || chance == carry.chance)) return;

@@ -241,13 +241,13 @@ static void weigh(followed_t *followed, const followed_t *start, ompp_time_t t)
 }
 
 /* spans: of all threads. */
-static followed_t follow(const ompp_causal_thread_t *self, unsigned slot, const past_t *past, bool over, ompp_time_t t,
-                         uint64_t *spans)
+static followed_t follow(const ompp_causal_thread_t *self, unsigned slot, const past_t *past, bool goes_on,
+                         ompp_time_t t, uint64_t *spans)
 {
     followed_t f = past->all;
     ompp_causal_seen_t seen;
 
-    *spans = past->spans + ompp_causal_sum_threads(slot, &seen, over ? t : 0);
+    *spans = past->spans + ompp_causal_sum_threads(slot, &seen, goes_on ? t : 0);
     /* the set of slots may have changed since measurement ended */
     if (t > ompp_causal_set_begin()) f.time_ns += t - ompp_causal_set_begin();
     f.work_ns += seen.work;
@@ -298,7 +298,7 @@ static void put_others(ompp_time_t t)
 }
 
 /* ends: the turn does. */
-static void write_region(const ompp_causal_thread_t *self, unsigned slot, bool over, bool ends, ompp_time_t t)
+static void write_region(const ompp_causal_thread_t *self, unsigned slot, bool goes_on, bool ends, ompp_time_t t)
 {
     const int known = ompp_causal_known(slot);
     uint64_t spans;
@@ -306,7 +306,7 @@ static void write_region(const ompp_causal_thread_t *self, unsigned slot, bool o
     if (known < 0 || !ompp_causal_known_record((unsigned)known)) return;
     past_t *past = &result.past[known];
     const uint32_t flags = ompp_causal_flags_of(slot) | past->flags;
-    const followed_t f = follow(self, slot, past, over, t, &spans);
+    const followed_t f = follow(self, slot, past, goes_on, t, &spans);
     put_region((unsigned)known, f, flags, spans, t);
     if (!ends) return;
     past->all = f;
@@ -502,20 +502,20 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
 /* Under the lock. */
-void ompp_causal_result_clocks(ompp_causal_thread_t *self, bool over, ompp_time_t t)
+void ompp_causal_result_clocks(ompp_causal_thread_t *self, bool goes_on, ompp_time_t t)
 {
     ompp_causal_latency_write();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++)
-        if (ompp_causal_known(s) >= 0) write_region(self, s, over, false, t);
+        if (ompp_causal_known(s) >= 0) write_region(self, s, goes_on, false, t);
     put_others(t);
-    flag_regions(!over, t);
+    flag_regions(!goes_on, t);
 }
 
-static void write_all(ompp_causal_thread_t *self, bool over, ompp_time_t t)
+static void write_all(ompp_causal_thread_t *self, bool goes_on, ompp_time_t t)
 {
     result.much_lost = ompp_causal_write_totals(ompp_causal_suspension(), t);
     ompp_causal_results.oversubscribed = ompp_causal_results.oversubscribed || is_oversubscribed();
-    ompp_causal.mode->write(self, over, t);
+    ompp_causal.mode->write(self, goes_on, t);
 }
 
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t)

@@ -132,9 +132,9 @@ void ompp_causal_result_until(ompp_time_t t)
 }
 
 /* Under the lock. */
-void ompp_causal_result_experiments(ompp_causal_thread_t *self, bool over, ompp_time_t t)
+void ompp_causal_result_experiments(ompp_causal_thread_t *self, bool goes_on, ompp_time_t t)
 {
-    (void)self, (void)over;
+    (void)self, (void)goes_on;
     for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
         write_work(i, t);
         judge(i, t);

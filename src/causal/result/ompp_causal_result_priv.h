@@ -102,9 +102,9 @@ void ompp_causal_result_block(ompp_causal_thread_t *self, uint64_t visits, ompp_
 /** \brief Writes what the clocks of this thread say now, at the end or as if it were. */
 void ompp_causal_result(ompp_causal_thread_t *self, ompp_time_t t);
 
-/** \brief A part of that: what experiments have shown, what clocks say; over: the threads go on. */
-void ompp_causal_result_experiments(ompp_causal_thread_t *self, bool over, ompp_time_t t);
-void ompp_causal_result_clocks(ompp_causal_thread_t *self, bool over, ompp_time_t t);
+/** \brief A part of that: what experiments have shown, what clocks say; goes_on: the threads do. */
+void ompp_causal_result_experiments(ompp_causal_thread_t *self, bool goes_on, ompp_time_t t);
+void ompp_causal_result_clocks(ompp_causal_thread_t *self, bool goes_on, ompp_time_t t);
 
 /** \brief The measurement is over: what has been written stays as it is. */
 void ompp_causal_result_close(void);

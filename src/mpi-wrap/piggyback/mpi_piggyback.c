@@ -81,7 +81,7 @@ static void join_claim(ompp_mpi_piggyback_t *s, int source, int tag, bool ok, un
 /* ---- Sends ------------------------------------------------------------------------------------------------------- */
 
 /* \param[in] bytes  of the message. \return what ompp_mpi_piggyback_send() is to know. */
-static uint64_t waits_for_receiver(const ompp_mpi_piggyback_t *s, uint64_t bytes)
+static uint64_t waiting_size(const ompp_mpi_piggyback_t *s, uint64_t bytes)
 {
     if (s->buffered) return 0;
     return s->synchronous ? OMPP_MPI_SYNCHRONOUS : bytes > OMPP_MPI_ALONE_BYTES ? bytes : 0;
@@ -97,12 +97,13 @@ void ompp_mpi_send_before(ompp_mpi_piggyback_t *s)
 {
     const bool can = can_send(s);
     /* MPI has not seen the type yet */
-    const uint64_t waits =
-        can && !ompp_sync_is_suspended() ? waits_for_receiver(s, ompp_mpi_bytes_guess(s->count, s->type)) : 0;
+    const uint64_t waiting =
+        can && !ompp_sync_is_suspended() ? waiting_size(s, ompp_mpi_bytes_guess(s->count, s->type)) : 0;
+    const bool blocks = s->number == 0; /* it starts no request */
 
     if (can && ompp_sync_throttle()) s->begin = ompp_event_now();
-    if (can) s->ack = ompp_mpi_piggyback_send(s->shadow, s->peer, s->tag, waits, 0, false, s->begin);
-    if (waits && s->number == 0) ompp_mpi_progress_before(NULL, 0, 0, s->begin);
+    if (can) s->ack = ompp_mpi_piggyback_send(s->shadow, s->peer, s->tag, waiting, 0, false, s->begin);
+    if (waiting && blocks) ompp_mpi_progress_before(NULL, 0, 0, s->begin);
 }
 
 /*
@@ -277,7 +278,7 @@ void ompp_mpi_send_init_after(ompp_mpi_piggyback_t *s, bool ok)
     r = new_request(s, OMPP_MPI_PENDING_SEND, s->peer, s->tag);
     if (r && !s->buffered)
         r->waiting =
-            OMPP_MPI_STARTED_WAIT ? OMPP_MPI_SYNCHRONOUS : waits_for_receiver(s, ompp_mpi_bytes_of(s->count, s->type));
+            OMPP_MPI_STARTED_WAIT ? OMPP_MPI_SYNCHRONOUS : waiting_size(s, ompp_mpi_bytes_of(s->count, s->type));
     keep_persistent(s, r);
 }
 

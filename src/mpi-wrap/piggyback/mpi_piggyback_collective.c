@@ -46,7 +46,7 @@ static bool plan(const ompp_mpi_piggyback_t *s, exchange_t *x)
     const int root = s->root;
     const bool rooted = order == OMPP_MPI_ORDER_FROM_ROOT || order == OMPP_MPI_ORDER_TO_ROOT;
 
-    *x = (exchange_t){.order = order, .root = root, .comm = c->duplicate, .vectors = 1, .joins = true};
+    *x = (exchange_t){.order = order, .root = root, .comm = c->hidden, .vectors = 1, .joins = true};
     const bool special = c->inter && (root == MPI_ROOT || root == MPI_PROC_NULL);
     if (rooted && !special && (root < 0 || root >= c->peers)) return false;
     if (s->refused && !(rooted && c->inter)) return false;
@@ -501,12 +501,12 @@ void ompp_mpi_gather_after(ompp_mpi_piggyback_t *s, MPI_Comm own, bool ok)
 
 void ompp_mpi_gathering_before(ompp_mpi_piggyback_t *s)
 {
-    if (s->shadow && !s->shadow->inter) ompp_mpi_gather_before(s, s->shadow->duplicate);
+    if (s->shadow && !s->shadow->inter) ompp_mpi_gather_before(s, s->shadow->hidden);
 }
 
 void ompp_mpi_gathering_after(ompp_mpi_piggyback_t *s, bool ok)
 {
-    if (s->shadow) ompp_mpi_gather_after(s, s->shadow->duplicate, ok);
+    if (s->shadow) ompp_mpi_gather_after(s, s->shadow->hidden, ok);
 }
 
 /* Ours may need more calls of MPI than the user's, which is complete: there is a moment for it, and no more after some

@@ -27,7 +27,7 @@ static struct {
     ompp_mpi_shadow_t *buckets[1 << BUCKET_BITS];
     ompp_mpi_shadow_t *gone; /* atomic: of communicators that are gone; some calls still need them */
     unsigned count;
-    MPI_Comm kept_duplicates[MAX_SHADOWS];
+    MPI_Comm kept_hidden[MAX_SHADOWS];
     unsigned kept; /* atomic: shadows of communicators that are gone, which are not freed */
     MPI_Group world;
 } shadows = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -77,21 +77,21 @@ ompp_mpi_shadow_t *ompp_mpi_shadow_forget(MPI_Comm comm)
 }
 
 /* Clock vectors that nobody has asked for, or another communicator would get them. */
-static void drain(MPI_Comm duplicate)
+static void drain(MPI_Comm hidden)
 {
     unsigned char *message = NULL;
 
     do {
         ompp_mpi_piggyback_free(message);
-        message = ompp_mpi_piggyback_fetch(duplicate, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+        message = ompp_mpi_piggyback_fetch(hidden, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
     } while (message);
 }
 
-static void keep(MPI_Comm duplicate)
+static void keep(MPI_Comm hidden)
 {
     const unsigned i = __atomic_fetch_add(&shadows.kept, 1, __ATOMIC_RELAXED);
 
-    if (i < MAX_SHADOWS) shadows.kept_duplicates[i] = duplicate;
+    if (i < MAX_SHADOWS) shadows.kept_hidden[i] = hidden;
 }
 
 /* Clock vectors that nobody will ask for. */
@@ -113,9 +113,9 @@ static void forget_vectors(ompp_mpi_shadow_t *c)
 
 static void destroy(ompp_mpi_shadow_t *shadow)
 {
-    drain(shadow->duplicate);
-    if (ompp_mpi_suppression_end(shadow) || shadow->unread) keep(shadow->duplicate);
-    else PMPI_Comm_free(&shadow->duplicate);
+    drain(shadow->hidden);
+    if (ompp_mpi_suppression_end(shadow) || shadow->unread) keep(shadow->hidden);
+    else PMPI_Comm_free(&shadow->hidden);
     forget_vectors(shadow);
     free(shadow->quiet);
     pthread_mutex_destroy(&shadow->lock);
@@ -162,8 +162,8 @@ void ompp_mpi_shadow_drain(void)
 
     ompp_mpi_shadow_sweep();
     for (size_t i = 0; i < sizeof shadows.buckets / sizeof *shadows.buckets; i++)
-        for (const ompp_mpi_shadow_t *c = shadows.buckets[i]; c; c = c->next) drain(c->duplicate);
-    for (unsigned i = 0; i < kept && i < MAX_SHADOWS; i++) drain(shadows.kept_duplicates[i]);
+        for (const ompp_mpi_shadow_t *c = shadows.buckets[i]; c; c = c->next) drain(c->hidden);
+    for (unsigned i = 0; i < kept && i < MAX_SHADOWS; i++) drain(shadows.kept_hidden[i]);
 }
 
 /* ---- Making one -------------------------------------------------------------------------------------------------- */
@@ -278,7 +278,7 @@ static int copy_topology(MPI_Comm comm, int kind, ompp_mpi_shadow_t *shadow)
     else add_dist_graph(comm, &n);
     if (copy_group(comm, &plain) == MPI_SUCCESS && n.in && n.out) /* Weights are of no use here; any numbers do. */
         error = PMPI_Dist_graph_create_adjacent(plain, n.nin, n.in, n.in, n.nout, n.out, n.out, MPI_INFO_NULL, 0,
-                                                &shadow->duplicate);
+                                                &shadow->hidden);
     if (plain != MPI_COMM_NULL) PMPI_Comm_free(&plain);
     shadow->sources = n.nin;
     shadow->destinations = n.nout;
@@ -310,7 +310,7 @@ static ompp_mpi_shadow_t *new_shadow(MPI_Comm comm, bool inter)
     ompp_mpi_shadow_t *c = calloc(1, sizeof *c);
 
     if (!c) return NULL;
-    *c = (ompp_mpi_shadow_t){.comm = comm, .duplicate = MPI_COMM_NULL, .inter = inter, .references = 1};
+    *c = (ompp_mpi_shadow_t){.comm = comm, .hidden = MPI_COMM_NULL, .inter = inter, .references = 1};
     pthread_mutex_init(&c->lock, NULL);
     return c;
 }
@@ -318,7 +318,7 @@ static ompp_mpi_shadow_t *new_shadow(MPI_Comm comm, bool inter)
 static ompp_mpi_shadow_t *not_made(ompp_mpi_shadow_t *c)
 {
     if (!c) return NULL;
-    if (c->duplicate != MPI_COMM_NULL) PMPI_Comm_free(&c->duplicate);
+    if (c->hidden != MPI_COMM_NULL) PMPI_Comm_free(&c->hidden);
     pthread_mutex_destroy(&c->lock);
     free(c->neighbors);
     free(c->world);
@@ -347,9 +347,9 @@ static ompp_mpi_shadow_t *make(MPI_Comm comm, bool follows)
     PMPI_Comm_rank(comm, &c->rank);
     PMPI_Comm_size(comm, &c->size);
     if (!inter) PMPI_Topo_test(comm, &kind);
-    error = kind == MPI_UNDEFINED ? copy_group(comm, &c->duplicate) : copy_topology(comm, kind, c);
-    if (error != MPI_SUCCESS || c->duplicate == MPI_COMM_NULL) return not_made(c);
-    PMPI_Comm_set_errhandler(c->duplicate, MPI_ERRORS_RETURN);
+    error = kind == MPI_UNDEFINED ? copy_group(comm, &c->hidden) : copy_topology(comm, kind, c);
+    if (error != MPI_SUCCESS || c->hidden == MPI_COMM_NULL) return not_made(c);
+    PMPI_Comm_set_errhandler(c->hidden, MPI_ERRORS_RETURN);
     return c;
 }
 
@@ -393,8 +393,8 @@ void ompp_mpi_shadow_of_self(MPI_Comm own)
 {
     ompp_mpi_shadow_t *c = new_shadow(MPI_COMM_SELF, false);
 
-    if (c) c->duplicate = alone(own);
-    if (c && has_world_ranks(MPI_COMM_SELF, false, &c->peers, &c->world) && c->world && c->duplicate != MPI_COMM_NULL) {
+    if (c) c->hidden = alone(own);
+    if (c && has_world_ranks(MPI_COMM_SELF, false, &c->peers, &c->world) && c->world && c->hidden != MPI_COMM_NULL) {
         c->size = 1;
         ompp_mpi_shadow_add(c);
         return;

@@ -99,10 +99,10 @@ static list_t sent = {.lock = PTHREAD_MUTEX_INITIALIZER}, late = {.lock = PTHREA
 
 static _Atomic int waited_of_size[SYNCHRONOUS + 1];
 
-/* An acknowledgement that nobody has waited for. */
-static void vote(const ompp_mpi_ack_t *ack)
+/* The receiver came after the end of the send: sends of this size do not always wait. */
+static void not_awaited(const ompp_mpi_ack_t *ack)
 {
-    if (ompp_mpi_header_of(ack->message)->time_ns > ack->latest)
+    if (ompp_mpi_header_of(ack->message)->moment_ns > ack->latest)
         atomic_fetch_sub_explicit(&waited_of_size[ack->size], 1, memory_order_relaxed);
 }
 
@@ -118,7 +118,7 @@ static void reclaim(list_t *list, unsigned kept)
         const bool done = p && ompp_mpi_piggyback_complete(&p->request, 0);
 
         if (!p) return;
-        if (done && p->latest) vote(p);
+        if (done && p->latest) not_awaited(p);
         if (!done || list == &late) put(done ? &come : list, p);
         if (!done) return;
         if (list == &late) continue;
@@ -143,14 +143,14 @@ void ompp_mpi_piggyback_leave(MPI_Request request, void *buffers)
  * Owns message. quiet: MPI is not to make progress, as it makes none in the call that this is for: what other ranks
  * wait for would be done earlier than without us.
  */
-static void send_message(MPI_Comm own, int dest, int tag, unsigned char *message, bool quiet)
+static void send_message(MPI_Comm comm, int dest, int tag, unsigned char *message, bool quiet)
 {
     MPI_Request request;
     parcel_t *p;
 
     if (!quiet) reclaim(&sent, KEPT);
     const int bytes = (int)(sizeof(ompp_mpi_header_t) + ompp_mpi_header_of(message)->bytes);
-    if (PMPI_Isend(message, bytes, MPI_BYTE, dest, tag, own, &request) != MPI_SUCCESS ||
+    if (PMPI_Isend(message, bytes, MPI_BYTE, dest, tag, comm, &request) != MPI_SUCCESS ||
         (!quiet && bytes <= AT_ONCE && ompp_mpi_piggyback_complete(&request, 0))) {
         ompp_mpi_piggyback_free(message);
         return;
@@ -166,16 +166,16 @@ unsigned char *ompp_mpi_piggyback_moment(ompp_time_t t)
     unsigned char *message = ompp_mpi_piggyback_new();
 
     if (!message) return NULL;
-    *ompp_mpi_header_of(message) = (ompp_mpi_header_t){.time_ns = ompp_mpi_clock_common(t)};
+    *ompp_mpi_header_of(message) = (ompp_mpi_header_t){.moment_ns = ompp_mpi_clock_common(t)};
     ompp_mpi_header_of(message)->bytes = (uint32_t)ompp_sync_clock_vector(ompp_mpi_piggyback_of(message), t);
     return message;
 }
 
-void ompp_mpi_piggyback_post(MPI_Comm own, int dest, int tag, ompp_time_t t)
+void ompp_mpi_piggyback_post(MPI_Comm comm, int dest, int tag, ompp_time_t t)
 {
     unsigned char *message = ompp_mpi_piggyback_moment(t);
 
-    if (message) send_message(own, dest, tag, message, false);
+    if (message) send_message(comm, dest, tag, message, false);
 }
 
 /* NULL = no memory. */
@@ -210,14 +210,14 @@ void ompp_mpi_piggyback_pass(ompp_mpi_shadow_t *shadow, int dest, int tag, uint3
     if (!copy) return;
     memcpy(copy, message, sizeof *header + header->bytes);
     ompp_mpi_header_of(copy)->ack = call;
-    send_message(shadow->duplicate, dest, tag, copy, quiet);
+    send_message(shadow->hidden, dest, tag, copy, quiet);
 }
 
 unsigned char *ompp_mpi_piggyback_expect(ompp_mpi_shadow_t *shadow, int source, uint32_t call, uint64_t limit_ns)
 {
     for (;;) {
         unsigned char *message =
-            ompp_mpi_piggyback_fetch(shadow->duplicate, source, ompp_mpi_piggyback_own_tag(), limit_ns);
+            ompp_mpi_piggyback_fetch(shadow->hidden, source, ompp_mpi_piggyback_own_tag(), limit_ns);
         const int32_t late = message ? (int32_t)(call - ompp_mpi_header_of(message)->ack) : 0;
         if (late == 0) return message;
         ompp_mpi_piggyback_free(message);
@@ -338,12 +338,12 @@ bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, 
     always |= always_waits(ack);
     ack->latest = ompp_mpi_clock_common(end) + (int64_t)ack->slack_ns;
     if ((always || !is_short) && wait_for_ack(ack, is_short && !always ? 0 : patience(begin, end))) {
-        const int64_t t = ompp_mpi_header_of(ack->message)->time_ns, since = ompp_mpi_clock_common(begin);
+        const int64_t t = ompp_mpi_header_of(ack->message)->moment_ns, since = ompp_mpi_clock_common(begin);
         const bool before = t <= ack->latest;
         waited = (always || t > since) && before;
         if (before && t > since + SHORT_SEND_NS)
             atomic_fetch_add_explicit(&waited_of_size[ack->size], 1, memory_order_relaxed);
-        vote(ack);
+        not_awaited(ack);
         ompp_mpi_piggyback_widen(ack->message);
         if (waited) ompp_mpi_piggyback_sum(sum, ack->message);
         if (waited) ack->message = NULL;
@@ -411,7 +411,7 @@ ompp_mpi_ack_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int
     ompp_mpi_header_of(message)->flags = flags | (suppressed ? OMPP_MPI_SUPPRESSED : 0);
     ompp_mpi_header_of(message)->number = number;
     ompp_sync_note_sent((unsigned)ompp_mpi_world_rank(shadow, dest));
-    send_message(shadow->duplicate, dest, tag, message, quiet);
+    send_message(shadow->hidden, dest, tag, message, quiet);
     return ack;
 }
 
@@ -530,7 +530,7 @@ bool ompp_mpi_piggyback_acknowledge(ompp_mpi_shadow_t *shadow, int source, int t
     if (!given) {
         __atomic_add_fetch(&shadow->acknowledgements, 1, __ATOMIC_SEQ_CST);
         if (!__atomic_load_n(&shadow->claims, __ATOMIC_SEQ_CST))
-            message = ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, 0);
+            message = ompp_mpi_piggyback_fetch(shadow->hidden, source, tag, 0);
         if (message) ompp_mpi_here_put(shadow, source, tag, message, false);
         given = message && ompp_mpi_here_acknowledge(shadow, source, tag, &header);
         __atomic_sub_fetch(&shadow->acknowledgements, 1, __ATOMIC_SEQ_CST);

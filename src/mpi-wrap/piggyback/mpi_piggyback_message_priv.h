@@ -59,7 +59,7 @@ ompp_mpi_ack_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int
                                         bool quiet, ompp_time_t t);
 
 /** \brief Sends a clock vector with a tag of ours: the other side does not take it for that of a user's message. */
-void ompp_mpi_piggyback_post(MPI_Comm own, int dest, int tag, ompp_time_t t);
+void ompp_mpi_piggyback_post(MPI_Comm comm, int dest, int tag, ompp_time_t t);
 
 /** The tags of clock vectors of collective calls: of blocking ones, of the others. */
 static inline int ompp_mpi_piggyback_own_tag(void) { return ompp_mpi_piggyback_state.tag_limit + 1; }

@@ -77,7 +77,7 @@ static bool takes_own(const ompp_mpi_request_t *r)
  * for. */
 static void deliver_again(ompp_mpi_request_t *r, int from, unsigned char *message)
 {
-    const int64_t t = ompp_mpi_header_of(message)->time_ns;
+    const int64_t t = ompp_mpi_header_of(message)->moment_ns;
 
     if (!r->later || (r->end && t > r->end)) return;
     for (int i = 0; i < r->vectors; i++)
@@ -198,7 +198,7 @@ static void deliver(ompp_mpi_shadow_t *c, int from, unsigned char *message)
 /* One message from a rank, by a thread that may receive. \return whether there was one. */
 static bool receive_one(ompp_mpi_shadow_t *c, int from, uint64_t limit)
 {
-    unsigned char *message = ompp_mpi_piggyback_fetch(c->duplicate, from, ompp_mpi_nonblocking_tag(), limit);
+    unsigned char *message = ompp_mpi_piggyback_fetch(c->hidden, from, ompp_mpi_nonblocking_tag(), limit);
 
     if (message) deliver(c, from, message);
     return message != NULL;
@@ -214,7 +214,7 @@ static unsigned char *whole_vector(bool all, ompp_time_t t)
     if (!message) return NULL;
     memset(message, 0, sizeof(ompp_mpi_header_t));
     ompp_mpi_collective_vector(ompp_mpi_piggyback_of(message), all, t);
-    ompp_mpi_header_of(message)->time_ns = ompp_mpi_clock_common(t);
+    ompp_mpi_header_of(message)->moment_ns = ompp_mpi_clock_common(t);
     ompp_mpi_header_of(message)->bytes = (uint32_t)ompp_mpi_piggyback_state.bytes;
     return message;
 }

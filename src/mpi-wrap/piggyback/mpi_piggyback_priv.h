@@ -59,13 +59,14 @@
 
 /** What stands before a clock vector in a message. */
 typedef struct {
-    int64_t time_ns; /* when it was made, by the clock common to all ranks */
+    int64_t moment_ns; /* that the clock vector tells of, by the clock common to all ranks */
     /* number + 1 of the acknowledgement that the sender waits for; 0 = none. Or number of a collective call */
     uint32_t ack;
     /* OMPP_WHATIF_F_*: the receiver is to know that the message may come at another time. Or OMPP_MPI_BACK */
     uint32_t flags;
-    uint32_t bytes;  /* of the clock vector that are sent; the others are 0 */
-    uint32_t number; /* of the message that it comes with (mpi_piggyback_transport.c); 0 = each of them has one */
+    uint32_t bytes; /* of the clock vector that are sent; the others are 0 */
+    /* of the message that it comes with (mpi_piggyback_transport.c); 0 = none: each message has a clock vector */
+    uint32_t number;
 } ompp_mpi_header_t;
 
 /** Of a collective call that is under way: its rank is back in MPI. No flag of the above. */
@@ -127,7 +128,7 @@ typedef struct ompp_mpi_early {
 /** A communicator of the user and ours beside it. */
 typedef struct ompp_mpi_shadow {
     struct ompp_mpi_shadow *next;
-    MPI_Comm comm, duplicate;
+    MPI_Comm comm, hidden;
     int rank, size;            /* in the local group */
     int peers;                 /* size of the group that messages go to */
     int *world;                /* [peers] ranks in the world; NULL = the same */
@@ -283,7 +284,7 @@ static inline ompp_mpi_behind_t *ompp_mpi_behind(unsigned char *vector)
 void ompp_mpi_collective_vector(unsigned char *vector, bool all, ompp_time_t t);
 
 /** \brief One message of ours, all of it, within a limit. \return to be freed; NULL = it did not come. */
-unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns);
+unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm comm, int source, int tag, uint64_t limit_ns);
 
 /** A clock vector that is here, as it came, of a message that has not been received yet. */
 struct ompp_mpi_here {

@@ -134,7 +134,7 @@ void ompp_mpi_piggyback_widen(unsigned char *message)
     if (there < all) memset(ompp_mpi_piggyback_of(message) + there, 0, all - there);
 }
 
-unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint64_t limit_ns)
+unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm comm, int source, int tag, uint64_t limit_ns)
 {
     unsigned char *message = NULL;
     ompp_time_t begin = 0;
@@ -142,7 +142,7 @@ unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm own, int source, int tag, uint6
     int there = 0;
 
     do {
-        if (PMPI_Improbe(source, tag, own, &there, &matched, MPI_STATUS_IGNORE) != MPI_SUCCESS) return NULL;
+        if (PMPI_Improbe(source, tag, comm, &there, &matched, MPI_STATUS_IGNORE) != MPI_SUCCESS) return NULL;
     } while (!there && waits_on(&begin, limit_ns));
     if (there) message = ompp_mpi_piggyback_new();
     /* It is small, and all of it is here. */
@@ -240,7 +240,7 @@ unsigned char *ompp_mpi_here_bring(ompp_mpi_shadow_t *shadow, int source, int ta
 {
     unsigned char *message = ompp_mpi_here_take(shadow, source, tag, OMPP_MPI_DUE | OMPP_MPI_GIVEN);
 
-    return message || !looks ? message : ompp_mpi_piggyback_fetch(shadow->duplicate, source, tag, limit_ns);
+    return message || !looks ? message : ompp_mpi_piggyback_fetch(shadow->hidden, source, tag, limit_ns);
 }
 
 /* ---- Messages without clock vectors ------------------------------------------------------------------------------ */

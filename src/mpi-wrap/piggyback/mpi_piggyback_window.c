@@ -73,7 +73,7 @@ static void make(MPI_Win win, ompp_mpi_shadow_t *shadow)
 {
     delete (find(win, true));
     if (!shadow) return;
-    MPI_Comm own = ompp_mpi_shadow_copy(shadow->duplicate);
+    MPI_Comm own = ompp_mpi_shadow_copy(shadow->hidden);
     window_t *w = calloc(1, sizeof *w);
     if (!w && own != MPI_COMM_NULL) PMPI_Comm_free(&own);
     if (!w) return;
