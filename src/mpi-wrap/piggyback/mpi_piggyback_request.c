@@ -13,6 +13,8 @@
 
 #define BUCKET_BITS 10
 
+struct ompp_mpi_quick ompp_mpi_quick;
+
 static struct {
     pthread_mutex_t lock;
     ompp_mpi_request_t *buckets[1 << BUCKET_BITS], *free;
@@ -80,7 +82,7 @@ void ompp_mpi_started_keep_slow(const ompp_mpi_started_t *one)
     errno = saved;
 }
 
-/* Takes the lock. \return the place of the request with this handle, also of one of the short way; *place is NULL: none. */
+/* Takes the lock. Finds those of the short way, too. \return the link to it, which is NULL where there is none. */
 static ompp_mpi_request_t **find_locked(MPI_Request handle)
 {
     ompp_mpi_started_t *started = ompp_mpi_started_of(handle);

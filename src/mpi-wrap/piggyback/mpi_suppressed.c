@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <string.h>
 
-struct ompp_mpi_quick ompp_mpi_quick;
-
 ompp_mpi_direction_t *ompp_mpi_near_slow(ompp_mpi_near_t *near, int which, MPI_Comm comm, int peer, int tag)
 {
     ompp_mpi_shadow_t *c = peer >= 0 && tag >= 0 ? ompp_mpi_shadow_find(comm) : NULL;
