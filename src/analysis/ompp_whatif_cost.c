@@ -50,21 +50,25 @@ static bool is_lock(const ompp_profile_t *p, uint32_t node)
     return construct == OMPP_CONSTRUCT_CRITICAL || construct == OMPP_CONSTRUCT_LOCK;
 }
 
-/* Calls that ask whether something has come. Who waits asks again and again: such events take the place of waiting. */
+/* Calls that ask whether something has come: who waits asks again and again, and what these events take is waiting. */
 static bool asks(const ompp_profile_t *p, uint32_t node)
 {
-    static const char *const names[] = {"MPI_Iprobe", "MPI_Improbe", "MPI_Test"};
-    const char *name = ompp_profile_text(p, p->regions[p->nodes[node].region].name);
+    static const char *const names[] = {"MPI_Iprobe",   "MPI_Improbe",  "MPI_Test",
+                                        "MPI_Testall",  "MPI_Testany",  "MPI_Testsome",
+                                        "MPI_Win_test", "MPI_Parrived", "MPI_Request_get_status"};
+    const ompp_region_t *region = &p->regions[p->nodes[node].region];
+    const char *name = ompp_profile_text(p, region->name);
+    bool found = false;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strncmp(name, names[i], strlen(names[i]))) return true;
-    return false;
+    if (region->construct != OMPP_CONSTRUCT_MPI) return false;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !found; i++) found = !strcmp(name, names[i]);
+    return found;
 }
 
-/* What events of locks took, and what threads waited to get one; events of calls that ask. */
+/* What events of locks took, and what threads waited to get one. */
 typedef struct {
-    double own, waited, asking; /* ns, all threads */
-} waits_t;
+    double own, waited; /* ns, all threads */
+} locks_t;
 
 static double waited_at(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block)
 {
@@ -76,17 +80,18 @@ static double waited_at(const ompp_profile_t *p, uint32_t node, const ompp_block
     return sum;
 }
 
-/* Of one location; events of locks by themselves. */
-static void add_own(const ompp_profile_t *p, uint32_t node, double *by_location, waits_t *waits)
+/* Of one location; events of locks by themselves. asking: the part that calls have that ask. */
+static void add_own(const ompp_profile_t *p, uint32_t node, double *by_location, double *asking, locks_t *locks)
 {
-    const bool lock = is_lock(p, node), asking = asks(p, node);
+    const bool lock = is_lock(p, node), ask = asks(p, node);
 
     for (uint32_t b = 0; b < p->nodes[node].nblocks; b++) {
         const ompp_block_t *block = &p->nodes[node].blocks[b];
         if (!ompp_block_is_phases(block) || p->locations[block->location].rank == OMPP_NONE) continue;
-        double *sum = lock ? &waits->own : asking ? &waits->asking : &by_location[block->location];
-        *sum += ompp_own_events_ns(p, node, block);
-        if (lock) waits->waited += waited_at(p, node, block);
+        const double own = ompp_own_events_ns(p, node, block);
+        *(lock ? &locks->own : &by_location[block->location]) += own;
+        if (ask) asking[block->location] += own;
+        if (lock) locks->waited += waited_at(p, node, block);
     }
 }
 
@@ -102,28 +107,32 @@ static double own_ns(const ompp_profile_t *p, uint32_t node)
 
 ompp_measuring_t ompp_whatif_measuring(const ompp_profile_t *p)
 {
-    double *by_location = calloc(p->nlocations + 1, sizeof *by_location), most = 0, all = 0;
+    double *by_location = calloc(p->nlocations + 1, sizeof *by_location), most = 0, all = 0, most_at_work = 0;
+    double *asking = calloc(p->nlocations + 1, sizeof *asking);
     const double ranks = p->nranks ? p->nranks : 1,
                  run = (double)(p->whatif.time_ns ? p->whatif.time_ns : ompp_analysis_duration(p)) * ranks;
-    waits_t waits = {0, 0, 0};
+    locks_t locks = {0, 0};
     ompp_measuring_t m = {0};
 
-    for (uint32_t i = 1; by_location && i < p->nnodes; i++) {
-        add_own(p, i, by_location, &waits);
+    for (uint32_t i = 1; by_location && asking && i < p->nnodes; i++) {
+        add_own(p, i, by_location, asking, &locks);
         m.events += seen_at(p, &p->nodes[i]).calls;
     }
-    for (size_t l = 0; by_location && l < p->nlocations; l++) {
+    for (size_t l = 0; by_location && asking && l < p->nlocations; l++) {
         all += by_location[l];
         most = fmax(most, by_location[l]);
+        most_at_work = fmax(most_at_work, by_location[l] - asking[l]);
     }
     free(by_location);
+    free(asking);
     if (run <= 0) return m;
     const double threads = p->nslots ? fmax(p->nslots / ranks, 1) : 1, clocks = (double)p->whatif.cost_ns;
     /* threads that wait for locks wait for each other's events */
-    const double in_locks = waits.waited > waits.own ? waits.own : waits.own / threads,
-                 beside = most * ranks + in_locks, sum = all + waits.own + waits.asking;
+    const double in_locks = locks.waited > locks.own ? locks.own : locks.own / threads,
+                 beside = most * ranks + in_locks, sum = all + locks.own;
     const double part = sum > 0 ? fmin(beside / sum, 1) : 1 / threads;
-    m.beside = fmin((beside + clocks * part) / run, MOST);
+    m.asking = fmin((most - most_at_work) * ranks / run, MOST);
+    m.beside = fmin((beside + clocks * part) / run - m.asking, MOST);
     m.behind = fmin((sum + clocks) / run, MOST);
     m.alone = fmin(beside / run, MOST);
     if (p->whatif.ideal.followed_ns)
@@ -137,19 +146,20 @@ static bool find_measuring(const ompp_profile_t *p, ompp_measuring_t *m)
     *m = (ompp_measuring_t){0};
     if (p->whatif.mode != OMPP_WHATIF_VIRTUAL) return false;
     *m = ompp_whatif_measuring(p);
-    return m->beside >= WORTH;
+    return m->beside + m->asking >= WORTH;
 }
 
-/* Part of a region's work that measuring took, 0 to 1. What clocks took in a region that was followed in pieces is not
- * in its gains. */
-static double part_of(const ompp_profile_t *p, const ompp_measuring_t *m, const ompp_whatif_result_t *r, double all)
+/* Part of a region's work that measuring took, 0 to 1; asking: calls that ask included. What clocks took in a region
+ * that was followed in pieces is not in its gains. */
+static double part_of(const ompp_profile_t *p, const ompp_measuring_t *m, const ompp_whatif_result_t *r, double all,
+                      bool asking)
 {
     const double work = r->share * all;
     double ns = 0, events = 0;
 
     for (uint32_t i = 1; i < p->nnodes && r->region != OMPP_NONE; i++) {
         if (!is_below(p, i, r->region)) continue;
-        ns += own_ns(p, i);
+        if (asking || !asks(p, i)) ns += own_ns(p, i);
         events += seen_at(p, &p->nodes[i]).calls;
     }
     if (r->followed >= ALL && m->events > 0) ns += events / m->events * (double)p->whatif.cost_ns;
@@ -161,8 +171,8 @@ ompp_whatif_factor_t ompp_whatif_without_measuring(const ompp_profile_t *p, cons
     ompp_measuring_t m;
 
     if (!find_measuring(p, &m)) return (ompp_whatif_factor_t){1, 1};
-    const double left = 1 - part_of(p, &m, r, all);
-    return (ompp_whatif_factor_t){left / (1 - m.beside), left / (1 - m.behind)};
+    return (ompp_whatif_factor_t){(1 - part_of(p, &m, r, all, false)) / (1 - m.beside),
+                                  (1 - part_of(p, &m, r, all, true)) / (1 - m.behind)};
 }
 
 void ompp_whatif_reach(ompp_whatif_factor_t factor, ompp_gain_t *gain)

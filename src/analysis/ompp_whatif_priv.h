@@ -74,10 +74,12 @@ bool ompp_whatif_lies_in(const ompp_profile_t *profile, uint32_t node, uint32_t 
 
 /** What measuring took: parts of the run, 0 to 1, that the program has waited for. */
 typedef struct {
-    double beside, behind; /* clocks included: if threads did it side by side; one behind the other */
-    double alone;          /* side by side, without clocks */
-    double followed;       /* of the part of the run in which ideal clocks ran: side by side, with them */
-    double events;         /* of all threads */
+    double beside; /* clocks included, if threads did it side by side; not what calls took that ask: that was waiting */
+    double asking; /* what these took, side by side */
+    double behind; /* all of it, one thread behind the other */
+    double alone;  /* side by side, without clocks */
+    double followed; /* of the part of the run in which ideal clocks ran: side by side, with them */
+    double events;   /* of all threads */
 } ompp_measuring_t;
 
 ompp_measuring_t ompp_whatif_measuring(const ompp_profile_t *profile);

@@ -42,7 +42,7 @@ static void pass_barrier(ompp_causal_thread_t *self, ompp_time_t t)
     const ompp_off_t node = ompp_meter_last();
     ompp_progress_candidate_t *candidate = passed_at(self, node);
 
-    ompp_causal_chance(t);
+    ompp_causal_opportunity(t);
     if (__builtin_expect(atomic_load_explicit(&ompp_causal.moves_reported, memory_order_relaxed), 0))
         ompp_causal_stop_moves();
     if (t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed)) {

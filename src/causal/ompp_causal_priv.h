@@ -204,7 +204,7 @@ typedef struct {
     void (*watch)(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before, unsigned flag_bit);
     ompp_time_t (*work_of)(const ompp_causal_thread_t *thread, unsigned slot); /* ns: what it has done there by now */
     void (*write)(ompp_causal_thread_t *self, bool goes_on,
-                  ompp_time_t t); /* what is known by t; goes_on: it goes on */
+                  ompp_time_t t); /* what is known by t; goes_on: the thread does */
 } ompp_causal_mode_t;
 
 /** The process. */

@@ -65,7 +65,7 @@
 #define TEXT_OF(name) #name
 #define TEXT(name) TEXT_OF(name)
 
-/* What QUICK knows of the thread's feed. */
+/* What KNOWN and LINE know of the thread's feed. */
 _Static_assert(offsetof(ompp_feed_t, by_line) == 5 && offsetof(ompp_feed_t, always) == 6, "kinds");
 _Static_assert(offsetof(ompp_feed_t, shift) == 8, "shift");
 _Static_assert(offsetof(ompp_feed_t, mask) == 12, "mask");
@@ -78,7 +78,8 @@ _Static_assert(offsetof(ompp_feed_t, latest[0].found) == 40 && sizeof(((ompp_fee
 #define LOCALS TEXT(OMPP_INLINE_LOCALS)
 #define COUNT TEXT(OMPP_INLINE_COUNT)
 
-/* To 2 with what ompp_feed_known() knows of the address in rdi, to which `then` is done; the feed is in rdx. */
+/* Does what ompp_feed_known() does, for the address in rdi and the feed in rdx: jumps to 2 with the result in rax, after
+ * `then`; goes on where it knows nothing. */
 #define KNOWN(always, then)                       \
     "    pushq %rcx\n"                            \
     "    .cfi_adjust_cfa_offset 8\n"              \
@@ -127,7 +128,7 @@ _Static_assert(offsetof(ompp_feed_t, latest[0].found) == 40 && sizeof(((ompp_fee
 
 /*
  * What is most of it where code counts in registers: the next line, where lines are told of; else an access to a line
- * of before, which says what is good for one access.
+ * of before, whose result is good for this access alone (FOR_ACCESS).
  */
 _Static_assert(OMPP_INLINE_FOR_ACCESS == 0, "nothing to be added");
 #define LINE(kind, always)                     \

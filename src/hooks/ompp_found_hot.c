@@ -256,6 +256,7 @@ static inline unsigned part_of(const ompp_counter_t *counter, uint32_t entry, ui
     uint32_t table = entry & OMPP_MAP_FAR, code = OMPP_INLINE_FOR_GRAIN;
     const unsigned at = (address >> OMPP_MAP_GRAIN_BITS) & (OMPP_MAP_GRAINS - 1);
 
+    /* such as all whose accesses are told of: they are SAMPLED, or the tag is NOBODY */
     if ((entry & ~OMPP_MAP_LOW) != counter->tag) return OMPP_INLINE_FOR_ACCESS;
     if (table == OMPP_MAP_FAR) return OMPP_INLINE_FOR_ADDRESS;
     const uint32_t *grain = ompp_map_edge[table], one = grain[at];

@@ -58,7 +58,7 @@ void ompp_causal_choose(const uint64_t keys[OMPP_CLOCKS_SLOTS]);
 void ompp_causal_may_turn(ompp_causal_thread_t *self, unsigned teams, ompp_time_t t);
 
 /** \brief The initial thread has come to where a turn may begin. */
-static inline void ompp_causal_chance(ompp_time_t t)
+static inline void ompp_causal_opportunity(ompp_time_t t)
 {
     const ompp_time_t before = atomic_load_explicit(&ompp_causal.opportunity, memory_order_relaxed);
 

@@ -361,7 +361,7 @@ void ompp_causal_may_turn(ompp_causal_thread_t *self, unsigned teams, ompp_time_
     uint32_t free_lock = 0;
     turn_t turn;
 
-    if (self->main && teams != OMPP_CAUSAL_ANYWHERE) ompp_causal_chance(t);
+    if (self->main && teams != OMPP_CAUSAL_ANYWHERE) ompp_causal_opportunity(t);
     if (!may_be_due(t) || !may_change_unsynchronised(t) || count_teams(self) > teams) return;
     if (!atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
     const ompp_time_t begin = ompp_event_now();

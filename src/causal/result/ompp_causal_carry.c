@@ -1,7 +1,7 @@
 /*
  * Turns that end where threads do not meet. Threads go on with what they have saved; when they meet, the one that has
  * saved least decides. Until then the sums of all turns since they met last are compared, as if they met now. Turns are
- * short, and threads that do the same work differ in them by chance. As long as a thread is not further behind than
+ * short, and threads that do the same work differ in them by opportunity. As long as a thread is not further behind than
  * that explains, the mean counts.
  */
 #include "causal/clock/ompp_causal_clock_priv.h"
@@ -16,7 +16,7 @@
 static struct {
     bool on;                                       /* the turn that ends does so where threads do not meet */
     uint64_t at_work;                              /* which threads are */
-    ompp_time_t chance;                            /* they met last */
+    ompp_time_t opportunity;                       /* they met last */
     ompp_fine_t told[OMPP_CAUSAL_KNOWN][SPEEDUPS]; /* of the sums, by regions */
 } carry;
 
@@ -32,12 +32,12 @@ static uint64_t workers(void)
 void ompp_causal_carry_begin(bool anywhere)
 {
     const uint64_t at_work = anywhere ? workers() : 0;
-    const ompp_time_t chance = atomic_load(&ompp_causal.opportunity);
+    const ompp_time_t opportunity = atomic_load(&ompp_causal.opportunity);
 
     carry.on = at_work != 0;
-    if (at_work == carry.at_work && (!at_work || chance == carry.chance)) return;
+    if (at_work == carry.at_work && (!at_work || opportunity == carry.opportunity)) return;
     carry.at_work = at_work;
-    carry.chance = chance;
+    carry.opportunity = opportunity;
     memset(carry.told, 0, sizeof carry.told);
     for (ompp_causal_thread_t *p = atomic_load(&ompp_causal.threads); p; p = p->next)
         memset(p->carried, 0, sizeof p->carried);
@@ -67,7 +67,7 @@ static ompp_fine_t add_saved(unsigned slot, unsigned k, int known, ompp_time_t t
     return n ? all / n : 0;
 }
 
-/* Whether the thread has saved less than the mean, and that is no chance. */
+/* Whether the thread has saved less than the mean, and that is no opportunity. */
 static bool lags(const ompp_causal_thread_t *p, int known, unsigned k, ompp_fine_t mean)
 {
     const ompp_fine_t less = (mean - p->carried[known][k].sum) / OMPP_FINE;

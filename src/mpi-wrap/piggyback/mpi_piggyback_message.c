@@ -99,8 +99,8 @@ static list_t sent = {.lock = PTHREAD_MUTEX_INITIALIZER}, late = {.lock = PTHREA
 
 static _Atomic int waited_of_size[SYNCHRONOUS + 1];
 
-/* The receiver came after the end of the send: sends of this size do not always wait. */
-static void not_awaited(const ompp_mpi_ack_t *ack)
+/* If the receiver came after the end of the send, sends of this size do not always wait. */
+static void note_if_not_awaited(const ompp_mpi_ack_t *ack)
 {
     if (ompp_mpi_header_of(ack->message)->moment_ns > ack->latest)
         atomic_fetch_sub_explicit(&waited_of_size[ack->size], 1, memory_order_relaxed);
@@ -118,7 +118,7 @@ static void reclaim(list_t *list, unsigned kept)
         const bool done = p && ompp_mpi_piggyback_complete(&p->request, 0);
 
         if (!p) return;
-        if (done && p->latest) not_awaited(p);
+        if (done && p->latest) note_if_not_awaited(p);
         if (!done || list == &late) put(done ? &come : list, p);
         if (!done) return;
         if (list == &late) continue;
@@ -343,7 +343,7 @@ bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, 
         waited = (always || t > since) && before;
         if (before && t > since + SHORT_SEND_NS)
             atomic_fetch_add_explicit(&waited_of_size[ack->size], 1, memory_order_relaxed);
-        not_awaited(ack);
+        note_if_not_awaited(ack);
         ompp_mpi_piggyback_widen(ack->message);
         if (waited) ompp_mpi_piggyback_sum(sum, ack->message);
         if (waited) ack->message = NULL;

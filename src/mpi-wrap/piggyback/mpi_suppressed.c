@@ -40,7 +40,8 @@ void ompp_mpi_suppressed_forget(MPI_Comm comm)
     memset(ompp_mpi_quick.shadows, 0, sizeof ompp_mpi_quick.shadows);
     for (unsigned i = 0; i < OMPP_MPI_STARTED; i++) {
         const ompp_mpi_direction_t *d = ompp_mpi_quick.started[i].direction;
-        if (d && d->shadow->comm == comm) (void)ompp_mpi_request_peek(ompp_mpi_quick.started[i].handle);
+        if (d && d->shadow->comm == comm)
+            (void)ompp_mpi_request_peek(ompp_mpi_quick.started[i].handle); /* into the table */
     }
 }
 

@@ -1,7 +1,8 @@
 /**
  * \file
  * Messages without clock vectors: what is known of them, for mpi_piggyback_transport.c, and for the short way of
- * calls while clocks are suspended, mpi_suppressed_hot.c and mpi_suppressed.c.
+ * calls while clocks are suspended, mpi_suppressed_hot.c and mpi_suppressed.c. Receives of the short way that are under
+ * way are with the other requests, mpi_piggyback_request.c.
  */
 #ifndef MPI_SUPPRESSED_PRIV_H
 #define MPI_SUPPRESSED_PRIV_H

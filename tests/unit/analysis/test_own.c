@@ -4,6 +4,7 @@
 #include "analysis/ompp_own.h"
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_thinned.h"
+#include "analysis/ompp_whatif_priv.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,6 +90,44 @@ static void thinned(void **state)
     /* 1.96 * sqrt(10000 * 9900 / 100 * 10000) ns = 195 us on either side */
     assert_string_equal(ompp_profile_text(p, p->coverage[0].reason), "0.000423 sec, 0.000228 to 0.000618");
     ompp_profile_free(p);
+}
+
+/* 100000 calls of 1 us in a run of 1 s: of MPI_Iprobe they are a wait, and the gain of 0.3 may be 0.333; else it is. */
+static void asking(void **state)
+{
+    static const struct {
+        const char *name;
+        ompp_construct_t construct;
+        bool asks;
+    } cases[] = {{"MPI_Iprobe", OMPP_CONSTRUCT_MPI, true},
+                 {"MPI_Request_get_status", OMPP_CONSTRUCT_MPI, true},
+                 {"MPI_Test_cancelled", OMPP_CONSTRUCT_MPI, false},
+                 {"MPI_Send", OMPP_CONSTRUCT_MPI, false}};
+    const uint64_t phases[9] = {100000, 500000000};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint32_t node;
+        ompp_profile_t *p = make(cases[i].construct, NULL, 0, &node);
+        p->regions[p->nodes[node].region].name = ompp_profile_string(p, cases[i].name);
+        p->ranks[0].cost_ps[OMPP_COST_CALL] = 1000000;
+        p->whatif.mode = OMPP_WHATIF_VIRTUAL;
+        p->whatif.time_ns = 1000000000;
+        values_of(p, node, OMPP_SET_PHASES, phases, 9);
+        const ompp_measuring_t m = ompp_whatif_measuring(p);
+        assert_float_equal(m.asking, cases[i].asks ? 0.1 : 0, 1e-6);
+        assert_float_equal(m.beside, cases[i].asks ? 0 : 0.1, 1e-6);
+        assert_float_equal(m.behind, 0.1, 1e-6);
+        assert_float_equal(m.alone, 0.1, 1e-6);
+        const ompp_whatif_result_t outside = {.region = OMPP_NONE};
+        const ompp_whatif_factor_t factor = ompp_whatif_without_measuring(p, &outside, 1e9);
+        ompp_gain_t gain = {.permille = 500, .interval = OMPP_INTERVAL_KNOWN, .gain = 0.3 * factor.beside};
+        gain.low = gain.high = gain.gain;
+        ompp_whatif_reach(factor, &gain);
+        assert_float_equal(gain.gain, cases[i].asks ? 0.3 : 0.3 / 0.9, 1e-6);
+        assert_float_equal(gain.high, 0.3 / 0.9, 1e-6);
+        ompp_profile_free(p);
+    }
 }
 
 /* What is said of a critical section that two threads enter 1000 times each, by ns before it and in it each time. */
@@ -187,8 +226,8 @@ static void second_barrier(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(chunks), cmocka_unit_test(thinned), cmocka_unit_test(locks),
-                                       cmocka_unit_test(second_barrier)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(chunks), cmocka_unit_test(thinned), cmocka_unit_test(asking),
+                                       cmocka_unit_test(locks), cmocka_unit_test(second_barrier)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
