@@ -78,8 +78,10 @@ _Static_assert(offsetof(ompp_feed_t, latest[0].found) == 40 && sizeof(((ompp_fee
 #define LOCALS TEXT(OMPP_INLINE_LOCALS)
 #define COUNT TEXT(OMPP_INLINE_COUNT)
 
-/* Does what ompp_feed_known() does, for the address in rdi and the feed in rdx: jumps to 2 with the result in rax, after
- * `then`; goes on where it knows nothing. */
+/*
+ * Does what ompp_feed_known() does, for the address in rdi and the feed in rdx: jumps to 2 with the result in rax,
+ * after `then`; goes on where it knows nothing.
+ */
 #define KNOWN(always, then)                       \
     "    pushq %rcx\n"                            \
     "    .cfi_adjust_cfa_offset 8\n"              \

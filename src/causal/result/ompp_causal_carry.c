@@ -1,7 +1,7 @@
 /*
  * Turns that end where threads do not meet. Threads go on with what they have saved; when they meet, the one that has
  * saved least decides. Until then the sums of all turns since they met last are compared, as if they met now. Turns are
- * short, and threads that do the same work differ in them by opportunity. As long as a thread is not further behind than
+ * short, and threads that do the same work differ in them by chance. As long as a thread is not further behind than
  * that explains, the mean counts.
  */
 #include "causal/clock/ompp_causal_clock_priv.h"
