@@ -67,7 +67,7 @@ static ompp_fine_t add_saved(unsigned slot, unsigned k, int known, ompp_time_t t
     return n ? all / n : 0;
 }
 
-/* Whether the thread has saved less than the mean, and that is no opportunity. */
+/* Whether the thread has saved less than the mean, and that is no chance. */
 static bool lags(const ompp_causal_thread_t *p, int known, unsigned k, ompp_fine_t mean)
 {
     const ompp_fine_t less = (mean - p->carried[known][k].sum) / OMPP_FINE;
