@@ -164,8 +164,10 @@ static void takes_no_notice(void)
     rest(true);
     for (int i = 0; i < 4; i++) pass_on(0, i, world);
     take(&a);
+    const double begin = PMPI_Wtime();
     for (int i = 0; i < MANY; i++) pass_on(i % 4, i, world);
-    CHECK(!take(&a) || (a.joined == 0 && a.unknown < MANY / 2)); /* 0, but for looking now and then */
+    /* 0, but for looking now and then: on each of four ways every 200 us */
+    CHECK(!take(&a) || (a.joined == 0 && (a.unknown < MANY / 2 || a.unknown <= 4 + 4 * (PMPI_Wtime() - begin) / 200e-6)));
     go_on(world, MANY);
 }
 
