@@ -219,12 +219,12 @@ static uint64_t lost_in_phase(const find_t *f, uint32_t n, unsigned phase)
     for (uint32_t b = 0; slot != OMPP_NO_SLOT && b < p->nodes[n].nblocks; b++) {
         const ompp_block_t *block = &p->nodes[n].blocks[b];
         if (!ompp_block_is_phases(block)) continue;
-        const uint64_t own = ompp_own_in_phase(p, n, block, slot);
-        const uint64_t lost = ompp_less(block->values[ompp_value_index(slot, OMPP_SLOT_TIME)],
-                                        block->values[ompp_value_index(slot, OMPP_SLOT_TASK)] + own);
-        if (!lost || alone(p, f->paths, n, block->location)) continue;
+        const uint64_t time = ompp_less(block->values[ompp_value_index(slot, OMPP_SLOT_TIME)],
+                                        block->values[ompp_value_index(slot, OMPP_SLOT_TASK)]);
+        const uint64_t lost = ompp_less(time, ompp_own_in_phase(p, n, block, slot));
+        if (!time || alone(p, f->paths, n, block->location)) continue;
         sum += lost;
-        *f->own_ns += own;
+        *f->own_ns += time - lost;
     }
     /* A master that waits for its tasks shares its work. */
     return construct == OMPP_CONSTRUCT_MASTER ? ompp_less(sum, f->task_waits[n]) : sum;

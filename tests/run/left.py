@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 import harness
 
@@ -198,7 +199,25 @@ def killed(folder, program):
     """A run that was killed, in a directory of its own there."""
     os.makedirs(os.path.join(folder, "job"))
     harness.run(program, folder, THREADS, RANKS, ("kill",), OMPP_JOB_DIR=os.path.join(folder, "job"))
-    return left(folder)
+    files = left(folder)
+    wait_for_end([int(os.path.basename(file).split("-")[2]) for file in files])
+    return files
+
+
+def wait_for_end(processes):
+    """mpirun does not wait for ranks that it kills."""
+    for _ in range(200):
+        if not any(is_there(process) for process in processes):
+            return
+        time.sleep(0.05)
+
+
+def is_there(process):
+    try:
+        with open("/proc/%d/stat" % process) as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def make_foreign(path):
