@@ -224,10 +224,51 @@ static void second_barrier(void **state)
     }
 }
 
+/* Two threads start 100 ms late in a run of 1 s: measuring takes 2 ms of it or, where their clock is slow, all of one
+ * thread's. */
+static void of_starts(void **state)
+{
+    enum { STARTS = 1000, LATE = 100000000 };
+    static const struct {
+        uint64_t first, second, lost, own; /* ns */
+    } cases[] = {{LATE, LATE, 2 * (LATE - 1000000), 2000000}, {LATE, 500000, LATE - 1000000, 1500000}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint32_t node;
+        ompp_profile_t *p = make(OMPP_CONSTRUCT_PARALLEL, NULL, 0, &node);
+        ompp_finding_t *found;
+        ompp_paths_t paths;
+        size_t n;
+
+        p->nslots = 2;
+        p->ranks[0].nthreads = 2;
+        p->ranks[0].inside_ps[OMPP_COST_TEAM] = 1000000;
+        ompp_profile_add_location(p, &(ompp_location_t){.tid = 1, .kind = OMPP_THREAD_TEAM});
+        for (uint32_t t = 0; t < 2; t++) {
+            const uint64_t phases[17] = {STARTS, t ? cases[i].second : cases[i].first, 0, 0, STARTS, 800000000};
+            memcpy(ompp_profile_block(p, node, t, OMPP_SET_PHASES, 0, 17), phases, sizeof phases);
+        }
+        assert_true(ompp_paths_init(&paths, p));
+        assert_int_equal(ompp_analysis_properties(p, &paths, &found, &n), 0);
+        const ompp_finding_t *management = NULL;
+        for (size_t k = 0; k < n; k++)
+            if (found[k].property == OMPP_PROPERTY_MANAGEMENT || found[k].property == OMPP_PROPERTY_MANAGEMENT_LONG)
+                management = &found[k];
+        assert_non_null(management);
+        assert_int_equal(management->lost_ns, cases[i].lost);
+        assert_int_equal(management->own_ns, cases[i].own);
+        free(found);
+        ompp_paths_fini(&paths);
+        ompp_profile_free(p);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(chunks), cmocka_unit_test(thinned), cmocka_unit_test(asking),
-                                       cmocka_unit_test(locks), cmocka_unit_test(second_barrier)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(chunks),         cmocka_unit_test(thinned),
+                                       cmocka_unit_test(asking),         cmocka_unit_test(locks),
+                                       cmocka_unit_test(second_barrier), cmocka_unit_test(of_starts)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
