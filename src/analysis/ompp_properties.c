@@ -360,7 +360,7 @@ static bool is_short_start(const find_t *f, uint32_t region)
 /* ---- Waiting for processors -------------------------------------------------------------------------------------- */
 
 /* The ranks that do not say it have waited for less. */
-static double waited_for_processors(const ompp_profile_t *p)
+double ompp_analysis_waited(const ompp_profile_t *p)
 {
     uint64_t permille = 0;
 
@@ -553,7 +553,7 @@ static int by_severity(const void *a, const void *b, void *profile)
 
 int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths, ompp_finding_t **findings, size_t *n)
 {
-    find_t f = {.profile = p, .paths = paths, .basis = ompp_analysis_basis(p), .waited = waited_for_processors(p)};
+    find_t f = {.profile = p, .paths = paths, .basis = ompp_analysis_basis(p), .waited = ompp_analysis_waited(p)};
     ompp_finding_t *all = calloc(3 * p->nregions + 1, sizeof *all);
     ompp_task_team_t *teams = ompp_analysis_task_teams(p, paths);
     size_t found = 0;

@@ -1,5 +1,6 @@
 #include "analysis/ompp_whatif.h"
 
+#include "analysis/ompp_properties.h"
 #include "analysis/ompp_whatif_priv.h"
 #include "base/ompp_error.h"
 
@@ -13,6 +14,7 @@
 #define FEW_OF_SHARE 0.2 /* gains below this part of the share: busy for nothing */
 #define MANY_OF_SHARE 2.0
 #define CRITICAL_GAIN 0.02
+#define WAITED 0.1 /* of the threads' time, for a processor */
 
 /* ---- Gains ------------------------------------------------------------------------------------------------------- */
 
@@ -336,6 +338,18 @@ static int compare_results(const void *a, const void *b)
     return order ? order : x->region < y->region ? -1 : x->region > y->region;
 }
 
+/*
+ * There are processors for all threads, and still these waited much for one: other programs had them. What is taken as
+ * work is in part such waiting. Where the program's own threads are too many, the runtime knows which regions they are
+ * in.
+ */
+static bool had_others_beside(const ompp_profile_t *p)
+{
+    for (size_t i = 0; i < p->ncoverage; i++)
+        if (p->coverage[i].kind == OMPP_COVERAGE_SHARED) return false;
+    return ompp_analysis_waited(p) >= WAITED;
+}
+
 int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results, size_t *n)
 {
     ompp_whatif_control_t control;
@@ -358,7 +372,9 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
             ompp_whatif_is_observed(r))
             find_result(p, &sums, r, &(*results)[(*n)++]);
     }
-    for (size_t i = 0; i < *n && control.disturbed; i++) (*results)[i].flags |= OMPP_WHATIF_F_INFLATED;
+    const uint32_t flags =
+        (control.disturbed ? OMPP_WHATIF_F_INFLATED : 0u) | (had_others_beside(p) ? OMPP_WHATIF_F_OVERSUBSCRIBED : 0u);
+    for (size_t i = 0; i < *n; i++) (*results)[i].flags |= flags;
     bool memory = find_own(p, &sums, *results, *n) && find_inside(p, &sums.paths, *results, *n);
     ompp_whatif_sums_fini(&sums);
     qsort(*results, *n, sizeof **results, compare_results);

@@ -272,11 +272,25 @@ def starved(verdict, scratch):
         verdict.check(not said or float(said.group(1)) < 20, "asleep on one processor, %s: Coverage says %s" % (mode, said and said.group(0)))
 
 
+def beside(verdict, scratch):
+    """Others have the processors: gains are flagged, although there is one for each thread."""
+    program, threads = validation.build(scratch, "openmp", harness.sources()[0]), len(os.sched_getaffinity(0))
+    others = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(threads)]
+    try:
+        done = harness.run(program, os.path.dirname(scratch.file("beside", "x")), threads, args=["balanced", "rounds=20", "work=cpu"], OMPP_CAUSAL="virtual")
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    verdict.equal(done.status, 0, "others beside: status")
+    verdict.check(re.search(r"^ +disturbed +the measurement.*oversubscribed", section(done), re.MULTILINE), "others beside: no flag: " + section(done)[:3000])
+
+
 def main():
     verdict, scratch = harness.Verdict("failures"), harness.Scratch("failures")
     if not shutil.which("gcc"):
         harness.skip("no gcc")
-    for test in (unharmed, nested, words, lonely, limits, oversubscribed, unseen, killed, settings, eventless, starved):
+    for test in (unharmed, nested, words, lonely, limits, oversubscribed, unseen, killed, settings, eventless, starved, beside):
         try:
             test(verdict, scratch)
         except (harness.Failure, subprocess.TimeoutExpired) as failure:
