@@ -270,50 +270,80 @@ bool ompp_levels_are_plain(const ompp_levels_t *v)
     return plain;
 }
 
-/* Levels beyond the first that see each address as it is, and bring all that they miss. */
-static bool are_simple(const ompp_levels_t *v)
-{
-    bool simple = !v->with && v->nlevels > 1;
-
-    for (unsigned i = 1; i < v->nlevels; i++) simple = simple && !v->machine.level[i].no_allocate;
-    return simple;
-}
-
-static unsigned beyond(ompp_levels_t *v, uint64_t address, bool store)
+/* \return the first level from this one on, not L1, that has the line. */
+static unsigned beyond(ompp_levels_t *v, unsigned i, uint64_t address, bool store)
 {
     const uint64_t at = physical(v, address);
-    unsigned i = 1;
 
     while (i < v->nlevels && !touch(v, i, at, !(store && v->machine.level[i].no_allocate))) i++;
     return i;
 }
 
+/* From L1 on, levels that go by tags, see each line as L1 does, and bring all that they miss. */
+static unsigned count_alike(const ompp_levels_t *v)
+{
+    unsigned n = 0;
+
+    while (n < v->nlevels && v->own[n].tags && ompp_sets_go_by_tags(&v->own[n]) && v->shift[n] == v->shift[0] &&
+           !(n && (v->with & OMPP_WITH_RANDOM_PAGES || v->machine.level[n].no_allocate)))
+        n++;
+    return n;
+}
+
+/* tags of their lines, and numbers from 0 on */
+static void put_tags(const char *first, size_t stride, unsigned n, unsigned shift, uint32_t *tags, uint16_t *which)
+{
+    uint32_t high = 0;
+    uint64_t far = 0;
+
+    for (unsigned i = 0; i < n; i++, first += stride) {
+        const uint64_t line = *(const uint64_t *)first >> shift;
+        if (line >> OMPP_TAG_BITS != far) { /* often as before */
+            far = line >> OMPP_TAG_BITS;
+            high = ompp_sets_tag(line) & ~OMPP_TAG_EXACT;
+        }
+        tags[i] = ((uint32_t)line & OMPP_TAG_EXACT) | high;
+        which[i] = (uint16_t)i;
+    }
+}
+
+/* The same without tags, of the first level. */
+static unsigned touch_first(ompp_levels_t *v, const char *first, size_t stride, unsigned n, uint16_t *missed)
+{
+    unsigned nmissed = 0;
+
+    for (unsigned i = 0; i < n; i++, first += stride)
+        if (!touch(v, 0, *(const uint64_t *)first, true)) missed[nmissed++] = (uint16_t)i;
+    return nmissed;
+}
+
 unsigned ompp_levels_all(ompp_levels_t *v, const uint64_t *first, size_t stride, unsigned n, const uint32_t *kinds,
                          uint16_t *missed, uint8_t *levels)
 {
-    const unsigned nmissed = ompp_sets_touch_all(&v->own[0], first, stride, n, v->shift[0], missed);
-    uint16_t further[OMPP_LEVELS_MOST];
+    const unsigned alike = count_alike(v), further = alike ? alike : 1;
+    uint16_t which[OMPP_LEVELS_MOST];
+    uint32_t tags[OMPP_LEVELS_MOST];
+    unsigned nmissed;
 
+    if (alike) {
+        put_tags((const char *)first, stride, n, v->shift[0], tags, missed);
+        nmissed = ompp_sets_touch_tags(&v->own[0], tags, missed, n);
+    } else nmissed = touch_first(v, (const char *)first, stride, n, missed);
+    unsigned left = nmissed;
     /* their sets beyond come into the real caches meanwhile */
     for (unsigned i = 0; i < nmissed; i++) {
-        const uint64_t address = physical(v, *(const uint64_t *)((const char *)first + missed[i] * stride));
-        for (unsigned level = 1; level < v->nlevels; level++)
-            if (v->own[level].tags) ompp_sets_prepare(&v->own[level], address >> v->shift[level]);
+        for (unsigned level = 1; level < alike; level++) ompp_sets_prepare(&v->own[level], tags[i]);
         levels[missed[i]] = 1;
-        further[i] = missed[i];
+        which[i] = missed[i];
     }
-    if (are_simple(v)) {
-        unsigned left = nmissed;
-        for (unsigned level = 1; left && level < v->nlevels; level++) {
-            left = ompp_sets_touch_some(&v->own[level], first, stride, further, left, v->shift[level]);
-            for (unsigned i = 0; i < left; i++) levels[further[i]]++;
-        }
-        return nmissed;
+    for (unsigned level = 1; level < alike; level++) {
+        left = ompp_sets_touch_tags(&v->own[level], tags, which, left);
+        for (unsigned i = 0; i < left; i++) levels[which[i]]++;
     }
-    for (unsigned i = 0; i < nmissed; i++) {
-        const size_t at = missed[i] * stride;
+    for (unsigned i = 0; further < v->nlevels && i < left; i++) {
+        const size_t at = which[i] * stride;
         const bool store = *(const uint32_t *)((const char *)kinds + at) & 1;
-        levels[missed[i]] = (uint8_t)beyond(v, *(const uint64_t *)((const char *)first + at), store);
+        levels[which[i]] = (uint8_t)beyond(v, further, *(const uint64_t *)((const char *)first + at), store);
     }
     return nmissed;
 }

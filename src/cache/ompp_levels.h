@@ -51,7 +51,7 @@ void ompp_levels_access(ompp_levels_t *levels, uint64_t address, bool store, omp
 /** \return whether ompp_levels_all() will do: nothing but levels, of which none looks at those above. */
 bool ompp_levels_are_plain(const ompp_levels_t *levels);
 
-#define OMPP_LEVELS_MOST 1024u
+#define OMPP_LEVELS_MOST 512u
 
 /**
  * \brief Many accesses of one byte, OMPP_LEVELS_MOST at most, level by level.

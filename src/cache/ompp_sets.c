@@ -47,74 +47,64 @@ static bool touch_in_order(const ompp_sets_t *s, uint32_t *row, uint32_t tag, ui
 }
 
 #if defined(__x86_64__)
-/* Row n: the line of way n comes first, and those before it move back by one. */
-static const uint32_t to_front[8][8] __attribute__((aligned(32))) = {
-    {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 2, 3, 4, 5, 6, 7}, {2, 0, 1, 3, 4, 5, 6, 7}, {3, 0, 1, 2, 4, 5, 6, 7},
-    {4, 0, 1, 2, 3, 5, 6, 7}, {5, 0, 1, 2, 3, 4, 6, 7}, {6, 0, 1, 2, 3, 4, 5, 7}, {7, 0, 1, 2, 3, 4, 5, 6}};
+/* From element 15 - n on: ones for ways 0 to n, zeros for those behind. */
+static const int32_t up_to[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 
-/* Up to 8, or 16, ways at once. A line that is not there takes the place of the last one. */
+/*
+ * Up to 8, or 16, ways at once: the line comes first, and those that were before it go back by one. A line that is not
+ * there takes the place of the last one. There is no branch on the way, which cannot be foreseen; misses often can.
+ */
 __attribute__((target("avx2,bmi"), always_inline)) static inline bool touch_vector(uint32_t *row, uint32_t ways,
                                                                                    uint32_t tag, uint32_t *evicted)
 {
-    const __m256i *order = (const __m256i *)to_front;
-    const __m256i tags = _mm256_set1_epi32((int)tag);
-    const __m256i low = _mm256_loadu_si256((const __m256i *)row);
+    const __m256i tags = _mm256_set1_epi32((int)tag), by_one = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
+    __m256i *const first = (__m256i *)row, *const second = (__m256i *)(row + 8);
+    const __m256i low = _mm256_loadu_si256(first), high = ways > 8 ? _mm256_loadu_si256(second) : low;
+    const __m256i low_back = _mm256_permutevar8x32_epi32(low, by_one);
+    const __m256i high_back = _mm256_blend_epi32(_mm256_permutevar8x32_epi32(high, by_one), low_back, 1);
+    const __m256i with_tag = _mm256_blend_epi32(low_back, tags, 1);
     uint32_t found = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(low, tags)));
-    const uint32_t last = ways - 1;
 
-    if (ways <= 8) {
-        found &= (2u << last) - 1;
-        if (!found) *evicted = row[last];
-        const __m256i moved = _mm256_permutevar8x32_epi32(low, order[__builtin_ctz(found | 1u << last)]);
-        _mm256_storeu_si256((__m256i *)row, _mm256_blend_epi32(moved, tags, 1));
-        return found != 0;
+    if (ways > 8) found |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(high, tags))) << 8;
+    found &= (2u << (ways - 1)) - 1;
+    if (!found) {
+        *evicted = row[ways - 1];
+        _mm256_storeu_si256(first, with_tag);
+        if (ways > 8) _mm256_storeu_si256(second, high_back);
+        return false;
     }
-    const __m256i high = _mm256_loadu_si256((const __m256i *)(row + 8));
-    found |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(high, tags))) << 8;
-    found &= (2u << last) - 1;
-    if (!found) *evicted = row[last];
-    const uint32_t way = (uint32_t)__builtin_ctz(found | 1u << last);
-    const __m256i moved = _mm256_permutevar8x32_epi32(low, order[way < 8 ? way : 7]);
-    _mm256_storeu_si256((__m256i *)row, _mm256_blend_epi32(moved, tags, 1));
-    if (way >= 8) {
-        const __m256i further = _mm256_permutevar8x32_epi32(high, order[way - 8]);
-        _mm256_storeu_si256((__m256i *)(row + 8), _mm256_blend_epi32(further, moved, 1));
-    }
-    return found != 0;
+    const int32_t *which = up_to + 15 - __builtin_ctz(found);
+    _mm256_storeu_si256(first, _mm256_blendv_epi8(low, with_tag, _mm256_loadu_si256((const __m256i *)which)));
+    if (ways > 8)
+        _mm256_storeu_si256(second,
+                            _mm256_blendv_epi8(high, high_back, _mm256_loadu_si256((const __m256i *)(which + 8))));
+    return true;
 }
 
-/* Of all, or of those in which[]; tags' high bits are often those of the line before. */
+/* ways is a constant, so that what depends on it is decided once. */
 __attribute__((target("avx2,bmi"), always_inline)) static inline unsigned
-touch_vectors(ompp_sets_t *s, const uint64_t *first, size_t stride, const uint16_t *which, unsigned n, unsigned shift,
-              uint16_t *missed, const uint32_t ways, const bool is_power)
+touch_vectors(ompp_sets_t *s, uint32_t *tags, uint16_t *which, unsigned n, const uint32_t ways)
 {
     const uint32_t mask = s->sets - 1;
-    uint32_t *const all = s->tags, *row, high = 0, evicted;
-    const size_t step = s->stride;
-    uint64_t far = 0;
-    unsigned nmissed = 0;
+    uint32_t *const rows = s->tags, evicted;
+    unsigned missed = 0;
 
     for (unsigned i = 0; i < n; i++) {
-        const uint16_t at = which ? which[i] : (uint16_t)i;
-        const uint64_t line = *(const uint64_t *)((const char *)first + at * stride) >> shift;
-        if (line >> OMPP_TAG_BITS != far) {
-            far = line >> OMPP_TAG_BITS;
-            high = ompp_sets_tag(line) & ~OMPP_TAG_EXACT;
-        }
-        row = all + (is_power ? (uint32_t)line & mask : ompp_sets_index(s, line)) * step;
-        missed[nmissed] = at;
-        nmissed += !touch_vector(row, ways, ((uint32_t)line & OMPP_TAG_EXACT) | high, &evicted);
+        const uint32_t tag = tags[i];
+        tags[missed] = tag;
+        which[missed] = which[i];
+        missed += !touch_vector(rows + (size_t)(tag & mask) * ((ways + 7) / 8 * 8), ways, tag, &evicted);
     }
-    return nmissed;
+    return missed;
 }
 
-__attribute__((target("avx2,bmi"))) static unsigned touch_some_vector(ompp_sets_t *s, const uint64_t *first,
-                                                                      size_t stride, const uint16_t *which, unsigned n,
-                                                                      unsigned shift, uint16_t *missed)
+__attribute__((target("avx2,bmi"))) static unsigned touch_some_vector(ompp_sets_t *s, uint32_t *tags, uint16_t *which,
+                                                                      unsigned n)
 {
-    if (s->ways == 8 && !s->reciprocal) return touch_vectors(s, first, stride, which, n, shift, missed, 8, true);
-    if (s->ways == 16 && !s->reciprocal) return touch_vectors(s, first, stride, which, n, shift, missed, 16, true);
-    return touch_vectors(s, first, stride, which, n, shift, missed, s->ways, false);
+    if (s->ways == 8) return touch_vectors(s, tags, which, n, 8);
+    if (s->ways == 12) return touch_vectors(s, tags, which, n, 12);
+    if (s->ways == 16) return touch_vectors(s, tags, which, n, 16);
+    return touch_vectors(s, tags, which, n, s->ways);
 }
 
 __attribute__((target("avx2,bmi"))) static bool touch_one_vector(uint32_t *row, uint32_t ways, uint32_t tag,
@@ -138,10 +128,9 @@ static bool touch_one_vector(uint32_t *row, uint32_t ways, uint32_t tag, uint32_
 {
     return (void)row, (void)ways, (void)tag, (void)evicted, false;
 }
-static unsigned touch_some_vector(ompp_sets_t *s, const uint64_t *first, size_t stride, const uint16_t *which,
-                                  unsigned n, unsigned shift, uint16_t *missed)
+static unsigned touch_some_vector(ompp_sets_t *s, uint32_t *tags, uint16_t *which, unsigned n)
 {
-    return (void)s, (void)first, (void)stride, (void)which, (void)n, (void)shift, (void)missed, 0;
+    return (void)s, (void)tags, (void)which, (void)n, 0;
 }
 static bool has_vectors(void) { return false; }
 #endif
@@ -211,33 +200,14 @@ bool ompp_sets_touch(ompp_sets_t *s, uint64_t line, uint32_t *evicted)
     return touch_in_place(s, row, set, tag, evicted);
 }
 
-unsigned ompp_sets_touch_all(ompp_sets_t *s, const uint64_t *first, size_t stride, unsigned n, unsigned shift,
-                             uint16_t *missed)
+bool ompp_sets_go_by_tags(const ompp_sets_t *s)
 {
-    const char *at = (const char *)first;
-    unsigned nmissed = 0;
-    uint32_t evicted;
-
-    if (s->policy == OMPP_LRU && s->ways <= 16 && has_vectors())
-        return touch_some_vector(s, first, stride, NULL, n, shift, missed);
-    for (unsigned i = 0; i < n; i++, at += stride)
-        if (!ompp_sets_touch(s, *(const uint64_t *)at >> shift, &evicted)) missed[nmissed++] = (uint16_t)i;
-    return nmissed;
+    return s->policy == OMPP_LRU && s->ways <= 16 && !s->reciprocal && has_vectors();
 }
 
-unsigned ompp_sets_touch_some(ompp_sets_t *s, const uint64_t *first, size_t stride, uint16_t *which, unsigned n,
-                              unsigned shift)
+unsigned ompp_sets_touch_tags(ompp_sets_t *s, uint32_t *tags, uint16_t *which, unsigned n)
 {
-    unsigned nmissed = 0;
-    uint32_t evicted;
-
-    if (s->policy == OMPP_LRU && s->ways <= 16 && has_vectors())
-        return touch_some_vector(s, first, stride, which, n, shift, which);
-    for (unsigned i = 0; i < n; i++) {
-        const uint64_t address = *(const uint64_t *)((const char *)first + which[i] * stride);
-        if (!ompp_sets_touch(s, address >> shift, &evicted)) which[nmissed++] = which[i];
-    }
-    return nmissed;
+    return touch_some_vector(s, tags, which, n);
 }
 
 bool ompp_sets_touch_only(ompp_sets_t *s, uint64_t line)

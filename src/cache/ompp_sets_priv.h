@@ -30,20 +30,16 @@ void ompp_sets_clear(ompp_sets_t *s);
  */
 bool ompp_sets_touch(ompp_sets_t *s, uint64_t line, uint32_t *evicted);
 
-/**
- * \brief Touches the lines of many addresses, in their order.
- * \param[in]  first, stride  where the first address is, and bytes from one to the next.
- * \param[out] missed         numbers of those that were not there; shape [n].  \return how many.
- */
-unsigned ompp_sets_touch_all(ompp_sets_t *s, const uint64_t *first, size_t stride, unsigned n, unsigned shift,
-                             uint16_t *missed);
+/** \return whether lines can be touched by their tags alone: a tag has all bits of the set, and vectors hold a set. */
+bool ompp_sets_go_by_tags(const ompp_sets_t *s);
 
 /**
- * \brief The same of some of them, n numbers in which[]; those of lines that were there leave it.
+ * \brief Touches many lines, in their order.
+ * \param[in,out] tags   of them, ompp_sets_tag(); those of lines that were there leave it. Shape [n].
+ * \param[in,out] which  goes with them. Shape [n].
  * \return how many stay.
  */
-unsigned ompp_sets_touch_some(ompp_sets_t *s, const uint64_t *first, size_t stride, uint16_t *which, unsigned n,
-                              unsigned shift);
+unsigned ompp_sets_touch_tags(ompp_sets_t *s, uint32_t *tags, uint16_t *which, unsigned n);
 
 /** \brief The same as touch, but a line that is not there is not brought. */
 bool ompp_sets_touch_only(ompp_sets_t *s, uint64_t line);
@@ -69,13 +65,10 @@ static inline uint32_t ompp_sets_index(const ompp_sets_t *s, uint64_t line)
     return (uint32_t)(line - times * s->sets);
 }
 
-/** \brief The set of a line will be looked at soon. */
-static inline void ompp_sets_prepare(const ompp_sets_t *s, uint64_t line)
+/** \brief The set of a line will be looked at soon: its tag, of sets that go by tags. */
+static inline void ompp_sets_prepare(const ompp_sets_t *s, uint32_t tag)
 {
-    const uint32_t *row = s->tags + (size_t)ompp_sets_index(s, line) * s->stride;
-
-    __builtin_prefetch(row, 1);
-    if (s->stride > 8) __builtin_prefetch(row + 8, 1);
+    __builtin_prefetch(s->tags + (size_t)(tag & (s->sets - 1)) * s->stride, 1);
 }
 
 #endif

@@ -292,6 +292,65 @@ static void shared(void **unused)
     assert_false(ompp_levels_invalidate(b, 0x10000000 + 511 * 64));
 }
 
+/* Many accesses at once miss the levels that they miss one by one: of levels that go by tags, and of others. */
+static void together_of(const char *text, unsigned with)
+{
+    enum { N = 500, BUFFERS = 200 };
+    static struct {
+        uint64_t address;
+        uint32_t kind;
+    } accesses[N];
+    const ompp_machine_t machine = described(text);
+    ompp_levels_t *one = ompp_levels_new(&machine, with, zeroed, NULL),
+                  *all = ompp_levels_new(&machine, with, zeroed, NULL);
+    uint64_t sums[OMPP_LEVELS] = {0};
+    uint16_t missed[N];
+    uint8_t levels[N];
+
+    assert_true(ompp_levels_are_plain(all));
+    for (unsigned b = 0; b < BUFFERS; b++) {
+        const unsigned n = 1 + (unsigned)chance(N);
+        for (unsigned i = 0; i < n; i++) {
+            accesses[i].address = 0x7f0000000000u +
+                                  (chance(2)   ? chance(3000)
+                                   : chance(2) ? chance(1 << 16)
+                                               : i * 64u) +
+                                  ((uint64_t)(b % 50 == 0) << 46);
+            accesses[i].kind = (uint32_t)chance(8);
+        }
+        const unsigned nmissed =
+            ompp_levels_all(all, &accesses[0].address, sizeof accesses[0], n, &accesses[0].kind, missed, levels);
+        unsigned at = 0;
+        for (unsigned i = 0; i < n; i++) {
+            ompp_access_result_t r;
+            unsigned more = 0;
+            ompp_levels_access(one, accesses[i].address, accesses[i].kind & 1, &r);
+            while (more < OMPP_LEVELS && r.misses[more]) sums[more++]++;
+            if (!more) continue;
+            assert_true(at < nmissed && missed[at] == i);
+            assert_int_equal(levels[missed[at++]], more);
+        }
+        assert_int_equal(at, nmissed);
+    }
+    for (unsigned i = 0; i < OMPP_LEVELS && machine.level[i].size; i++) assert_true(sums[i] > 100);
+}
+
+static void together(void **unused)
+{
+    (void)unused;
+    together_of("L1 1024 8 64\nL2 6144 12 64\nL3 32k 16 64", 0);
+    together_of("L1 1024 4 64\nL2 5632 11 64\nL3 32k 16 64", 0); /* L2 has 8 sets */
+    together_of("L1 1024 8 64\nL2 6336 11 64\nL3 32k 16 64", 0); /* 9 sets: no power of 2 */
+    together_of("L1 3072 16 64\nL2 8k 8 64", 0);                 /* nor has L1 */
+    together_of("L1 1280 20 64\nL2 8k 8 64", 0);                 /* more than the vectors hold */
+    together_of("L1 1024 8 64\nL2 8k 8 128\nL3 32k 16 128", 0);  /* lines are larger */
+    together_of("L1 1024 8 64 fifo\nL2 8k 8 64", 0);
+    together_of("L1 1024 8 64\nL2 8k 8 64 no-write-allocate\nL3 32k 8 64", 0);
+    together_of("L1 1024 8 64\nL2 8k 8 64\nL3 32k 8 64", OMPP_WITH_RANDOM_PAGES);
+    together_of("L1 1024 8 64\nL2 8k 8 64\nL3 32k 8 64", OMPP_WITH_SHARED);
+    together_of("L1 1024 8 64", 0);
+}
+
 /* ---- Machines ---------------------------------------------------------------------------------------------------- */
 
 static void machines(void **unused)
@@ -366,8 +425,8 @@ int main(void)
         cmocka_unit_test(distances),     cmocka_unit_test(thinned),   cmocka_unit_test(as_lists),
         cmocka_unit_test(trees),         cmocka_unit_test(by_chance), cmocka_unit_test(classes),
         cmocka_unit_test(stores),        cmocka_unit_test(inclusion), cmocka_unit_test(pages),
-        cmocka_unit_test(brought_ahead), cmocka_unit_test(shared),    cmocka_unit_test(machines),
-        cmocka_unit_test(here)};
+        cmocka_unit_test(brought_ahead), cmocka_unit_test(shared),    cmocka_unit_test(together),
+        cmocka_unit_test(machines),      cmocka_unit_test(here)};
 
     return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
 }
