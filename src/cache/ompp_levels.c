@@ -338,7 +338,7 @@ unsigned ompp_levels_all(ompp_levels_t *v, const uint64_t *first, size_t stride,
     }
     for (unsigned level = 1; level < alike; level++) {
         left = ompp_sets_touch_tags(&v->own[level], tags, which, left);
-        for (unsigned i = 0; i < left; i++) levels[which[i]]++;
+        for (unsigned i = 0; i < left; i++) levels[which[i]] = (uint8_t)(level + 1);
     }
     for (unsigned i = 0; further < v->nlevels && i < left; i++) {
         const size_t at = which[i] * stride;

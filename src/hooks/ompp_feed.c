@@ -266,17 +266,17 @@ static void each_line(state_t *s, const ompp_fed_t *entry, uint8_t *missed)
 static uint32_t plain_lines(state_t *s, const ompp_fed_t *entry, uint8_t *levels, uint32_t most)
 {
     uint16_t missed[OMPP_FEED_ROOM];
-    found_t *f = NULL;
     uint32_t n = 0;
 
     while (n < most && entry[n].size == 1) n++;
     const unsigned nmissed =
         ompp_levels_all(s->levels, &entry->address, sizeof *entry, n, &entry->object, missed, levels);
     for (unsigned i = 0; i < nmissed; i++) {
-        const ompp_fed_t *e = &entry[missed[i]];
-        if (!f || f->object != (e->object >> 1) + 1) f = found_of(s, e->object >> 1);
-        for (unsigned level = 0; level < levels[missed[i]]; level++)
-            f->values[OMPP_CACHED_MISSES + 2 * level + (e->object & 1)]++;
+        const uint32_t object = entry[missed[i]].object >> 1, kind = entry[missed[i]].object & 1;
+        found_t *f = &s->found[object % STRUCTURES];
+        if (f->object != object + 1) f = found_of(s, object);
+        for (unsigned level = 0; level < OMPP_LEVELS; level++) /* all of them: how many it missed cannot be foreseen */
+            f->values[OMPP_CACHED_MISSES + 2 * level + kind] += level < levels[missed[i]];
     }
     return n;
 }
