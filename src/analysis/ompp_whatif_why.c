@@ -310,7 +310,7 @@ const char *ompp_whatif_no_interval(const ompp_profile_t *p, const ompp_whatif_r
     if (wide) return "parts of the run differ too much, or are too few";
     for (size_t i = 0; i < w->npoints; i++) points = points || w->points[i].kind == OMPP_WHATIF_THROUGHPUT;
     if (points && p->whatif.suspended_ns > p->whatif.time_ns / 2)
-        return "fewer than 4 blocks between visits of progress points: clocks rested; longer runs, or "
+        return "fewer than 4 blocks between visits of progress points: clocks were suspended; longer runs, or "
                "OMPP_CAUSAL_BUDGET=100";
     if (points) return "too short: fewer than 4 blocks between visits of progress points";
     return "no progress point was named (OMPP_PROGRESS), and none is regular";

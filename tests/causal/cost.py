@@ -6,7 +6,7 @@ report and the launcher; and what the report says that events take. A report, no
 program is over the budget when its whole interval is; by fewer than 6 pairs that is not known.
 
 usage: cost.py [--how=opari|ompt|gomp] [--cpu] [--pairs=N] [--longer=N] [CASE...]
-    --longer  N times as many rounds: what is taken once, before clocks rest, is less of a longer run
+    --longer  N times as many rounds: what is taken once, before clocks are suspended, is less of a longer run
     --cpu     work that takes the processor, instead of lasting until points in time
 """
 

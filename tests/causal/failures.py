@@ -202,8 +202,8 @@ def killed(verdict, scratch):
             written = clock.time / profile.whatif.time
             verdict.check(written >= least, "killed, %s: region %d is written for %.3f of the time" % (name, region, written))
             verdict.check(written > 0.9 or "partly" in profile.whatif.flags[region], "killed, %s: region %d, %.3f, without a flag" % (name, region, written))
-        rested = profile.whatif.rested / profile.whatif.time
-        verdict.check(budget == 100 or rested > 0.1, "killed, %s: clocks rested for %.3f of the time" % (name, rested))
+        suspended = profile.whatif.suspended / profile.whatif.time
+        verdict.check(budget == 100 or suspended > 0.1, "killed, %s: clocks were suspended for %.3f of the time" % (name, suspended))
 
 
 # What is set: what stderr says of it, and the report.

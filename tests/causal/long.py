@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-Threads that do not meet for long: regions take turns and clocks rest there, too, and the budget is kept. And pieces with clocks that are
+Threads that do not meet for long: regions take turns and clocks are suspended there, too, and the budget is kept. And pieces with clocks that are
 unlike the run: what is outside of regions gains its part of the run.
 """
 
@@ -63,7 +63,7 @@ def begins(verdict, scratch, program):
     """What begins in a suspension, and takes most of the run, gets its clocks before the suspension would end."""
     whatif, results, gains, outcome = run(verdict, scratch, program, "begins", OMPP_CAUSAL_BUDGET="0")
     verdict.profile(outcome.profile(), "begins")
-    off = [] if whatif.rested > whatif.time / 2 else ["begins: rested for %d of %d ns" % (whatif.rested, whatif.time)]
+    off = [] if whatif.suspended > whatif.time / 2 else ["begins: suspended for %d of %d ns" % (whatif.suspended, whatif.time)]
     if "later" not in results or not 0.6 < results["later"].share < 0.85:
         off.append("begins: results are %s" % {name: result.share for name, result in results.items()})
     if gains.get(("later", 1000), 0) < 0.15:  # a processor that others use makes it less
@@ -80,8 +80,8 @@ def locks(verdict, scratch, program):
     gain, off = whatif.gains[OUTSIDE, 1000].gain, []
     if not min(measured, serial) - NEAR < gain < max(measured, serial) + 2 * NEAR:
         off.append("locks: outside of regions gains %.3f, %.3f is serial, %.3f measured" % (gain, serial, measured))
-    if not whatif.rested:
-        off.append("locks: clocks did not rest")
+    if not whatif.suspended:
+        off.append("locks: clocks were not suspended")
     return off, 2
 
 

@@ -146,7 +146,7 @@ def meetings(verdict, scratch, program):
     gain = validation.predictions(profile, seconds)["a", 500].gain
     least, most = sorted(150e3 * 2.5e-6 / time for time in (seconds, alone))
     off = [] if least - 0.04 < gain < most + 0.04 else ["meetings: a gains %.3f, not %.3f to %.3f" % (gain, least, most)]
-    return off + ([] if profile.whatif.rested > profile.whatif.time / 3 else ["meetings: no rests"]), 2
+    return off + ([] if profile.whatif.suspended > profile.whatif.time / 3 else ["meetings: never suspended"]), 2
 
 
 def messages(verdict, scratch, program):
@@ -160,7 +160,7 @@ def messages(verdict, scratch, program):
     told = found.low is not None and found.low <= gain <= found.high < found.low + 0.25
     off = [] if told or abs(found.gain - gain) < 0.04 else ["messages: a gains %s, not %.3f" % (str(found), gain)]
     off += [] if whatif.lost < 60e3 * 2 / 100 else ["messages: %d clock vectors were missed" % whatif.lost]
-    return off + ([] if whatif.rested > whatif.time / 4 else ["messages: rested %d of %d ns" % (whatif.rested, whatif.time)]), 2
+    return off + ([] if whatif.suspended > whatif.time / 4 else ["messages: suspended %d of %d ns" % (whatif.suspended, whatif.time)]), 2
 
 
 def inner(scratch, program):
@@ -345,7 +345,7 @@ def crossing(scratch, program):
 def in_pieces(verdict, scratch, program):
     """Clocks that may take nothing rest between meetings of all ranks, on all ranks at once: what is seen between says as much."""
     off = []
-    # After MPI_Init, which may take half a second, clocks rest for as long.
+    # After MPI_Init, which may take half a second, clocks are suspended for as long.
     for name, x, gain, rounds in (("bulk", 1000, 0.481, 120), ("subcomm", 500, 0.167, 240)):
         seconds, outcome = validation.execute(scratch, program, case(name, rounds), OMPP_CAUSAL="virtual", OMPP_CAUSAL_BUDGET=0)
         profile = outcome.profile()
@@ -354,7 +354,7 @@ def in_pieces(verdict, scratch, program):
         if not found:  # MPI_Init took longer still
             off.append("in pieces: no result of a in %s" % name)
             continue
-        verdict.check(whatif.rested > 0.2 * whatif.time, "%s: clocks rested for %d of %d ns" % (name, whatif.rested, whatif.time))
+        verdict.check(whatif.suspended > 0.2 * whatif.time, "%s: clocks were suspended for %d of %d ns" % (name, whatif.suspended, whatif.time))
         # Ranks that come to no end of what they have agreed upon go on without it.
         if whatif.lost:
             off.append("in pieces, %s: %d waits that were not followed" % (name, whatif.lost))
@@ -370,8 +370,8 @@ def many_collectives(scratch, program):
     budget, outcome = validation.execute(scratch, program, often, OMPP_CAUSAL="virtual", OMPP_CAUSAL_BUDGET=2)
     always, _ = validation.execute(scratch, program, often, OMPP_CAUSAL="virtual", OMPP_CAUSAL_BUDGET=100)
     whatif, times = outcome.profile().whatif, "%.3f sec alone, %.3f with clocks, %.3f with clocks all the time" % (alone, budget, always)
-    rested = whatif.rested > 0.4e9 * budget
-    off = [] if rested else ["collectives: clocks rested for %d ns of %.3f sec" % (whatif.rested, budget)]
+    suspended = whatif.suspended > 0.4e9 * budget
+    off = [] if suspended else ["collectives: clocks were suspended for %d ns of %.3f sec" % (whatif.suspended, budget)]
     return off + ([] if budget - alone < 0.7 * (always - alone) else ["collectives: " + times]), 2
 
 

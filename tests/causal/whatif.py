@@ -199,8 +199,8 @@ def often_at_first(scratch, program):
     profile = outcome.profile()
     found = validation.predictions(profile, seconds)
     a, b = (found[name, 1000].gain for name in "ab")
-    if profile.whatif.rested < profile.whatif.time / 2:
-        return ["often at first: rested for %d of %d ns" % (profile.whatif.rested, profile.whatif.time)], 1
+    if profile.whatif.suspended < profile.whatif.time / 2:
+        return ["often at first: suspended for %d of %d ns" % (profile.whatif.suspended, profile.whatif.time)], 1
     return [] if abs(a - b) < 0.03 else ["often at first: a gains %.3f, b %.3f" % (a, b)], 1
 
 
@@ -217,8 +217,8 @@ def in_pieces(verdict, scratch, program):
         profile, text = outcome.profile(), open(outcome.reports("txt")[0]).read()
         verdict.profile(profile, "in pieces")
         whatif, names = profile.whatif, profile.names()
-        verdict.check(0 < whatif.rested < whatif.time, "in pieces: rested for %d of %d ns" % (whatif.rested, whatif.time))
-        verdict.check("Clocks         : for %.1f %% of the run" % (100 * (1 - whatif.rested / whatif.time)) in text,
+        verdict.check(0 < whatif.suspended < whatif.time, "in pieces: suspended for %d of %d ns" % (whatif.suspended, whatif.time))
+        verdict.check("Clocks         : for %.1f %% of the run" % (100 * (1 - whatif.suspended / whatif.time)) in text,
                       "in pieces: the report does not say for how long")
         # rounds of imbalanced are longer than a piece
         verdict.check(any(point.automatic == 2 for point in whatif.points), "in pieces, %s: no progress point was found" % case)
@@ -229,8 +229,8 @@ def in_pieces(verdict, scratch, program):
             if not found or not clock:
                 off.append("in pieces: no result of %s at %d permille" % (name, x))
                 continue
-            verdict.check(clock[0].time <= whatif.time - whatif.rested, "in pieces: %s was followed for %d ns, rested for %d of %d" % (
-                name, clock[0].time, whatif.rested, whatif.time))
+            verdict.check(clock[0].time <= whatif.time - whatif.suspended, "in pieces: %s was followed for %d ns, suspended for %d of %d" % (
+                name, clock[0].time, whatif.suspended, whatif.time))
             verdict.check("partly" in found.flags, "in pieces: flags of %s: %s" % (name, found.flags))
             if abs(found.gain - gain) > 0.05:
                 off.append("in pieces: %s at %d permille: %s, expected %.2f" % (name, x, found, gain))

@@ -62,7 +62,7 @@ class Whatif:
         self.mode, self.why, self.time = element.get("mode"), element.get("why", ""), number(element, "time-ns")
         self.paid, self.lost, self.events, self.cost = (number(element, key) for key in ("paid-ns", "lost", "events", "cost-ns"))
         self.replayed, self.kept, self.passed = (number(element, key) for key in ("replayed", "kept", "passed-ns"))
-        self.rested = number(element, "rested-ns")
+        self.suspended = number(element, "rested-ns")
         self.worked, self.outside = number(element, "worked-ns"), number(element, "outside-ns")
         self.points = [Point(e.get("kind"), e.get("name", ""), number(e, "automatic"), number(e, "visits"), number(e, "begins"),
                              number(e, "in-flight-ns")) for e in element.findall("point")]
