@@ -3,6 +3,8 @@
 #include "cache/ompp_reuse.h"
 #include "cache/ompp_sets_priv.h"
 
+#include <string.h>
+
 #define SEEN_BITS 22 /* pages of 4 KiB whose lines are remembered: 16 GiB */
 #define STREAMS 16
 #define AGAIN 2 /* equal strides behind the first */
@@ -270,15 +272,6 @@ bool ompp_levels_are_plain(const ompp_levels_t *v)
     return plain;
 }
 
-/* \return the first level from this one on, not L1, that has the line. */
-static unsigned beyond(ompp_levels_t *v, unsigned i, uint64_t address, bool store)
-{
-    const uint64_t at = physical(v, address);
-
-    while (i < v->nlevels && !touch(v, i, at, !(store && v->machine.level[i].no_allocate))) i++;
-    return i;
-}
-
 /* From L1 on, levels that go by tags, see each line as L1 does, and bring all that they miss. */
 static unsigned count_alike(const ompp_levels_t *v)
 {
@@ -290,8 +283,7 @@ static unsigned count_alike(const ompp_levels_t *v)
     return n;
 }
 
-/* tags of their lines, and numbers from 0 on */
-static void put_tags(const char *first, size_t stride, unsigned n, unsigned shift, uint32_t *tags, uint16_t *which)
+static void put_tags(const char *first, size_t stride, unsigned n, unsigned shift, uint32_t *tags)
 {
     uint32_t high = 0;
     uint64_t far = 0;
@@ -303,49 +295,40 @@ static void put_tags(const char *first, size_t stride, unsigned n, unsigned shif
             high = ompp_sets_tag(line) & ~OMPP_TAG_EXACT;
         }
         tags[i] = ((uint32_t)line & OMPP_TAG_EXACT) | high;
-        which[i] = (uint16_t)i;
     }
 }
 
-/* The same without tags, of the first level. */
-static unsigned touch_first(ompp_levels_t *v, const char *first, size_t stride, unsigned n, uint16_t *missed)
+/* A level that does not go by tags: leaves those in which[] that it does not have. \return how many. */
+static unsigned touch_each(ompp_levels_t *v, unsigned level, const ompp_accesses_t *a, uint16_t *which, unsigned n)
 {
-    unsigned nmissed = 0;
+    unsigned missed = 0;
 
-    for (unsigned i = 0; i < n; i++, first += stride)
-        if (!touch(v, 0, *(const uint64_t *)first, true)) missed[nmissed++] = (uint16_t)i;
-    return nmissed;
+    for (unsigned i = 0; i < n; i++) {
+        const size_t at = which[i] * a->stride;
+        const uint64_t address = *(const uint64_t *)((const char *)a->address + at);
+        const bool store = *(const uint32_t *)((const char *)a->kind + at) & 1;
+        const bool brings = !(store && v->machine.level[level].no_allocate);
+        if (!touch(v, level, level ? physical(v, address) : address, brings)) which[missed++] = which[i];
+    }
+    return missed;
 }
 
-unsigned ompp_levels_all(ompp_levels_t *v, const uint64_t *first, size_t stride, unsigned n, const uint32_t *kinds,
-                         uint16_t *missed, uint8_t *levels)
+void ompp_levels_all(ompp_levels_t *v, const ompp_accesses_t *a, uint16_t which[][OMPP_LEVELS_MOST], unsigned *nmissed)
 {
-    const unsigned alike = count_alike(v), further = alike ? alike : 1;
-    uint16_t which[OMPP_LEVELS_MOST];
+    const unsigned alike = count_alike(v);
     uint32_t tags[OMPP_LEVELS_MOST];
-    unsigned nmissed;
+    unsigned left = a->n;
 
-    if (alike) {
-        put_tags((const char *)first, stride, n, v->shift[0], tags, missed);
-        nmissed = ompp_sets_touch_tags(&v->own[0], tags, missed, n);
-    } else nmissed = touch_first(v, (const char *)first, stride, n, missed);
-    unsigned left = nmissed;
-    /* their sets beyond come into the real caches meanwhile */
-    for (unsigned i = 0; i < nmissed; i++) {
-        for (unsigned level = 1; level < alike; level++) ompp_sets_prepare(&v->own[level], tags[i]);
-        levels[missed[i]] = 1;
-        which[i] = missed[i];
+    if (alike) put_tags((const char *)a->address, a->stride, a->n, v->shift[0], tags);
+    for (unsigned i = 0; i < a->n; i++) which[0][i] = (uint16_t)i;
+    for (unsigned level = 0; level < v->nlevels; level++) {
+        if (level) memcpy(which[level], which[level - 1], left * sizeof **which);
+        left = level < alike ? ompp_sets_touch_tags(&v->own[level], level + 1 < alike ? &v->own[level + 1] : NULL, tags,
+                                                    which[level], left)
+                             : touch_each(v, level, a, which[level], left);
+        nmissed[level] = left;
     }
-    for (unsigned level = 1; level < alike; level++) {
-        left = ompp_sets_touch_tags(&v->own[level], tags, which, left);
-        for (unsigned i = 0; i < left; i++) levels[which[i]] = (uint8_t)(level + 1);
-    }
-    for (unsigned i = 0; further < v->nlevels && i < left; i++) {
-        const size_t at = which[i] * stride;
-        const bool store = *(const uint32_t *)((const char *)kinds + at) & 1;
-        levels[which[i]] = (uint8_t)beyond(v, further, *(const uint64_t *)((const char *)first + at), store);
-    }
-    return nmissed;
+    for (unsigned level = v->nlevels; level < OMPP_LEVELS; level++) nmissed[level] = 0;
 }
 
 bool ompp_levels_invalidate(ompp_levels_t *v, uint64_t address)

@@ -53,16 +53,21 @@ bool ompp_levels_are_plain(const ompp_levels_t *levels);
 
 #define OMPP_LEVELS_MOST 512u
 
+/** Accesses of one byte each, OMPP_LEVELS_MOST at most. */
+typedef struct {
+    const uint64_t *address; /* of the first */
+    const uint32_t *kind;    /* of the first: the lowest bit says that it is a store */
+    size_t stride;           /* bytes from one to the next */
+    unsigned n;
+} ompp_accesses_t;
+
 /**
- * \brief Many accesses of one byte, OMPP_LEVELS_MOST at most, level by level.
- * \param[in]  first, stride  where the first address is, and bytes from one to the next.
- * \param[in]  kinds          where the first one's kind is, whose lowest bit says that it is a store.
- * \param[out] missed         numbers of those that missed the first level, in their order; shape [n].
- * \param[out] missed_levels  how many levels each of these missed, by its number; shape [n], others stay as they are.
- * \return how many.
+ * \brief Many accesses, level by level.
+ * \param[out] which    numbers of those that missed each level, in their order; shape [OMPP_LEVELS][OMPP_LEVELS_MOST].
+ * \param[out] nmissed  how many they are; shape [OMPP_LEVELS].
  */
-unsigned ompp_levels_all(ompp_levels_t *levels, const uint64_t *first, size_t stride, unsigned n, const uint32_t *kinds,
-                         uint16_t *missed, uint8_t *missed_levels);
+void ompp_levels_all(ompp_levels_t *levels, const ompp_accesses_t *accesses, uint16_t which[][OMPP_LEVELS_MOST],
+                     unsigned *nmissed);
 
 /** \brief A line has been taken by another thread: it leaves all levels. \return whether one had it. */
 bool ompp_levels_invalidate(ompp_levels_t *levels, uint64_t address);

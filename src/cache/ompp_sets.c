@@ -83,7 +83,7 @@ __attribute__((target("avx2,bmi"), always_inline)) static inline bool touch_vect
 
 /* ways is a constant, so that what depends on it is decided once. */
 __attribute__((target("avx2,bmi"), always_inline)) static inline unsigned
-touch_vectors(ompp_sets_t *s, uint32_t *tags, uint16_t *which, unsigned n, const uint32_t ways)
+touch_vectors(ompp_sets_t *s, const ompp_sets_t *next, uint32_t *tags, uint16_t *which, unsigned n, const uint32_t ways)
 {
     const uint32_t mask = s->sets - 1;
     uint32_t *const rows = s->tags, evicted;
@@ -91,20 +91,21 @@ touch_vectors(ompp_sets_t *s, uint32_t *tags, uint16_t *which, unsigned n, const
 
     for (unsigned i = 0; i < n; i++) {
         const uint32_t tag = tags[i];
+        if (touch_vector(rows + (size_t)(tag & mask) * ((ways + 7) / 8 * 8), ways, tag, &evicted)) continue;
+        if (next) ompp_sets_prepare(next, tag);
         tags[missed] = tag;
-        which[missed] = which[i];
-        missed += !touch_vector(rows + (size_t)(tag & mask) * ((ways + 7) / 8 * 8), ways, tag, &evicted);
+        which[missed++] = which[i];
     }
     return missed;
 }
 
-__attribute__((target("avx2,bmi"))) static unsigned touch_some_vector(ompp_sets_t *s, uint32_t *tags, uint16_t *which,
-                                                                      unsigned n)
+__attribute__((target("avx2,bmi"))) static unsigned touch_some_vector(ompp_sets_t *s, const ompp_sets_t *next,
+                                                                      uint32_t *tags, uint16_t *which, unsigned n)
 {
-    if (s->ways == 8) return touch_vectors(s, tags, which, n, 8);
-    if (s->ways == 12) return touch_vectors(s, tags, which, n, 12);
-    if (s->ways == 16) return touch_vectors(s, tags, which, n, 16);
-    return touch_vectors(s, tags, which, n, s->ways);
+    if (s->ways == 8) return touch_vectors(s, next, tags, which, n, 8);
+    if (s->ways == 12) return touch_vectors(s, next, tags, which, n, 12);
+    if (s->ways == 16) return touch_vectors(s, next, tags, which, n, 16);
+    return touch_vectors(s, next, tags, which, n, s->ways);
 }
 
 __attribute__((target("avx2,bmi"))) static bool touch_one_vector(uint32_t *row, uint32_t ways, uint32_t tag,
@@ -128,9 +129,9 @@ static bool touch_one_vector(uint32_t *row, uint32_t ways, uint32_t tag, uint32_
 {
     return (void)row, (void)ways, (void)tag, (void)evicted, false;
 }
-static unsigned touch_some_vector(ompp_sets_t *s, uint32_t *tags, uint16_t *which, unsigned n)
+static unsigned touch_some_vector(ompp_sets_t *s, const ompp_sets_t *next, uint32_t *tags, uint16_t *which, unsigned n)
 {
-    return (void)s, (void)tags, (void)which, (void)n, 0;
+    return (void)s, (void)next, (void)tags, (void)which, (void)n, 0;
 }
 static bool has_vectors(void) { return false; }
 #endif
@@ -205,9 +206,9 @@ bool ompp_sets_go_by_tags(const ompp_sets_t *s)
     return s->policy == OMPP_LRU && s->ways <= 16 && !s->reciprocal && has_vectors();
 }
 
-unsigned ompp_sets_touch_tags(ompp_sets_t *s, uint32_t *tags, uint16_t *which, unsigned n)
+unsigned ompp_sets_touch_tags(ompp_sets_t *s, const ompp_sets_t *next, uint32_t *tags, uint16_t *which, unsigned n)
 {
-    return touch_some_vector(s, tags, which, n);
+    return touch_some_vector(s, next, tags, which, n);
 }
 
 bool ompp_sets_touch_only(ompp_sets_t *s, uint64_t line)

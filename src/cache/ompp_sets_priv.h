@@ -35,11 +35,12 @@ bool ompp_sets_go_by_tags(const ompp_sets_t *s);
 
 /**
  * \brief Touches many lines, in their order.
+ * \param[in]     next   goes by tags, too: those that were not there will be looked for in it soon. NULL = nowhere.
  * \param[in,out] tags   of them, ompp_sets_tag(); those of lines that were there leave it. Shape [n].
  * \param[in,out] which  goes with them. Shape [n].
  * \return how many stay.
  */
-unsigned ompp_sets_touch_tags(ompp_sets_t *s, uint32_t *tags, uint16_t *which, unsigned n);
+unsigned ompp_sets_touch_tags(ompp_sets_t *s, const ompp_sets_t *next, uint32_t *tags, uint16_t *which, unsigned n);
 
 /** \brief The same as touch, but a line that is not there is not brought. */
 bool ompp_sets_touch_only(ompp_sets_t *s, uint64_t line);

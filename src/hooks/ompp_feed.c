@@ -102,7 +102,7 @@ static void hand_over(state_t *s, ompp_off_t node)
     if (all && mode == CURVES) all[OMPP_CACHED_ONE_IN] = ((uint64_t)s->rate + 1) << OMPP_FEED_BLOCK_BITS;
 }
 
-static found_t *found_of(state_t *s, uint32_t object)
+static found_t *found_slow(state_t *s, uint32_t object)
 {
     uint32_t i = object % STRUCTURES;
 
@@ -115,6 +115,13 @@ static found_t *found_of(state_t *s, uint32_t object)
     s->nfound++;
     s->found[i].object = object + 1;
     return &s->found[i];
+}
+
+static inline found_t *found_of(state_t *s, uint32_t object)
+{
+    found_t *f = &s->found[object % STRUCTURES];
+
+    return f->object == object + 1 ? f : found_slow(s, object);
 }
 
 /* ---- Curves ------------------------------------------------------------------------------------------------------ */
@@ -262,21 +269,31 @@ static void each_line(state_t *s, const ompp_fed_t *entry, uint8_t *missed)
     }
 }
 
+/* Misses of a level are added up as long as they are of one structure and kind. */
+static void count_misses(state_t *s, unsigned level, const ompp_fed_t *entry, const uint16_t *which, unsigned n)
+{
+    unsigned begin = 0;
+
+    for (unsigned i = 1; i <= n; i++) {
+        const uint32_t object = entry[which[begin]].object;
+        if (i < n && entry[which[i]].object == object) continue;
+        found_of(s, object >> 1)->values[OMPP_CACHED_MISSES + 2 * level + (object & 1)] += i - begin;
+        begin = i;
+    }
+}
+
 /* Accesses of one line each from here on, as many as there are. \return their number. */
 static uint32_t plain_lines(state_t *s, const ompp_fed_t *entry, uint8_t *levels, uint32_t most)
 {
-    uint16_t missed[OMPP_FEED_ROOM];
-    uint32_t n = 0;
+    uint16_t which[OMPP_LEVELS][OMPP_LEVELS_MOST];
+    unsigned nmissed[OMPP_LEVELS], n = 0;
 
     while (n < most && entry[n].size == 1) n++;
-    const unsigned nmissed =
-        ompp_levels_all(s->levels, &entry->address, sizeof *entry, n, &entry->object, missed, levels);
-    for (unsigned i = 0; i < nmissed; i++) {
-        const uint32_t object = entry[missed[i]].object >> 1, kind = entry[missed[i]].object & 1;
-        found_t *f = &s->found[object % STRUCTURES];
-        if (f->object != object + 1) f = found_of(s, object);
-        for (unsigned level = 0; level < OMPP_LEVELS; level++) /* all of them: how many it missed cannot be foreseen */
-            f->values[OMPP_CACHED_MISSES + 2 * level + kind] += level < levels[missed[i]];
+    const ompp_accesses_t accesses = {&entry->address, &entry->object, sizeof *entry, n};
+    ompp_levels_all(s->levels, &accesses, which, nmissed);
+    for (unsigned level = 0; level < OMPP_LEVELS; level++) {
+        count_misses(s, level, entry, which[level], nmissed[level]);
+        for (unsigned i = 0; s->members && i < nmissed[level]; i++) levels[which[level][i]]++;
     }
     return n;
 }

@@ -304,8 +304,8 @@ static void together_of(const char *text, unsigned with)
     ompp_levels_t *one = ompp_levels_new(&machine, with, zeroed, NULL),
                   *all = ompp_levels_new(&machine, with, zeroed, NULL);
     uint64_t sums[OMPP_LEVELS] = {0};
-    uint16_t missed[N];
-    uint8_t levels[N];
+    uint16_t missed[OMPP_LEVELS][OMPP_LEVELS_MOST];
+    unsigned nmissed[OMPP_LEVELS];
 
     assert_true(ompp_levels_are_plain(all));
     for (unsigned b = 0; b < BUFFERS; b++) {
@@ -318,19 +318,19 @@ static void together_of(const char *text, unsigned with)
                                   ((uint64_t)(b % 50 == 0) << 46);
             accesses[i].kind = (uint32_t)chance(8);
         }
-        const unsigned nmissed =
-            ompp_levels_all(all, &accesses[0].address, sizeof accesses[0], n, &accesses[0].kind, missed, levels);
-        unsigned at = 0;
+        const ompp_accesses_t some = {&accesses[0].address, &accesses[0].kind, sizeof accesses[0], n};
+        unsigned at[OMPP_LEVELS] = {0};
+        ompp_levels_all(all, &some, missed, nmissed);
         for (unsigned i = 0; i < n; i++) {
             ompp_access_result_t r;
-            unsigned more = 0;
             ompp_levels_access(one, accesses[i].address, accesses[i].kind & 1, &r);
-            while (more < OMPP_LEVELS && r.misses[more]) sums[more++]++;
-            if (!more) continue;
-            assert_true(at < nmissed && missed[at] == i);
-            assert_int_equal(levels[missed[at++]], more);
+            for (unsigned level = 0; level < OMPP_LEVELS; level++) {
+                if (!r.misses[level]) continue;
+                assert_true(at[level] < nmissed[level] && missed[level][at[level]] == i);
+                at[level]++, sums[level]++;
+            }
         }
-        assert_int_equal(at, nmissed);
+        assert_memory_equal(at, nmissed, sizeof at);
     }
     for (unsigned i = 0; i < OMPP_LEVELS && machine.level[i].size; i++) assert_true(sums[i] > 100);
 }
