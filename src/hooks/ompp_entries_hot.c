@@ -109,24 +109,88 @@ _Static_assert(offsetof(ompp_feed_t, latest[0].found) == 40 && sizeof(((ompp_fee
     "6:  popq %rcx\n"                             \
     "    .cfi_adjust_cfa_offset -8\n"
 
+/* What FOREIGN knows of a page's entry, as ompp_map_grain() does: whose it is, and where its accesses are counted. */
+_Static_assert(OMPP_MAP_LOW == 0x3ffff && OMPP_MAP_SAMPLED == 0xfffc0000, "owner");
+_Static_assert(OMPP_INLINE_LEADS == 0x20000 && OMPP_MAP_GRAIN_BITS == 4 && OMPP_MAP_GRAINS == 32, "leads");
+_Static_assert(offsetof(ompp_counter_t, own) == 80, "own");
+#define PAGES TEXT(OMPP_INLINE_PAGES)
+#define MASK TEXT(OMPP_INLINE_MASK)
+#define PAGE_BITS TEXT(OMPP_INLINE_PAGE_BITS)
+#define EDGES TEXT(OMPP_INLINE_EDGES)
+#define TABLE_BITS TEXT(OMPP_INLINE_TABLE_BITS)
+#define COUNT_BITS TEXT(OMPP_INLINE_COUNT_BITS)
+#define FAR TEXT(OMPP_INLINE_FAR)
+#define NEAR TEXT(OMPP_INLINE_NEAR)
+#define FOREIGN_load COUNT " + " TEXT(OMPP_INLINE_FOREIGN)
+#define FOREIGN_store FOREIGN_load " + 8"
+
 /*
- * What is most of it, the address in rdi: where all data is told apart, accesses to the thread's own stack; where
- * accesses are told of, those to a line of before, and other ones.
+ * A page that is another thread's, whose structure is one of those that are near, the address in rdi, the counter in
+ * rax: counts it as foreign, and jumps to 2 with the result in rax. Goes on for all others.
  */
-#define QUICK(kind, always)                                   \
-    "    movq " SELF "@GOTTPOFF(%rip), %rax\n"                \
-    "    movq %fs:(%rax), %rax\n"                             \
-    "    movq " FEED "(%rax), %rdx\n"                         \
-    "    testq %rdx, %rdx\n"                                  \
-    "    jnz 3f\n"                                            \
-    "    cmpl $0, " LOCALS "(%rax)\n"                         \
-    "    je 5f\n"                                             \
-    "    call ompp_frame_at\n"                                \
-    "    jmp 4f\n"                                            \
-    "3:\n" KNOWN(always, "") "    call ompp_told_" #kind "\n" \
-                             "4:  testq %rax, %rax\n"         \
-                             "    jnz 2f\n"                   \
-                             "5:\n"
+#define FOREIGN(kind)                                            \
+    "    movq %rdi, %rdx\n"                                      \
+    "    shrq $" PAGE_BITS ", %rdx\n"                            \
+    "    andq " MASK "(%rax), %rdx\n"                            \
+    "    pushq %rcx\n"                                           \
+    "    .cfi_adjust_cfa_offset 8\n"                             \
+    "    movq " PAGES "(%rax), %rcx\n"                           \
+    "    movl (%rcx,%rdx,4), %edx\n"                             \
+    "    movl %edx, %ecx\n"                                      \
+    "    andl $0xfffc0000, %ecx\n"                               \
+    "    jz 7f\n"                                                \
+    "    cmpl $0xfffc0000, %ecx\n"                               \
+    "    je 7f\n"                                                \
+    "    cmpl %ecx, 80(%rax)\n"                                  \
+    "    je 7f\n"                                                \
+    "    testl $0x20000, %edx\n"                                 \
+    "    jz 8f\n"                                                \
+    "    andl $" FAR ", %edx\n"                                  \
+    "    cmpl $" FAR ", %edx\n"                                  \
+    "    je 7f\n"                                                \
+    "    shlq $" TABLE_BITS ", %rdx\n"                           \
+    "    addq " EDGES "(%rax), %rdx\n"                           \
+    "    movl %edi, %ecx\n"                                      \
+    "    shrl $2, %ecx\n"                                        \
+    "    andl $124, %ecx\n"                                      \
+    "    movl (%rdx,%rcx), %edx\n"                               \
+    "    cmpl $" NEAR ", %edx\n"                                 \
+    "    ja 7f\n"                                                \
+    "    shll $" COUNT_BITS ", %edx\n"                           \
+    "8:  andl $0x1ffff, %edx\n"                                  \
+    "    addq %rdx, %rax\n"                                      \
+    "    incq " FOREIGN_##kind "(%rax)\n"                        \
+                               "    popq %rcx\n"                 \
+                               "    .cfi_adjust_cfa_offset -8\n" \
+                               "    jmp 2f\n"                    \
+                               "    .cfi_adjust_cfa_offset 8\n"  \
+                               "7:  popq %rcx\n"                 \
+                               "    .cfi_adjust_cfa_offset -8\n"
+
+/*
+ * What is most of it, the address in rdi: another thread's pages; where all data is told apart, accesses to the
+ * thread's own stack; where accesses are told of, those to a line of before, and other ones.
+ */
+#define QUICK(kind, always)                                                                \
+    "    movq " SELF "@GOTTPOFF(%rip), %rax\n"                                             \
+    "    movq %fs:(%rax), %rax\n"                                                          \
+    "    movq " FEED "(%rax), %rdx\n"                                                      \
+    "    testq %rdx, %rdx\n"                                                               \
+    "    jnz 3f\n" FOREIGN(kind) "    cmpl $0, " LOCALS "(%rax)\n"                         \
+                                 "    je 5f\n"                                             \
+                                 "    call ompp_frame_at\n"                                \
+                                 "    jmp 4f\n"                                            \
+                                 "3:\n" KNOWN(always, "") "    call ompp_told_" #kind "\n" \
+                                                          "4:  testq %rax, %rax\n"         \
+                                                          "    jnz 2f\n"                   \
+                                                          "5:\n"
+
+/* The same of code that keeps what it finds. */
+#define BASE(kind)                             \
+    "    movq " SELF "@GOTTPOFF(%rip), %rax\n" \
+    "    movq %fs:(%rax), %rax\n"              \
+    "    cmpq $0, " FEED "(%rax)\n"            \
+    "    jne 5f\n" FOREIGN(kind) "5:\n"
 
 /*
  * What is most of it where code counts in registers: the next line, where lines are told of; else an access to a line
@@ -158,8 +222,8 @@ _Static_assert(OMPP_INLINE_FOR_ACCESS == 0, "nothing to be added");
                                                                     "    .size " TEXT(name) ", . - " TEXT(name) "\n");
 KEPT(OMPP_INLINE_AT_LOAD, at_load, QUICK(load, 6))
 KEPT(OMPP_INLINE_AT_STORE, at_store, QUICK(store, 7))
-KEPT(OMPP_INLINE_BASE_LOAD, base_load, "")
-KEPT(OMPP_INLINE_BASE_STORE, base_store, "")
+KEPT(OMPP_INLINE_BASE_LOAD, base_load, BASE(load))
+KEPT(OMPP_INLINE_BASE_STORE, base_store, BASE(store))
 KEPT(OMPP_INLINE_LOCAL_LOAD, local_load, "")
 KEPT(OMPP_INLINE_LOCAL_STORE, local_store, "")
 KEPT(OMPP_INLINE_TURN_LOCAL_LOAD, turn_local_load, "")
