@@ -66,7 +66,14 @@ struct hook_t {
 struct group_t {
     std::vector<std::pair<hook_t, int64_t>> members;
     int64_t low, high;
-    AllocaInst *local; /* the function's variable that they are to; NULL = to another structure, or it is not known */
+    AllocaInst *local;  /* the function's variable that they are to; NULL = to another structure, or it is not known */
+    Argument *captured; /* what they go through, of an OpenMP region; NULL = something else */
+};
+
+/* Of what an OpenMP region has captured, and may be in a stack, as in ompp_gcc.cc: how far its count is, and the epoch
+ * that this is of. In the region's frame. */
+struct lead_t {
+    AllocaInst *distance, *epoch;
 };
 
 /* Accesses of a loop that are one sequence of addresses: in each turn as many as there are hooks. */
@@ -98,7 +105,8 @@ class counting_t
     std::vector<plan_t> plans;
     std::vector<group_t> groups;
     std::map<AllocaInst *, GlobalVariable *> cells; /* of each variable: where it is counted, see in_cell() */
-    SmallPtrSet<const Instruction *, 16> taken;     /* hooks of plans */
+    std::map<Argument *, lead_t> leads;
+    SmallPtrSet<const Instruction *, 16> taken; /* hooks of plans */
 
     MDNode *own_data();
     bool is_quiet(const Instruction &instruction) const;
@@ -114,6 +122,9 @@ class counting_t
     Value *counter(IRBuilder<> &code);
     void count_seldom(IRBuilder<> &code, const group_t &group, Value *address);
     void count_each_local(IRBuilder<> &code, const group_t &group, Value *address);
+    const lead_t &lead_of(Argument *captured);
+    void count_captured(IRBuilder<> &code, Value *address, Value *counter, Value *lead, unsigned slot,
+                        const lead_t &kept);
     std::optional<int64_t> constant(const SCEV *value);
     std::optional<int64_t> distance(Value *from, Value *to);
     bool joins(size_t from, const hook_t &hook);
@@ -313,6 +324,57 @@ void counting_t::count_local(IRBuilder<> &code, Value *address, AllocaInst *loca
     add(code, code.CreateIntToPtr(found, code.getPtrTy()), OMPP_INLINE_COUNT + slot, ConstantInt::get(word, 1));
 }
 
+/* ---- What OpenMP regions have captured --------------------------------------------------------------------------- */
+
+/* The argument of an OpenMP region that an access goes through; NULL = there is none. The region's call comes back: a
+ * word in its frame whose address is told keeps no other function from a tail call. */
+Argument *captured_of(const hook_t &hook)
+{
+    Argument *base = dyn_cast<Argument>(getUnderlyingObject(hook.address(), 0));
+
+    return base && base->getParent()->getName().contains(".omp_outlined") ? base : NULL;
+}
+
+const lead_t &counting_t::lead_of(Argument *captured)
+{
+    lead_t &lead = leads[captured];
+
+    if (lead.epoch) return lead;
+    IRBuilder<> code(&*in.getEntryBlock().getFirstInsertionPt());
+    lead = {code.CreateAlloca(half, NULL, "ompp_distance"), code.CreateAlloca(half, NULL, "ompp_epoch")};
+    code.CreateStore(ConstantInt::get(half, 0), lead.epoch);
+    return lead;
+}
+
+/* As IN_EDGE; $4 is the distance that is kept, $5 its epoch. */
+/* clang-format off */
+#define IN_EDGE_KEPT(name, foreign) \
+    "subl $$" TEXT(OMPP_INLINE_LEADS) ", %eax\n\tcmpl $$" TEXT(OMPP_INLINE_FAR) ", %eax\n\tjae 2f\n\t" \
+    "shlq $$" TEXT(OMPP_INLINE_TABLE_BITS) ", %rax\n\taddq " TEXT(OMPP_INLINE_EDGES) "($3), %rax\n\t" \
+    "movl ${2:k}, %edx\n\tshrl $$2, %edx\n\tandl $$124, %edx\n\tmovl (%rax,%rdx), %eax\n\t" \
+    "cmpl $$" TEXT(OMPP_INLINE_NEAR) ", %eax\n\tjbe 3f\n2:\tmovl " TEXT(OMPP_INLINE_EPOCH) "($3), %edx\n\t" \
+    "cmpl %edx, $5\n\tjne 5f\n\tmovl $4, %eax\n\tbtrl $$0, %eax\n\tleaq ($3,%rax), %rax\n\tjnc 4f\n\t" \
+    "incq " TEXT(OMPP_INLINE_COUNT) " + " TEXT(OMPP_INLINE_FOREIGN) foreign "(%rax)\n\tjmp 4f\n5:\tmovl %edx, $5\n\t" \
+    "movq $2, %rax\n\t" ELSEWHERE(name) "\tbtrq $$" TEXT(OMPP_INLINE_BASE_STACK) ", %rax\n\tjc 6f\n\t" \
+    "movl $$0, $5\n\tjmp 4f\n6:\tmovq %rax, %rdx\n\tsubq $3, %rdx\n\tmovl %edx, $4\n\t" \
+    "btrq $$" TEXT(OMPP_INLINE_BASE_FOREIGN) ", %rax\n\tadcl $$0, $4\n\tjmp 4f\n" \
+    "3:\tshll $$" TEXT(OMPP_INLINE_COUNT_BITS) ", %eax\n\taddq $3, %rax\n4:"
+/* clang-format on */
+
+void counting_t::count_captured(IRBuilder<> &code, Value *address, Value *counter, Value *lead, unsigned slot,
+                                const lead_t &kept)
+{
+    const char *text = slot >= OMPP_INLINE_KIND ? IN_EDGE_KEPT(OMPP_INLINE_BASE_STORE, " + 8")
+                                                : IN_EDGE_KEPT(OMPP_INLINE_BASE_LOAD, "");
+    CallInst *found = call_library(
+        code, text,
+        {code.CreateZExt(lead, word), address, code.CreatePtrToInt(counter, word), kept.distance, kept.epoch},
+        "=&{ax},0,r,r,*m,*m,~{rdx},~{memory},~{dirflag},~{fpsr},~{flags}");
+
+    for (unsigned n : {3, 4}) found->addParamAttr(n, Attribute::get(context, Attribute::ElementType, half));
+    add(code, code.CreateIntToPtr(found, code.getPtrTy()), OMPP_INLINE_COUNT + slot, ConstantInt::get(word, 1));
+}
+
 /* ---- Accesses that are looked up --------------------------------------------------------------------------------- */
 
 /* Behind the first, which all of them can be before: nothing is called between them. */
@@ -358,6 +420,10 @@ void counting_t::count(group_t &group)
     code.SetInsertPoint(otherwise);
     if (group.local) count_each_local(code, group, address);
     else if (group.members.size() > MOST_IN_EDGE) count_seldom(code, group, address);
+    else if (group.captured)
+        for (auto &[hook, offset] : group.members)
+            count_captured(code, code.CreateAdd(address, ConstantInt::getSigned(word, offset)), self, unusual,
+                           hook.slot, lead_of(group.captured));
     else
         for (auto &[hook, offset] : group.members)
             count_in_edge(code, code.CreateAdd(address, ConstantInt::getSigned(word, offset)), self, unusual,
@@ -428,7 +494,7 @@ void counting_t::find_groups(BasicBlock &block)
     for (Instruction &instruction : block)
         if (!is_quiet(instruction)) from = groups.size();
         else if (is_hook(instruction, &hook) && !taken.contains(&instruction) && !joins(from, hook))
-            groups.push_back({{{hook, 0}}, 0, 0, local_of(hook)});
+            groups.push_back({{{hook, 0}}, 0, 0, local_of(hook), captured_of(hook)});
 }
 
 /* ---- Accesses of loops ------------------------------------------------------------------------------------------- */

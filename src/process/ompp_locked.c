@@ -7,10 +7,10 @@
 #define _GNU_SOURCE
 #include "base/ompp_caller.h"
 #include "base/ompp_reserve.h"
+#include "image/ompp_mapped.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,39 +43,26 @@ static void visit_others(uintptr_t begin, uintptr_t end, visit_t visit, void *da
     if (begin < end) visit(data, begin, end);
 }
 
-/* "begin-end ...": what is mapped, but for ours. */
-static void visit_line(const char *line, visit_t visit, void *data)
-{
-    char *behind;
-    const uintptr_t begin = strtoul(line, &behind, 16), end = *behind == '-' ? strtoul(behind + 1, NULL, 16) : 0;
+typedef struct {
+    visit_t visit;
+    void *data;
+} visitor_t;
 
-    visit_others(begin, end, visit, data);
+static bool visit_some(void *data, uintptr_t begin, uintptr_t end, const char *path)
+{
+    const visitor_t *v = data;
+
+    (void)path;
+    visit_others(begin, end, v->visit, v->data);
+    return false;
 }
 
-/*
- * Lines may be longer than any buffer: names of files stand in them, with escapes. Of each, its begin is kept.
- * \return false: the system does not tell.
- */
+/* What is mapped, but for ours. \return false: the system does not tell. */
 static bool visit_mapped(visit_t visit, void *data)
 {
-    char text[4096], line[128];
-    size_t have = 0;
-    ssize_t got;
-    const int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    visitor_t v = {visit, data};
 
-    if (fd < 0) return false;
-    while ((got = read(fd, text, sizeof text)) > 0)
-        for (ssize_t i = 0; i < got; i++) {
-            if (text[i] != '\n') {
-                if (have < sizeof line - 1) line[have++] = text[i];
-                continue;
-            }
-            line[have] = '\0';
-            have = 0;
-            visit_line(line, visit, data);
-        }
-    close(fd);
-    return got == 0;
+    return ompp_mapped_each(visit_some, &v);
 }
 
 static void add_size(void *data, uintptr_t begin, uintptr_t end) { *(size_t *)data += end - begin; }

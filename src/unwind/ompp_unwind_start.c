@@ -13,6 +13,7 @@
 #include "base/ompp_error.h"
 #include "base/ompp_path.h"
 #include "image/ompp_known.h"
+#include "image/ompp_mapped.h"
 #include "image/ompp_program.h"
 
 #include <dlfcn.h>
@@ -239,6 +240,21 @@ int ompp_unwind_start(void)
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
+/* The mapping that the thread's descriptor is in, which stands above its stack; below is a guard. */
+static bool take_stack(void *argument, uintptr_t begin, uintptr_t end, const char *path)
+{
+    ompp_unwind_thread_t *thread = argument;
+    const uintptr_t descriptor = (uintptr_t)pthread_self();
+
+    (void)path;
+    if (descriptor < begin || descriptor >= end) return false;
+    thread->stack_low = begin;
+    thread->stack_high = descriptor;
+    return true;
+}
+
+/* pthread_getattr_np() locks and allocates. A signal handler, of which this may be the first access, may have
+ * interrupted a call of it, or of malloc, by the same thread. */
 static void note_stack(void *argument)
 {
     ompp_unwind_thread_t *thread = argument;
@@ -246,6 +262,10 @@ static void note_stack(void *argument)
     size_t bytes;
     void *low;
 
+    if (atomic_load(&ompp_signals_are_handled) && gettid() != getpid()) {
+        ompp_mapped_each(take_stack, thread);
+        return;
+    }
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
     if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
         thread->stack_low = (uintptr_t)low;

@@ -76,7 +76,7 @@ def check_stepped(verdict, scratch, name, compiler, level):
 
 def main():
     scratch, verdict = harness.Scratch("ranges"), harness.Verdict("ranges")
-    for source, compilers in (("ranges.c", ("gcc", "clang")), ("signals.c", ("gcc", "clang")), ("throw.cc", ("g++", "clang++")),
+    for source, compilers in (("ranges.c", ("gcc", "clang")), ("signals.c", ("gcc", "clang")), ("early.c", ("gcc", "clang")), ("throw.cc", ("g++", "clang++")),
                               ("freed.cc", ("g++", "clang++"))):
         for name, compiler in memory.compilers(*compilers):
             for level in ("-O0", "-O2"):
