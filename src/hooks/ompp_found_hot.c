@@ -433,6 +433,24 @@ static inline uint64_t on_page(uintptr_t address, int64_t step, uint64_t number,
     return most < number ? most : number;
 }
 
+/* Counts those that are in a frame that this code has been in, one after the other. \return how many. */
+static inline uint64_t run_in_frame(ompp_counter_t *counter, uintptr_t address, int64_t step, uint64_t number,
+                                    uint64_t slot, bool is_foreign, ompp_accessor_t by)
+{
+    const ompp_whose_seen_t *seen = ompp_whose_seen_again(counter, address, by);
+    uint64_t n = 0;
+
+    for (; seen && n < number && seen->high - address - 1 < seen->bytes; n++, address += (uint64_t)step) {
+        const unsigned part = ompp_whose_part(seen->frame, seen->high - address);
+        const uint32_t object = atomic_load_explicit(&seen->frame->object[part], memory_order_relaxed);
+        if (!object || !ompp_count_note(counter, object)) break;
+        ompp_count_t *count = ompp_count_at(counter, (uint64_t)object << OMPP_INLINE_COUNT_BITS);
+        *(uint64_t *)((char *)count->scalars + slot) += 1;
+        count->foreign[slot >= OMPP_INLINE_KIND] += is_foreign;
+    }
+    return n;
+}
+
 /*
  * Counts them, slot bytes behind their structures' first counts. What is usual of it keeps all registers but rax.
  * \return how many are left, the last ones.
@@ -452,6 +470,13 @@ static inline uint64_t run_usual(uintptr_t address, int64_t step, uint64_t numbe
         uint64_t here = stays ? number : on_page(address, step, number, per_byte, page), at;
         if ((!owner && counter->own) || (told && ompp_feed_is_full(counter->feed))) break;
         if (entry & OMPP_MAP_PAGE_LEADS) {
+            if (!stays && !told && ompp_map_in_edge(entry, address) == OMPP_WHOSE_STACK) {
+                here = run_in_frame(counter, address, step, here, slot, owner != counter->own, by);
+                if (!here) break;
+                address += here * (uint64_t)step;
+                number -= here;
+                continue;
+            }
             uint32_t object = object_usual(counter, entry, address, by);
             if (object == UINT32_MAX) break;
             at = (uint64_t)object << OMPP_INLINE_COUNT_BITS;
