@@ -1,29 +1,28 @@
-/* A variable of main's that all threads of a region read, the first thread before the others, and a variable of each thread. */
+/*
+ * Two arrays of a function and a pointer that is one to them in turn, used by the first thread of a region, at two
+ * places: 4000 stores to each array.
+ */
 #include <stdio.h>
-
-#define N 1000
-
-__attribute__((noinline)) static void other(const volatile long *p) { __asm__ volatile("" : : "r"(p) : "memory"); }
-
+typedef volatile double cell_t;
 int main(void)
 {
-    volatile long shared = 5;
-    long sum = 0;
-
-    other(&shared); /* so that the variable itself is captured */
-#pragma omp parallel reduction(+ : sum)
-    {
-        volatile long own[4] = {0};
+    cell_t first[8], second[8], *shared;
+#pragma omp parallel
 #pragma omp master
-        sum += shared;
-#pragma omp barrier
-        for (int i = 0; i < N; i++) {
-            sum += shared;
-            other(&shared);
-            own[i % 4] = i;
+    for (int i = 0; i < 1000; i++) {
+        shared = i % 2 ? first : second;
+        shared[0] = i;
+        shared[1] = shared[0];
+        first[2] = i;
+        second[2] = first[2];
+#pragma omp critical
+        {
+            shared[3] = i;
+            first[4] = shared[3];
+            second[4] = first[4];
+            shared[5] = second[4];
         }
-        sum += own[1];
     }
-    printf("%ld\n", sum);
+    printf("%g\n", first[4] + second[4]);
     return 0;
 }

@@ -20,11 +20,11 @@ def sums(profile, name):
 
 
 def main():
-    scratch, verdict = harness.Scratch("captured"), harness.Verdict("captured")
+    scratch, verdict = harness.Scratch("around"), harness.Verdict("around")
     for name, compiler in memory.compilers("gcc", "clang"):
         for level in ("-O2", "-O3"):
             program = scratch.file(name + level)
-            memory.build(compiler, os.path.join(memory.HERE, "captured.c"), program, level, "-g")
+            memory.build(compiler, os.path.join(memory.HERE, "around.c"), program, level, "-g")
             for threads in (1, 2, 4):
                 title = "%s %s, %d threads" % (name, level, threads)
                 run = harness.run(program, scratch.file("run %s" % title), threads)
