@@ -18,7 +18,6 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
-#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -66,14 +65,6 @@ struct hook_t {
 struct group_t {
     std::vector<std::pair<hook_t, int64_t>> members;
     int64_t low, high;
-    AllocaInst *local;  /* the function's variable that they are to; NULL = to another structure, or it is not known */
-    Argument *captured; /* what they go through, of an OpenMP region; NULL = something else */
-};
-
-/* Of what an OpenMP region has captured, and may be in a stack, as in ompp_gcc.cc: how far its count is, and the epoch
- * that this is of. In the region's frame. */
-struct lead_t {
-    AllocaInst *distance, *epoch;
 };
 
 /* Accesses of a loop that are one sequence of addresses: in each turn as many as there are hooks. */
@@ -104,8 +95,6 @@ class counting_t
     MDNode *own; /* what counters and the map are: no data of the program shares it */
     std::vector<plan_t> plans;
     std::vector<group_t> groups;
-    std::map<AllocaInst *, GlobalVariable *> cells; /* of each variable: where it is counted, see in_cell() */
-    std::map<Argument *, lead_t> leads;
     SmallPtrSet<const Instruction *, 16> taken; /* hooks of plans */
 
     MDNode *own_data();
@@ -113,18 +102,11 @@ class counting_t
     bool is_quiet(const Loop &loop) const;
     CallInst *call_library(IRBuilder<> &code, const char *text, ArrayRef<Value *> values, const char *constraints);
     LoadInst *load(IRBuilder<> &code, Type *type, Value *from, uint64_t offset);
-    void add(IRBuilder<> &code, Value *base, uint64_t offset, Value *number);
+    void add(IRBuilder<> &code, Value *base, uint64_t offset, uint64_t number);
     void count_one(IRBuilder<> &code, Value *address, unsigned slot);
     void count_in_edge(IRBuilder<> &code, Value *address, Value *counter, Value *lead, unsigned slot);
     void count_run(IRBuilder<> &code, Value *first, int64_t step, Value *number, unsigned slot);
-    void count_local(IRBuilder<> &code, Value *address, AllocaInst *local, unsigned slot);
-    std::pair<Value *, Value *> in_cell(IRBuilder<> &code, Value *counter, AllocaInst *local);
-    Value *counter(IRBuilder<> &code);
     void count_seldom(IRBuilder<> &code, const group_t &group, Value *address);
-    void count_each_local(IRBuilder<> &code, const group_t &group, Value *address);
-    const lead_t &lead_of(Argument *captured);
-    void count_captured(IRBuilder<> &code, Value *address, Value *counter, Value *lead, unsigned slot,
-                        const lead_t &kept);
     std::optional<int64_t> constant(const SCEV *value);
     std::optional<int64_t> distance(Value *from, Value *to);
     bool joins(size_t from, const hook_t &hook);
@@ -214,8 +196,7 @@ MDNode *counting_t::own_data()
 CallInst *counting_t::call_library(IRBuilder<> &code, const char *text, ArrayRef<Value *> values,
                                    const char *constraints)
 {
-    std::vector<Type *> types;
-    for (Value *value : values) types.push_back(value->getType());
+    std::vector<Type *> types(values.size(), word);
     InlineAsm *assembly = InlineAsm::get(FunctionType::get(word, types, false), text, constraints, true);
     CallInst *call = code.CreateCall(assembly, values);
 
@@ -237,7 +218,7 @@ void counting_t::count_one(IRBuilder<> &code, Value *address, unsigned slot)
     const char *text = slot >= OMPP_INLINE_KIND ? ELSEWHERE(OMPP_INLINE_AT_STORE) : ELSEWHERE(OMPP_INLINE_AT_LOAD);
     Value *found = call_library(code, text, {address}, "={ax},{ax},~{rdx},~{memory},~{dirflag},~{fpsr},~{flags}");
 
-    add(code, code.CreateIntToPtr(found, code.getPtrTy()), OMPP_INLINE_COUNT + slot, ConstantInt::get(word, 1));
+    add(code, code.CreateIntToPtr(found, code.getPtrTy()), OMPP_INLINE_COUNT + slot, 1);
 }
 
 /* The same, of which the entry of its page, xored with the tag, is known, as in ompp_gcc.cc; more, when it is not. */
@@ -256,7 +237,7 @@ void counting_t::count_in_edge(IRBuilder<> &code, Value *address, Value *counter
     Value *found = call_library(code, text, {code.CreateZExt(lead, word), address, code.CreatePtrToInt(counter, word)},
                                 "=&{ax},0,r,r,~{rdx},~{memory},~{dirflag},~{fpsr},~{flags}");
 
-    add(code, code.CreateIntToPtr(found, code.getPtrTy()), OMPP_INLINE_COUNT + slot, ConstantInt::get(word, 1));
+    add(code, code.CreateIntToPtr(found, code.getPtrTy()), OMPP_INLINE_COUNT + slot, 1);
 }
 
 /* A sequence of accesses. */
@@ -267,10 +248,11 @@ void counting_t::count_run(IRBuilder<> &code, Value *first, int64_t step, Value 
                  "={ax},{ax},{di},{si},{cx},~{rdx},~{memory},~{dirflag},~{fpsr},~{flags}");
 }
 
-void counting_t::add(IRBuilder<> &code, Value *base, uint64_t offset, Value *number)
+void counting_t::add(IRBuilder<> &code, Value *base, uint64_t offset, uint64_t number)
 {
     LoadInst *value = load(code, word, base, offset);
-    StoreInst *more = code.CreateStore(code.CreateAdd(value, number), value->getPointerOperand());
+    StoreInst *more =
+        code.CreateStore(code.CreateAdd(value, ConstantInt::get(word, number)), value->getPointerOperand());
 
     more->setMetadata(LLVMContext::MD_tbaa, own);
 }
@@ -284,126 +266,19 @@ Value *self_variable(Module &module)
                               NULL, name, NULL, GlobalValue::InitialExecTLSModel);
 }
 
-Value *counting_t::counter(IRBuilder<> &code) { return load(code, code.getPtrTy(), self_variable(*in.getParent()), 0); }
-
-/* ---- Local variables --------------------------------------------------------------------------------------------- */
-
-/* The variable of the function that an access is to, as the compiler knows; NULL = it does not. */
-AllocaInst *local_of(const hook_t &hook)
-{
-    AllocaInst *base = dyn_cast<AllocaInst>(getUnderlyingObject(hook.address(), 0));
-
-    return base && base->isStaticAlloca() ? base : NULL;
-}
-
-/*
- * A variable has 4 bytes for all calls of the function: how far its count is from the counter, 0 until that is known.
- * \return that distance where the thread counts by it, else 0; and whether the thread counts so at all.
- */
-std::pair<Value *, Value *> counting_t::in_cell(IRBuilder<> &code, Value *counter, AllocaInst *local)
-{
-    GlobalVariable *&cell = cells[local];
-
-    if (!cell)
-        cell = new GlobalVariable(*in.getParent(), half, false, GlobalValue::InternalLinkage, ConstantInt::get(half, 0),
-                                  "ompp_cell");
-    LoadInst *known = code.CreateLoad(half, cell, true); /* each time: the library fills it */
-    Value *locals = load(code, half, counter, OMPP_INLINE_LOCALS);
-    return {code.CreateAnd(known, locals), locals};
-}
-
-/* One access. The library's function finds the cell by an instruction that is never reached, as in ompp_gcc.cc. */
-void counting_t::count_local(IRBuilder<> &code, Value *address, AllocaInst *local, unsigned slot)
-{
-#define WITH_CELL(name) "leaq 1f(%rip), %rdx\n\tjmp *" TEXT(name) "@GOTPCREL(%rip)\n\tleaq ${2:c}(%rip), %rdx\n1:"
-    const char *text =
-        slot >= OMPP_INLINE_KIND ? WITH_CELL(OMPP_INLINE_LOCAL_STORE) : WITH_CELL(OMPP_INLINE_LOCAL_LOAD);
-    Value *found =
-        call_library(code, text, {address, cells[local]}, "={ax},{ax},i,~{rdx},~{memory},~{dirflag},~{fpsr},~{flags}");
-
-    add(code, code.CreateIntToPtr(found, code.getPtrTy()), OMPP_INLINE_COUNT + slot, ConstantInt::get(word, 1));
-}
-
-/* ---- What OpenMP regions have captured --------------------------------------------------------------------------- */
-
-/* The argument of an OpenMP region that an access goes through; NULL = there is none. The region's call comes back: a
- * word in its frame whose address is told keeps no other function from a tail call. */
-Argument *captured_of(const hook_t &hook)
-{
-    Argument *base = dyn_cast<Argument>(getUnderlyingObject(hook.address(), 0));
-
-    return base && base->getParent()->getName().contains(".omp_outlined") ? base : NULL;
-}
-
-const lead_t &counting_t::lead_of(Argument *captured)
-{
-    lead_t &lead = leads[captured];
-
-    if (lead.epoch) return lead;
-    IRBuilder<> code(&*in.getEntryBlock().getFirstInsertionPt());
-    lead = {code.CreateAlloca(half, NULL, "ompp_distance"), code.CreateAlloca(half, NULL, "ompp_epoch")};
-    code.CreateStore(ConstantInt::get(half, 0), lead.epoch);
-    return lead;
-}
-
-/* As IN_EDGE; $4 is the distance that is kept, $5 its epoch. */
-/* clang-format off */
-#define IN_EDGE_KEPT(name, foreign) \
-    "subl $$" TEXT(OMPP_INLINE_LEADS) ", %eax\n\tcmpl $$" TEXT(OMPP_INLINE_FAR) ", %eax\n\tjae 2f\n\t" \
-    "shlq $$" TEXT(OMPP_INLINE_TABLE_BITS) ", %rax\n\taddq " TEXT(OMPP_INLINE_EDGES) "($3), %rax\n\t" \
-    "movl ${2:k}, %edx\n\tshrl $$2, %edx\n\tandl $$124, %edx\n\tmovl (%rax,%rdx), %eax\n\t" \
-    "cmpl $$" TEXT(OMPP_INLINE_NEAR) ", %eax\n\tjbe 3f\n2:\tmovl " TEXT(OMPP_INLINE_EPOCH) "($3), %edx\n\t" \
-    "cmpl %edx, $5\n\tjne 5f\n\tmovl $4, %eax\n\tbtrl $$0, %eax\n\tleaq ($3,%rax), %rax\n\tjnc 4f\n\t" \
-    "incq " TEXT(OMPP_INLINE_COUNT) " + " TEXT(OMPP_INLINE_FOREIGN) foreign "(%rax)\n\tjmp 4f\n5:\tmovl %edx, $5\n\t" \
-    "movq $2, %rax\n\t" ELSEWHERE(name) "\tbtrq $$" TEXT(OMPP_INLINE_BASE_STACK) ", %rax\n\tjc 6f\n\t" \
-    "movl $$0, $5\n\tjmp 4f\n6:\tmovq %rax, %rdx\n\tsubq $3, %rdx\n\tmovl %edx, $4\n\t" \
-    "btrq $$" TEXT(OMPP_INLINE_BASE_FOREIGN) ", %rax\n\tadcl $$0, $4\n\tjmp 4f\n" \
-    "3:\tshll $$" TEXT(OMPP_INLINE_COUNT_BITS) ", %eax\n\taddq $3, %rax\n4:"
-/* clang-format on */
-
-void counting_t::count_captured(IRBuilder<> &code, Value *address, Value *counter, Value *lead, unsigned slot,
-                                const lead_t &kept)
-{
-    const char *text = slot >= OMPP_INLINE_KIND ? IN_EDGE_KEPT(OMPP_INLINE_BASE_STORE, " + 8")
-                                                : IN_EDGE_KEPT(OMPP_INLINE_BASE_LOAD, "");
-    CallInst *found = call_library(
-        code, text,
-        {code.CreateZExt(lead, word), address, code.CreatePtrToInt(counter, word), kept.distance, kept.epoch},
-        "=&{ax},0,r,r,*m,*m,~{rdx},~{memory},~{dirflag},~{fpsr},~{flags}");
-
-    for (unsigned n : {3, 4}) found->addParamAttr(n, Attribute::get(context, Attribute::ElementType, half));
-    add(code, code.CreateIntToPtr(found, code.getPtrTy()), OMPP_INLINE_COUNT + slot, ConstantInt::get(word, 1));
-}
-
 /* ---- Accesses that are looked up --------------------------------------------------------------------------------- */
 
 /* Behind the first, which all of them can be before: nothing is called between them. */
 void counting_t::count(group_t &group)
 {
-    Instruction *before = group.members[0].first.call, *otherwise, *usual;
-    IRBuilder<> code(before);
-    Value *self = counter(code);
-    std::map<unsigned, unsigned> numbers;
-    MDNode *seldom = MDBuilder(context).createBranchWeights(1, 2000);
-
-    for (auto &member : group.members) numbers[member.first.slot]++;
-    auto add_all = [&](Value *distance) {
-        Value *counts = code.CreateInBoundsGEP(code.getInt8Ty(), self, code.CreateZExt(distance, word));
-        for (auto &[slot, number] : numbers)
-            add(code, counts, OMPP_INLINE_COUNT + slot, ConstantInt::get(word, number));
-    };
-    if (group.local) {
-        Value *distance = in_cell(code, self, group.local).first;
-        SplitBlockAndInsertIfThenElse(code.CreateIsNull(distance), before, &otherwise, &usual, seldom);
-        code.SetInsertPoint(usual);
-        add_all(distance);
-        code.SetInsertPoint(before = otherwise);
-    }
-    Value *address = code.CreatePtrToInt(group.members[0].first.address(), word);
+    const hook_t first = group.members[0].first;
+    IRBuilder<> code(first.call);
+    Value *address = code.CreatePtrToInt(first.address(), word);
     Value *low = code.CreateAdd(address, ConstantInt::getSigned(word, group.low));
-    Value *mask = load(code, word, self, OMPP_INLINE_MASK),
-          *pages = load(code, code.getPtrTy(), self, OMPP_INLINE_PAGES);
-    Value *tag = load(code, half, self, OMPP_INLINE_TAG);
+    Value *counter = load(code, code.getPtrTy(), self_variable(*in.getParent()), 0);
+    Value *mask = load(code, word, counter, OMPP_INLINE_MASK),
+          *pages = load(code, code.getPtrTy(), counter, OMPP_INLINE_PAGES);
+    Value *tag = load(code, half, counter, OMPP_INLINE_TAG);
     Value *page = code.CreateAnd(code.CreateLShr(low, OMPP_INLINE_PAGE_BITS), mask);
     LoadInst *owner = code.CreateAlignedLoad(half, code.CreateInBoundsGEP(half, pages, page), Align(4));
     owner->setAtomic(AtomicOrdering::Monotonic); /* each time: another thread may register a structure there */
@@ -413,29 +288,24 @@ void counting_t::count(group_t &group)
         Value *leaves = code.CreateAnd(code.CreateTrunc(code.CreateXor(low, high), half), PAGE);
         unusual = code.CreateOr(lead, code.CreateMul(leaves, ConstantInt::get(half, LEAVES / PAGE)));
     }
-    SplitBlockAndInsertIfThenElse(code.CreateICmpUGE(unusual, ConstantInt::get(half, OMPP_INLINE_LEADS)), before,
-                                  &otherwise, &usual, seldom);
+    Value *seldom = code.CreateICmpUGE(unusual, ConstantInt::get(half, OMPP_INLINE_LEADS));
+    Instruction *otherwise, *usual;
+    SplitBlockAndInsertIfThenElse(seldom, first.call, &otherwise, &usual,
+                                  MDBuilder(context).createBranchWeights(1, 2000));
+
     code.SetInsertPoint(usual);
-    add_all(lead);
+    Value *counts = code.CreateInBoundsGEP(code.getInt8Ty(), counter, code.CreateZExt(lead, word));
+    std::map<unsigned, unsigned> numbers;
+    for (auto &member : group.members) numbers[member.first.slot]++;
+    for (auto &[slot, number] : numbers) add(code, counts, OMPP_INLINE_COUNT + slot, number);
+
     code.SetInsertPoint(otherwise);
-    if (group.local) count_each_local(code, group, address);
-    else if (group.members.size() > MOST_IN_EDGE) count_seldom(code, group, address);
-    else if (group.captured)
-        for (auto &[hook, offset] : group.members)
-            count_captured(code, code.CreateAdd(address, ConstantInt::getSigned(word, offset)), self, unusual,
-                           hook.slot, lead_of(group.captured));
+    if (group.members.size() > MOST_IN_EDGE) count_seldom(code, group, address);
     else
         for (auto &[hook, offset] : group.members)
-            count_in_edge(code, code.CreateAdd(address, ConstantInt::getSigned(word, offset)), self, unusual,
+            count_in_edge(code, code.CreateAdd(address, ConstantInt::getSigned(word, offset)), counter, unusual,
                           hook.slot);
     for (auto &member : group.members) member.first.call->eraseFromParent();
-}
-
-/* Until the cell is filled, or when there is none to be had. */
-void counting_t::count_each_local(IRBuilder<> &code, const group_t &group, Value *address)
-{
-    for (auto &[hook, offset] : group.members)
-        count_local(code, code.CreateAdd(address, ConstantInt::getSigned(word, offset)), group.local, hook.slot);
 }
 
 /* As sequences of accesses, where they are some: as few calls as can be. */
@@ -476,7 +346,7 @@ bool counting_t::joins(size_t from, const hook_t &hook)
     for (size_t n = groups.size(); n-- > from && groups.size() - n <= MOST_GROUPS;) {
         group_t &group = groups[n];
         const std::optional<int64_t> bytes = distance(group.members[0].first.address(), hook.address());
-        if (!bytes || group.local != local_of(hook)) continue;
+        if (!bytes) continue;
         const int64_t low = std::min(group.low, *bytes), high = std::max(group.high, *bytes);
         if (high - low >= PAGE) continue;
         group.low = low, group.high = high;
@@ -494,7 +364,7 @@ void counting_t::find_groups(BasicBlock &block)
     for (Instruction &instruction : block)
         if (!is_quiet(instruction)) from = groups.size();
         else if (is_hook(instruction, &hook) && !taken.contains(&instruction) && !joins(from, hook))
-            groups.push_back({{{hook, 0}}, 0, 0, local_of(hook), captured_of(hook)});
+            groups.push_back({{{hook, 0}}, 0, 0});
 }
 
 /* ---- Accesses of loops ------------------------------------------------------------------------------------------- */
@@ -626,33 +496,14 @@ void counting_t::hand_over(Instruction *before, const run_t &run, Value *last, V
     Value *step = ConstantInt::getSigned(word, run.step),
           *back = code.CreateMul(code.CreateSub(number, ConstantInt::get(word, 1)), step);
 
-    Value *first = code.CreateSub(code.CreatePtrToInt(last, word), back);
-    const unsigned slot = run.hooks[0].slot;
-    if (AllocaInst *local = local_of(run.hooks[0])) {
-        Value *self = counter(code);
-        auto [distance, locals] = in_cell(code, self, local);
-        Instruction *otherwise, *usual;
-        SplitBlockAndInsertIfThenElse(code.CreateIsNull(distance), before, &otherwise, &usual);
-        code.SetInsertPoint(usual);
-        add(code, code.CreateInBoundsGEP(code.getInt8Ty(), self, code.CreateZExt(distance, word)),
-            OMPP_INLINE_COUNT + slot, number);
-        code.SetInsertPoint(otherwise);
-        /* the first one, if there is one, fills the cell */
-        Value *fills = code.CreateAnd(code.CreateIsNotNull(locals), code.CreateIsNotNull(number)),
-              *one = code.CreateZExt(fills, word);
-        IRBuilder<> fill(SplitBlockAndInsertIfThen(fills, otherwise, false));
-        count_local(fill, first, local, slot);
-        code.SetInsertPoint(otherwise);
-        first = code.CreateAdd(first, code.CreateMul(one, step));
-        number = code.CreateSub(number, one);
-    }
-    count_run(code, first, run.step, number, slot);
+    count_run(code, code.CreateSub(code.CreatePtrToInt(last, word), back), run.step, number, run.hooks[0].slot);
 }
 
 /* The number of turns that may be held back: MOST_HELD accesses, or fewer when the thread's counter says so. */
 Value *counting_t::most(IRBuilder<> &code, const plan_t &plan)
 {
-    Value *wanted = load(code, half, counter(code), OMPP_INLINE_MOST);
+    Value *counter = load(code, code.getPtrTy(), self_variable(*in.getParent()), 0);
+    Value *wanted = load(code, half, counter, OMPP_INLINE_MOST);
 
     if (!plan.turns) return code.CreateZExt(wanted, word);
     return code.CreateZExt(code.CreateBinaryIntrinsic(Intrinsic::umin, wanted, ConstantInt::get(half, plan.turns)),

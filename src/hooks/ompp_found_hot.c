@@ -211,21 +211,7 @@ static inline uintptr_t at_usual(uintptr_t address, unsigned kind, ompp_accessor
     return (uintptr_t)counter + at;
 }
 
-/* The same of another thread's stack, which this code has been in. \return 0: of none. */
-static inline uintptr_t base_of_other(ompp_counter_t *counter, uintptr_t address, unsigned kind, ompp_accessor_t by)
-{
-    const uint32_t entry = ompp_count_entry(counter, address), owner = entry & ~OMPP_MAP_LOW;
-
-    if (!counter->locals || !owner || owner == counter->own || !(entry & OMPP_MAP_PAGE_LEADS)) return 0;
-    if (ompp_map_in_edge(entry, address) != OMPP_WHOSE_STACK) return 0;
-    const uint32_t object = ompp_whose_again(counter, address, by);
-    if (!object || !ompp_count_note(counter, object)) return 0;
-    const uint64_t at = (uint64_t)object << OMPP_INLINE_COUNT_BITS;
-    ompp_count_at(counter, at)->foreign[kind]++;
-    return ((uintptr_t)counter + at) | 1ull << OMPP_INLINE_BASE_STACK | 1ull << OMPP_INLINE_BASE_FOREIGN;
-}
-
-/* Of code that keeps what it finds of stacks: the variable's, as far as that can be told. */
+/* Of code that keeps what it finds of the thread's own stack: the variable's, as far as that can be told. */
 static inline uintptr_t base_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = ompp_counter_self;
@@ -237,10 +223,7 @@ static inline uintptr_t base_usual(uintptr_t address, unsigned kind, ompp_access
         if (!seen) return 0;
     }
     const _Atomic uint64_t *word = seen ? ompp_whose_word(seen, address, &below) : NULL;
-    if (!word) {
-        const uintptr_t other = seen ? 0 : base_of_other(counter, address, kind, by);
-        return other ? other : at_usual(address, kind, by);
-    }
+    if (!word) return at_usual(address, kind, by);
     const uint32_t object = (uint32_t)atomic_load_explicit(word, memory_order_relaxed);
     if (!object) return 0;
     ompp_used_mark(counter->used, object);

@@ -360,17 +360,15 @@ static std::string in_edge(const hook_t *hook)
                                                 "cmpl $" TEXT(OMPP_INLINE_NEAR) ", %k0\n\tjbe 3f\n2:\t";
     /* %4 is the lead's distance, %5 its epoch, %6 its value, %7 the pointer */
     const bool varies = hook->lead.value != NULL_TREE;
-    const std::string foreign = std::to_string(OMPP_INLINE_COUNT + OMPP_INLINE_FOREIGN + 8 * hook->store);
     const std::string led = std::string("movl " TEXT(OMPP_INLINE_EPOCH) "(%2), %%edx\n\tcmpl %%edx, %5\n\tjne 5f\n\t") +
                             (varies ? "cmpq %7, %6\n\tjne 5f\n\t" : "") +
-                            "movl %4, %k0\n\tbtrl $0, %k0\n\tjnc 4f\n\tincq " + foreign +
-                            "(%2,%0)\n\tjmp 4f\n"
-                            "5:\tmovl %%edx, %5\n\t" +
-                            (varies ? "movq %7, %6\n\t" : "");
-    static const char leads[] =
-        "btrq $" TEXT(OMPP_INLINE_BASE_STACK) ", %0\n\tjc 6f\n\tmovl $0, %5\n\tsubq %2, %0"
-                                              "\n\tjmp 4f\n6:\tsubq %2, %0\n\tmovl %k0, %4\n\tbtrq $" TEXT(
-                                                  OMPP_INLINE_BASE_FOREIGN) ", %0\n\tadcl $0, %4";
+                            "movl %4, %k0\n\tjmp 4f\n5:\tmovl $0, %5\n\t" + (varies ? "movq %7, %6\n\t" : "");
+    /* None is kept that is more than 32 bits: the thread's first accesses are counted far from what the code took for
+     * its counter. The epoch comes last: a handler may leave by siglongjmp(). */
+    static const char leads[] = "btrq $" TEXT(
+        OMPP_INLINE_BASE_STACK) ", %0\n\tjc 6f\n\tsubq %2, %0\n\tjmp 4f\n"
+                                "6:\tsubq %2, %0\n\tmovl %k0, %%edx\n\tcmpq %%rdx, %0\n\tjne 4f\n\tmovl %%edx, %4\n\t"
+                                "movl " TEXT(OMPP_INLINE_EPOCH) "(%2), %%edx\n\tmovl %%edx, %5";
 
     return before + (hook->lead.epoch ? led : "") + "movq %1, %0\n\t" + elsewhere(hook, false) +
            (hook->lead.epoch ? leads : "subq %2, %0") +

@@ -240,7 +240,8 @@ int ompp_unwind_start(void)
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
-/* The mapping that the thread's descriptor is in, which stands above its stack; below is a guard. */
+/* The mapping that the thread's descriptor is in, which stands above its stack. Below is a guard; where the program
+ * wants none, the next stack may be part of it. */
 static bool take_stack(void *argument, uintptr_t begin, uintptr_t end, const char *path)
 {
     ompp_unwind_thread_t *thread = argument;
