@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "base/ompp_env.h"
 
 #include "base/ompp_float.h"
@@ -6,6 +7,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +36,7 @@ const size_t ompp_env_nrows = sizeof ompp_env_rows / sizeof ompp_env_rows[0];
 static char *texts[sizeof ompp_env_rows / sizeof ompp_env_rows[0]];
 static bool misread[sizeof ompp_env_rows / sizeof ompp_env_rows[0]];
 static bool was_read;
+static _Atomic int reader; /* the thread that reads them; ALL_READ */
 
 /* As secure_getenv() has it, and also where another tool than the system has changed the ids. */
 bool ompp_env_is_trusted(void)
@@ -389,13 +393,29 @@ bool ompp_env_accepts(const char *name, const char *text, const char *shown, cha
     return false;
 }
 
+enum { ALL_READ = -1, MOST_YIELDS = 100000 };
+
+/* \return true: this thread reads them. Others wait for it, but not for ever: in a forked child it may be gone. */
+static bool begin_to_read(void)
+{
+    int reads = atomic_load_explicit(&reader, memory_order_acquire);
+
+    if (reads == ALL_READ) return false;
+    if (reads == 0 && atomic_compare_exchange_strong(&reader, &reads, (int)gettid())) return true;
+    for (unsigned i = 0; reads != (int)gettid() && i < MOST_YIELDS; i++) {
+        if (atomic_load_explicit(&reader, memory_order_acquire) == ALL_READ) break;
+        sched_yield();
+    }
+    return false;
+}
+
 void ompp_env_read(void)
 {
     const char *quiet = value_of("OMPP_QUIET");
     int saved_errno = errno;
     ompp_float_t program;
 
-    if (was_read) return;
+    if (!begin_to_read()) return;
     was_read = true;
     ompp_float_begin(&program);
     if (quiet && strcmp(quiet, "0") != 0) ompp_log_set_level(OMPP_LOG_QUIET);
@@ -412,6 +432,7 @@ void ompp_env_read(void)
     if (ompp_env.verbose > 0 && !ompp_env.quiet)
         ompp_log_set_level(ompp_env.verbose > 1 ? OMPP_LOG_DEBUG : OMPP_LOG_INFO);
     ompp_float_end(&program);
+    atomic_store_explicit(&reader, ALL_READ, memory_order_release);
     errno = saved_errno;
 }
 

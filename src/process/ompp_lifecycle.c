@@ -121,6 +121,7 @@ void ompp_runtime_node_dirs(const char *dirs[4])
     static char job_dir[5000], tmpdir[5000]; /* the first event may come on a small stack */
     unsigned n = 0;
 
+    ompp_env_read();
     dirs[0] = dirs[1] = dirs[2] = dirs[3] = NULL;
     if (*ompp_env.job_dir) {
         dirs[n++] = from_start(job_dir, sizeof job_dir, ompp_env.job_dir);
