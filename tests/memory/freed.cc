@@ -140,8 +140,8 @@ static void remapped()
     fill(there + 512, 1);
     if (mremap(at, 8192, 4 * 4096, MREMAP_MAYMOVE | MREMAP_FIXED, there) != there) std::puts("mremap has not moved");
     fill(there, 8 * 512);
-    double *again = pages(2, at, MAP_FIXED_NOREPLACE);
-    at = again != MAP_FAILED ? again : pages(2); // others now; the place may have been taken
+    double *there_again = pages(2, at, MAP_FIXED_NOREPLACE);
+    at = there_again != MAP_FAILED ? there_again : pages(2); // others now; the place may have been taken
     fill(at, 1024);
     there = (double *)mremap(there, 4 * 4096, 4096, 0); // its second half is left out
     fill(there, 512);
