@@ -35,8 +35,7 @@ const size_t ompp_env_nrows = sizeof ompp_env_rows / sizeof ompp_env_rows[0];
  */
 static char *texts[sizeof ompp_env_rows / sizeof ompp_env_rows[0]];
 static bool misread[sizeof ompp_env_rows / sizeof ompp_env_rows[0]];
-static bool was_read;
-static _Atomic int reader; /* the thread that reads them; ALL_READ */
+static _Atomic int reader; /* the thread that reads them; ALL_READ; 0 = none yet */
 
 /* As secure_getenv() has it, and also where another tool than the system has changed the ids. */
 bool ompp_env_is_trusted(void)
@@ -416,7 +415,6 @@ void ompp_env_read(void)
     ompp_float_t program;
 
     if (!begin_to_read()) return;
-    was_read = true;
     ompp_float_begin(&program);
     if (quiet && strcmp(quiet, "0") != 0) ompp_log_set_level(OMPP_LOG_QUIET);
     for (size_t i = 0; i < ompp_env_nrows; i++) {
@@ -545,7 +543,7 @@ char *const *ompp_env_again(const char **command)
 
 const char *ompp_env_text(const ompp_env_row_t *row)
 {
-    const char *text = was_read ? texts[row - ompp_env_rows] : value_of(row->name);
+    const char *text = atomic_load(&reader) ? texts[row - ompp_env_rows] : value_of(row->name);
 
     return text ? text : "";
 }
@@ -554,7 +552,7 @@ bool ompp_env_is_misread(const ompp_env_row_t *row) { return misread[row - ompp_
 
 static bool has_member(const ompp_env_row_t *row)
 {
-    if (was_read) return ((const ompp_env_list_t *)((const char *)&ompp_env + row->offset))->n > 0;
+    if (atomic_load(&reader)) return ((const ompp_env_list_t *)((const char *)&ompp_env + row->offset))->n > 0;
     for (char **e = entries(); e && *e; e++) {
         const char *equals = strchr(*e, '=');
         if (equals && equals[1] && number_in(row, *e, equals - *e)) return true;

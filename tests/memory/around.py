@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What OpenMP regions have captured of the stack around them is counted for its variable on each thread, and as another thread's on all but
-one; variables of the region's own are counted by cells. Code keeps both for a call."""
+"""A variable around an OpenMP region is counted for by its name on each thread, and as another thread's on all but one; so is a variable
+of the region's own, on its thread."""
 
 import os
 import xml.etree.ElementTree as ElementTree
