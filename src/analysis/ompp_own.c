@@ -104,16 +104,26 @@ static uint64_t time_alone(const ompp_block_t *block, unsigned slot)
                          block->values[ompp_value_index(slot, OMPP_SLOT_TASK)]);
 }
 
-/* ns: the least that a thread of the block's rank was in the phase. Blocks of a rank lie side by side. */
+/* Blocks of a rank lie side by side. \param[out] end  behind its last one. \return the first one. */
+static const ompp_block_t *of_rank(const ompp_profile_t *p, const ompp_node_t *node, const ompp_block_t *block,
+                                   const ompp_block_t **end)
+{
+    const uint32_t rank = p->locations[block->location].rank;
+    const ompp_block_t *b = block, *last = node->blocks + node->nblocks;
+
+    while (b > node->blocks && p->locations[b[-1].location].rank == rank) b--;
+    for (*end = block; *end < last && p->locations[(*end)->location].rank == rank;) ++*end;
+    return b;
+}
+
+/* ns: the least that a thread of the block's rank was in the phase. */
 static uint64_t least_of_team(const ompp_profile_t *p, const ompp_node_t *node, const ompp_block_t *block,
                               unsigned slot)
 {
-    const uint32_t rank = p->locations[block->location].rank;
-    const ompp_block_t *b = block, *end = node->blocks + node->nblocks;
+    const ompp_block_t *end, *b = of_rank(p, node, block, &end);
     uint64_t least = UINT64_MAX;
 
-    while (b > node->blocks && p->locations[b[-1].location].rank == rank) b--;
-    for (; b < end && p->locations[b->location].rank == rank; b++)
+    for (; b < end; b++)
         if (ompp_block_is_phases(b) && time_alone(b, slot) < least) least = time_alone(b, slot);
     return least;
 }
@@ -130,18 +140,51 @@ double ompp_own_barrier_ns(const ompp_profile_t *p, uint32_t n, const ompp_block
     return fmax(all - events_in_phase(p, n, block, second), 0);
 }
 
+/* ns that a thread had the lock. \param[out] own  of these: half of what events took, those between set and unset. */
+static double held_ns(const ompp_profile_t *p, uint32_t n, const ompp_block_t *block, double *own)
+{
+    const unsigned construct = p->regions[p->nodes[n].region].construct;
+    const unsigned slots[] = {ompp_phase_slot(construct, OMPP_PHASE_BODY), ompp_phase_slot(construct, OMPP_PHASE_EXIT)};
+    double held = *own = ompp_own_events_ns(p, n, block) / 2;
+
+    for (unsigned i = 0; i < 2; i++)
+        held += fmax((double)block->values[ompp_value_index(slots[i], OMPP_SLOT_TIME)] -
+                         events_in_phase(p, n, block, slots[i]),
+                     0);
+    return held;
+}
+
+double ompp_own_waits_ns(const ompp_profile_t *p, uint32_t n, const ompp_block_t *block)
+{
+    const unsigned construct = p->regions[p->nodes[n].region].construct,
+                   slot = ompp_phase_slot(construct, OMPP_PHASE_ENTER);
+    const ompp_block_t *end, *b = of_rank(p, &p->nodes[n], block, &end);
+    double held = 0, own = 0;
+
+    if (construct != OMPP_CONSTRUCT_CRITICAL && construct != OMPP_CONSTRUCT_LOCK) return 0;
+    for (; b < end; b++) {
+        double part;
+        if (b == block || !ompp_block_is_phases(b)) continue;
+        held += held_ns(p, n, b, &part);
+        own += part;
+    }
+    const double waited = (double)time_alone(block, slot) - events_in_phase(p, n, block, slot);
+    return held > 0 && waited > 0 ? fmin(waited * own / held, own) : 0;
+}
+
 double ompp_own_ns(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block)
 {
-    return ompp_own_events_ns(p, node, block) + ompp_own_barrier_ns(p, node, block);
+    return ompp_own_events_ns(p, node, block) + ompp_own_barrier_ns(p, node, block) + ompp_own_waits_ns(p, node, block);
 }
 
 uint64_t ompp_own_in_phase(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block, unsigned slot)
 {
-    const unsigned second = ompp_phase_slot(p->regions[p->nodes[node].region].construct, OMPP_PHASE_SHUTDWN);
-    const double own =
-        events_in_phase(p, node, block, slot) + (slot == second ? ompp_own_barrier_ns(p, node, block) : 0);
+    const unsigned construct = p->regions[p->nodes[node].region].construct;
+    double own = events_in_phase(p, node, block, slot);
     const uint64_t alone = time_alone(block, slot);
 
+    if (slot == ompp_phase_slot(construct, OMPP_PHASE_SHUTDWN)) own += ompp_own_barrier_ns(p, node, block);
+    if (slot == ompp_phase_slot(construct, OMPP_PHASE_ENTER)) own += ompp_own_waits_ns(p, node, block);
     return own < (double)alone ? (uint64_t)own : alone;
 }
 

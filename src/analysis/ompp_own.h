@@ -23,7 +23,14 @@ double ompp_own_events_ns(const ompp_profile_t *profile, uint32_t node, const om
  */
 double ompp_own_barrier_ns(const ompp_profile_t *profile, uint32_t node, const ompp_block_t *block);
 
-/** \return ns that measuring a node took on a location: events and the second barrier. */
+/**
+ * \brief What a thread waited longer for a lock because those that had it measured meanwhile, ns: of its waiting, the
+ *        part that our events are of the time that the other threads had the lock; at most what these events took.
+ * \return 0 for other regions than critical sections and locks.
+ */
+double ompp_own_waits_ns(const ompp_profile_t *profile, uint32_t node, const ompp_block_t *block);
+
+/** \return ns that measuring a node took on a location: events, the second barrier, and waiting for others' events. */
 double ompp_own_ns(const ompp_profile_t *profile, uint32_t node, const ompp_block_t *block);
 
 /** \return ns of these in the measured time of a phase (slot); not more than that has without children and tasks. */

@@ -224,6 +224,41 @@ static void second_barrier(void **state)
     }
 }
 
+/* A thread waits for one that has the lock for 400 us, 100 us of them for our events. Another rank's threads do not. */
+static void waits(void **state)
+{
+    static const struct {
+        uint64_t enter, own; /* us */
+    } cases[] = {{0, 0}, {200, 50}, {400, 100}, {4000, 100}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ompp_rank_t rank = {.nthreads = 2, .duration_ns = 1000000000};
+        uint32_t node;
+        ompp_profile_t *p = make(OMPP_CONSTRUCT_LOCK, NULL, 0, &node);
+
+        p->nranks = 2, p->nslots = 3;
+        rank.cost_ps[OMPP_COST_LOCK] = 200000;
+        p->ranks[0] = rank;
+        rank.rank = 1;
+        ompp_profile_add_rank(p, &rank);
+        ompp_profile_add_location(p, &(ompp_location_t){.tid = 1, .kind = OMPP_THREAD_TEAM});
+        ompp_profile_add_location(p, &(ompp_location_t){.rank = 1});
+        for (uint32_t t = 0; t < 3; t++) {
+            const uint64_t phases[13] = {1000, t == 1 ? 0 : 1000 * cases[i].enter, 0, 0, 1000, 300000, 0, 0, 1000};
+            memcpy(ompp_profile_block(p, node, t, OMPP_SET_PHASES, 0, 13), phases, sizeof phases);
+        }
+        for (uint32_t t = 0; t < 3; t++) {
+            const ompp_block_t *block = ompp_profile_find_block(p, node, t, OMPP_SET_PHASES, 0);
+            const uint64_t wanted = t ? 0 : 1000 * cases[i].own;
+            assert_int_equal(ompp_own_waits_ns(p, node, block), wanted);
+            assert_int_equal(ompp_own_in_phase(p, node, block, 0), wanted);
+            assert_int_equal(ompp_own_ns(p, node, block), wanted + 200000);
+        }
+        ompp_profile_free(p);
+    }
+}
+
 /* Two threads start 100 ms late in a run of 1 s: measuring takes 2 ms of it or, where their clock is slow, all of one
  * thread's. */
 static void of_starts(void **state)
@@ -268,7 +303,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(chunks),         cmocka_unit_test(thinned),
                                        cmocka_unit_test(asking),         cmocka_unit_test(locks),
-                                       cmocka_unit_test(second_barrier), cmocka_unit_test(of_starts)};
+                                       cmocka_unit_test(second_barrier), cmocka_unit_test(of_starts),
+                                       cmocka_unit_test(waits)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
