@@ -251,12 +251,6 @@ static ompp_time_t work_of_clocks(const ompp_causal_thread_t *t, unsigned slot)
     return t->clocks.set == atomic_load(&ompp_causal.set) ? t->clocks.total[slot] + t->clocks.work[slot] : 0;
 }
 
-static uint32_t watch_lock(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before)
-{
-    ompp_causal_watch_order(self, before, OMPP_WHATIF_BIT_LOCK);
-    return 0;
-}
-
 /* In all experiments. */
 static ompp_time_t work_seen(const ompp_causal_thread_t *t, unsigned slot)
 {
@@ -286,10 +280,10 @@ static void made_in_experiment(ompp_sync_thread_t what)
 }
 
 /* What the modes have in common. */
-#define BOTH                                                                                                        \
-    .suspended_until = ompp_causal_suspended_until, .hold = ompp_causal_hold, .revise = ompp_causal_revise,         \
-    .pay = ompp_causal_pay, .flag = ompp_causal_flag, .alone = ompp_whatif_say_why, .share = ompp_causal_node_open, \
-    .publish = ompp_causal_publish, .wait = ompp_causal_wait, .resume = ompp_causal_resume,                         \
+#define BOTH                                                                                                \
+    .suspended_until = ompp_causal_suspended_until, .hold = ompp_causal_hold, .revise = ompp_causal_revise, \
+    .flag = ompp_causal_flag, .alone = ompp_whatif_say_why, .share = ompp_causal_node_open,                 \
+    .publish = ompp_causal_publish, .wait = ompp_causal_wait, .resume = ompp_causal_resume,                 \
     .look = ompp_progress_look, .posts_left = posts_left, .task = ompp_causal_task
 
 static ompp_causal_mode_t modes[OMPP_WHATIF_MODE_NUM] = {
@@ -304,7 +298,6 @@ static ompp_causal_mode_t modes[OMPP_WHATIF_MODE_NUM] = {
                              .timed = ompp_causal_may_turn_anywhere,
                              .tasks = ompp_causal_tasks,
                              .loop = ompp_causal_loop,
-                             .comes_to_lock = ompp_causal_overtakes_clocks,
                              .locked = ompp_causal_note_lock,
                              .unlocked = ompp_causal_note_unlock,
                              .overtakes = ompp_causal_overtakes_clocks,
@@ -320,7 +313,6 @@ static ompp_causal_mode_t modes[OMPP_WHATIF_MODE_NUM] = {
                            .seen = count_seen,
                            .tasks = ompp_causal_delay_tasks,
                            .loop = ompp_causal_delay_loop,
-                           .comes_to_lock = watch_lock,
                            .overtakes = ompp_causal_overtakes,
                            .watch = ompp_causal_watch_order,
                            .work_of = work_seen,

@@ -112,8 +112,8 @@ typedef struct ompp_causal_thread {
         uint64_t team;
         uint32_t generation; /* of its next barrier */
     } barriers[OMPP_CAUSAL_BARRIERS];
-    ompp_clock_vector_t own; /* scratch */
-    ompp_clock_vector_t other;
+    ompp_clock_vector_t own;    /* what it has published last */
+    ompp_clock_vector_t other;  /* what it goes on with, while it does */
     ompp_clock_vector_t before; /* what it received before of which others could have come first */
     ompp_causal_wait_t wait;    /* while clocks.waiting */
     ompp_causal_serves_t serves;
@@ -166,9 +166,6 @@ typedef struct ompp_causal_thread {
     ompp_causal_at_t arrival; /* with delays: where it began its last wait for another rank */
     ompp_time_t paused;       /* with delays: ns of all its pauses */
     bool pauses;              /* it does no work, whatever its clocks say */
-    /* it is about to go on with all other processes of the run; without delays: of a communicator */
-    bool met_all;
-    bool met_some;            /* of a communicator that has not all */
     bool made;                /* the program has created it; not one of an OpenMP library's */
     uint64_t lost;            /* waits that are not followed, but for those with a limit */
     ompp_time_t timed_paused; /* paused, when that one began */
@@ -193,9 +190,8 @@ typedef struct {
     void (*timed)(ompp_causal_thread_t *self, ompp_time_t t); /* now and then, at any event */
     /* it comes to a loop, for iterations, or has found that there are none: an ompp_replay_op_t */
     void (*loop)(ompp_causal_thread_t *self, unsigned op, ompp_time_t t);
-    /* it has come to a lock, where another one was before: slots for which it would come first, as far as that is noted
-     * at once; it has it, and another team had it before (foreign); it gives it up */
-    uint32_t (*comes_to_lock)(const ompp_causal_thread_t *self, const ompp_clock_vector_t *before);
+    /* it has a lock, which another team had before (foreign), and would have come first for these slots; NULL = that is
+     * watched. It gives it up */
     void (*locked)(ompp_causal_thread_t *self, ompp_sync_object_t kind, uint64_t mutex, bool foreign, uint32_t slots);
     void (*unlocked)(ompp_causal_thread_t *self, uint64_t mutex);
     /* slots for which it would come before one that was here already */

@@ -229,8 +229,8 @@ struct ompp_mpi_piggyback {
     struct ompp_mpi_request **pending; /* [number] taken out of the table; NULL = none of them is followed */
     struct ompp_mpi_request *started;  /* non-blocking collective call */
     struct ompp_mpi_window *window;
-    struct ompp_mpi_ack *ack;
-    unsigned char *vector;
+    struct ompp_mpi_parcel *ack;
+    struct ompp_mpi_message *vector;
     ompp_time_t begin;
     ompp_time_t took;    /* ns of our part before the call */
     ompp_time_t longest; /* who takes longer for that has had no processor, or waits for other ranks */

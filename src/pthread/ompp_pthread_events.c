@@ -102,7 +102,7 @@ void ompp_pthread_in_vain(ompp_time_t begin)
 
     if (!begin || !ompp_pthread_enter()) return;
     waits = false;
-    ompp_sync_pay(ompp_sync_join_clock(NULL, &over));
+    ompp_sync_join_clock(NULL, &over);
     ompp_pthread_leave();
 }
 

@@ -18,9 +18,9 @@
  * the same on every rank.
  *
  * Threads: any, also inside events of the runtime; not from signal handlers. Nothing here fails visibly, allocates
- * after the first call on a thread, or changes errno. Only ompp_sync_publish(), ompp_sync_resume(),
- * ompp_sync_throttle() and ompp_sync_pay() may take long, and only in experiments with delays (OMPP_CAUSAL=delay): call
- * them where the thread may be delayed, holding no lock of the source or of MPI.
+ * after the first call on a thread, or changes errno. ompp_sync_wait(), ompp_sync_resume(),
+ * ompp_sync_task(), ompp_sync_throttle() and ompp_sync_join_clock() may take long in experiments with delays
+ * (OMPP_CAUSAL=delay): call them where the thread may be delayed, holding no lock of the source or of MPI.
  */
 #ifndef OMPP_SYNC_H
 #define OMPP_SYNC_H
@@ -94,9 +94,8 @@ typedef enum {
 typedef struct {
     ompp_time_t begin; /* began to wait: entered the call */
     ompp_time_t end;   /* went on: now, or a little earlier */
-    /* ns between the moment in the clock vector and the earliest end, e.g. transfer time; 0 = not known */
-    ompp_time_t cost;
-    /* ns after that which can be work: a longer time is a wait that the clock vector says nothing of; 0 = any time */
+    /* ns after the moment in the clock vector that can be work: a longer time is a wait that it says nothing of; 0 =
+     * any time */
     ompp_time_t limit;
     ompp_sync_remote_t kind;
     /* OMPP_WHATIF_F_*: why the order may be another one next time (wildcard, polling, one-sided) */
@@ -128,8 +127,7 @@ typedef struct {
     void (*propose)(void *vector, ompp_time_t t); /* or NULL */
     bool (*contribute)(void *vector);             /* or NULL */
     bool (*revise)(void *mine, const void *all);
-    ompp_time_t (*join_clock)(const void *vector, const ompp_sync_wait_t *wait);
-    void (*pay)(ompp_time_t until);
+    void (*join_clock)(const void *vector, const ompp_sync_wait_t *wait);
     void (*clock)(const ompp_sync_clock_t *clock);
     void (*alone)(const char *why);
     void (*share)(void *memory);
@@ -352,21 +350,12 @@ static inline bool ompp_sync_revise(void *mine, const void *all)
  * \brief The calling thread has waited, and goes on.
  * \param[in] vector  of what it waited for; NULL = it waited and nothing is known: the wait is only not counted as
  *                   work. A call of MPI without this is work from begin to end.
- * \return the time until which the caller has to wait, to be given to ompp_sync_pay() when it holds no lock; 0 = none.
  */
-static inline ompp_time_t ompp_sync_join_clock(const void *vector, const ompp_sync_wait_t *wait)
+static inline void ompp_sync_join_clock(const void *vector, const ompp_sync_wait_t *wait)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    return __builtin_expect(s != 0, 0) ? s->join_clock(vector, wait) : 0;
-}
-
-/** \brief Waits until then, and credits the time really spent. 0 = nothing to do. */
-static inline void ompp_sync_pay(ompp_time_t until)
-{
-    const ompp_sync_subscriber_t *s = ompp_sync_follower();
-
-    if (__builtin_expect(s != 0 && until, 0)) s->pay(until);
+    if (__builtin_expect(s != 0, 0)) s->join_clock(vector, wait);
 }
 
 /**

@@ -194,16 +194,13 @@ static bool revise_vector(void *mine, const void *all)
     return closed % 2;
 }
 
-static ompp_time_t join_vector(const void *vector, const ompp_sync_wait_t *wait)
+static void join_vector(const void *vector, const ompp_sync_wait_t *wait)
 {
     joined.flags |= wait->flags;
     if (wait->end < wait->begin) fprintf(stderr, "fake: a wait ends before it begins\n");
     if (!vector) joined.unknown++;
     else combine_vectors(&joined.vector, vector), joined.joined++;
-    return 0;
 }
-
-static void pay(ompp_time_t until) { (void)until; }
 
 static void set_clock(const ompp_sync_clock_t *clock)
 {
@@ -225,7 +222,6 @@ static const ompp_sync_subscriber_t clocks = {.vector_size = sizeof(fake_clock_v
                                               .vector = make_vector,
                                               .combine = combine_vectors,
                                               .join_clock = join_vector,
-                                              .pay = pay,
                                               .clock = set_clock,
                                               .alone = say_nothing,
                                               .publish = in_process,

@@ -110,7 +110,7 @@ void ompp_causal_collective(ompp_time_t t);
 bool ompp_causal_meets_by(ompp_time_t t, ompp_time_t soon);
 
 /** \brief Slot of a key, given to it when it is unknown and one is free. \return -1 when there is none. */
-int ompp_causal_slot_of(uint64_t key);
+int ompp_causal_give_slot(uint64_t key);
 
 /** \return whether a call tree node is that of a team. */
 static inline bool ompp_causal_forks(ompp_off_t node)
@@ -130,7 +130,7 @@ ompp_clocks_where_t ompp_causal_where(ompp_off_t node);
 void ompp_causal_replace(unsigned slot, uint64_t key);
 
 /** \return slot of a key; -1 = it has none. */
-int ompp_causal_slot_with(uint64_t key);
+int ompp_causal_find_slot(uint64_t key);
 
 /** \return index of the first known region with the key; -1 = none here. */
 int ompp_causal_known_with(uint64_t key);
@@ -189,12 +189,12 @@ void ompp_causal_propose_set(void *vector, ompp_time_t t);
 bool ompp_causal_contribute(void *vector);
 bool ompp_causal_revise(void *mine, const void *all);
 void ompp_causal_combine(void *into, const void *other);
-ompp_time_t ompp_causal_join_clock(const void *vector, const ompp_sync_wait_t *wait);
+void ompp_causal_join_clock(const void *vector, const ompp_sync_wait_t *wait);
 size_t ompp_causal_delay_vector_size(void);
 size_t ompp_causal_delay_vector(void *vector, ompp_time_t t);
 void ompp_causal_delay_propose(void *vector, ompp_time_t t);
 void ompp_causal_delay_combine(void *into, const void *other);
-ompp_time_t ompp_causal_delay_join(const void *vector, const ompp_sync_wait_t *wait);
+void ompp_causal_delay_join(const void *vector, const ompp_sync_wait_t *wait);
 void ompp_causal_clock(const ompp_sync_clock_t *clock);
 /** \return whether the present set is one in which clocks are suspended. */
 bool ompp_causal_suspension(void);
@@ -209,9 +209,6 @@ static inline ompp_fine_t ompp_causal_shift(ompp_fine_t t)
 
 /** \return t in the time common to all ranks, ns. */
 int64_t ompp_causal_common(ompp_time_t t);
-
-/** \brief With delays: the thread goes on at t after it has met other processes, with nothing left to pay. */
-void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t);
 
 /* ---- Waits with a limit that are not followed (ompp_causal_state.c) ---------------------------------------------- */
 

@@ -52,7 +52,7 @@ static void combine_by_key(ompp_causal_remote_t *into, const ompp_causal_remote_
         const int from = into->keys[s] ? position(other, into->keys[s]) : -1;
         for (unsigned k = 0; k < SPEEDUPS; k++) {
             ompp_fine_t *v = &into->v[s * SPEEDUPS + k];
-            *v = ompp_causal_later(*v, from < 0 ? other->t : clock_of(other, (unsigned)from * SPEEDUPS + k));
+            *v = ompp_clocks_later(*v, from < 0 ? other->t : clock_of(other, (unsigned)from * SPEEDUPS + k));
         }
     }
 }
@@ -60,7 +60,7 @@ static void combine_by_key(ompp_causal_remote_t *into, const ompp_causal_remote_
 static void combine_in_place(ompp_causal_remote_t *into, const ompp_causal_remote_t *other)
 {
     widen(into, other->used);
-    for (unsigned i = 0; i < into->used; i++) into->v[i] = ompp_causal_later(into->v[i], clock_of(other, i));
+    for (unsigned i = 0; i < into->used; i++) into->v[i] = ompp_clocks_later(into->v[i], clock_of(other, i));
 }
 
 static void combine_work(ompp_causal_remote_t *into, const ompp_causal_remote_t *other)
@@ -86,9 +86,9 @@ static void combine_delays(ompp_causal_remote_t *into, const ompp_causal_remote_
     }
     const bool same = other->set == into->set;
     for (unsigned i = 0; i < 2; i++)
-        into->delays.v[i] = ompp_causal_later(into->delays.v[i], same ? other->delays.v[i] : other->t);
-    if (same) into->debt = ompp_causal_later(into->debt, other->debt);
-    into->t = ompp_causal_later(into->t, other->t);
+        into->delays.v[i] = ompp_clocks_later(into->delays.v[i], same ? other->delays.v[i] : other->t);
+    if (same) into->debt = ompp_clocks_later(into->debt, other->debt);
+    into->t = ompp_clocks_later(into->t, other->t);
     if (other->delays.visits > into->delays.visits) into->delays.visits = other->delays.visits;
     if (other->delays.next.number > into->delays.next.number) into->delays.next = other->delays.next;
     combine_work(into, other);
@@ -106,19 +106,19 @@ static void combine_clocks(ompp_causal_remote_t *into, const ompp_causal_remote_
     if (into->set < other->set) {
         const ompp_fine_t t = into->t;
         *into = *other;
-        for (unsigned i = 0; i < into->used; i++) into->v[i] = ompp_causal_later(into->v[i], t);
-        into->t = ompp_causal_later(into->t, t);
+        for (unsigned i = 0; i < into->used; i++) into->v[i] = ompp_clocks_later(into->v[i], t);
+        into->t = ompp_clocks_later(into->t, t);
         return;
     }
     if (other->set < into->set) {
-        for (unsigned i = 0; i < into->used; i++) into->v[i] = ompp_causal_later(into->v[i], other->t);
+        for (unsigned i = 0; i < into->used; i++) into->v[i] = ompp_clocks_later(into->v[i], other->t);
     } else {
         if (memcmp(into->keys, other->keys, sizeof into->keys) == 0) combine_in_place(into, other);
         else combine_by_key(into, other);
         combine_flags(into, other);
-        into->debt = ompp_causal_later(into->debt, other->debt);
+        into->debt = ompp_clocks_later(into->debt, other->debt);
     }
-    into->t = ompp_causal_later(into->t, other->t);
+    into->t = ompp_clocks_later(into->t, other->t);
 }
 
 /* The largest of both, each once. */
@@ -138,8 +138,8 @@ static void combine_all(ompp_causal_remote_t *into, const ompp_causal_remote_t *
     const uint64_t from = into->from == other->from ? into->from : OMPP_CAUSAL_MANY;
     uint64_t farms[OMPP_CAUSAL_FARMS];
     const uint64_t astray = into->astray | other->astray, role = into->role | other->role;
-    const ompp_fine_t reported = ompp_causal_later(into->reported, other->reported),
-                      served = ompp_causal_later(into->served, other->served);
+    const ompp_fine_t reported = ompp_clocks_later(into->reported, other->reported),
+                      served = ompp_clocks_later(into->served, other->served);
 
     combine_farms(into->farms, other->farms, farms);
     combine_clocks(into, other);

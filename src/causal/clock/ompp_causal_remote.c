@@ -181,7 +181,7 @@ static bool has_farm(const ompp_causal_remote_t *all, uint64_t number)
     return found;
 }
 
-/* The first exchange said which ranks can tell more. */
+/* The first exchange said which ranks can tell more: this one says it in the second. */
 static void revise_first(ompp_causal_thread_t *self, ompp_causal_remote_t *mine, const ompp_causal_remote_t *all)
 {
     const ompp_clock_vector_t *reported =
@@ -211,8 +211,8 @@ static void translate(const ompp_causal_thread_t *self, const ompp_causal_remote
 
 static ompp_fine_t sooner(ompp_fine_t a, ompp_fine_t b) { return a < b ? a : b; }
 
-/* The second one what that is: this rank had got its last message as much earlier as it really did, and goes on from
- * there. */
+/* The second exchange said what the rank that hands out work knows of this one: its last message came so much earlier
+ * on each clock, and it goes on from there. */
 static void revise_late(ompp_causal_thread_t *self, ompp_causal_remote_t *mine, const ompp_causal_remote_t *all)
 {
     ompp_clock_vector_t *other = &self->other;
@@ -233,7 +233,7 @@ static void revise_late(ompp_causal_thread_t *self, ompp_causal_remote_t *mine, 
     put_clocks(mine, &self->own, shift);
 }
 
-/* After it, and after the second one. */
+/* After the first exchange among all ranks, and after the second one. */
 bool ompp_causal_revise(void *mine, const void *all_bytes)
 {
     const ompp_causal_remote_t *all = all_bytes;
@@ -254,13 +254,13 @@ bool ompp_causal_revise(void *mine, const void *all_bytes)
 /* Ranks mostly have the same regions in the same slots. */
 static int slot_of(unsigned there, uint64_t key)
 {
-    return ompp_causal_key(there) == key ? (int)there : ompp_causal_slot_of(key);
+    return ompp_causal_key(there) == key ? (int)there : ompp_causal_give_slot(key);
 }
 
 /* Later by so much, but not behind t that is not so already. */
 static ompp_fine_t put_back(ompp_fine_t v, ompp_fine_t by, ompp_fine_t t)
 {
-    return ompp_causal_later(v, v + by < t ? v + by : t);
+    return ompp_clocks_later(v, v + by < t ? v + by : t);
 }
 
 /* The clock vector in terms of this process: its clock, its slots. \param[in] set  the present one. */
@@ -270,7 +270,7 @@ static ompp_fine_t translate_time(const ompp_causal_thread_t *self, const ompp_c
     const ompp_fine_t about = remote->t - (ompp_fine_t)ompp_causal.clock.offset_ns * OMPP_FINE;
     const ompp_fine_t shift = ompp_causal_shift(about);
 
-    vector->t = ompp_causal_later(remote->t, remote->served) - shift;
+    vector->t = ompp_clocks_later(remote->t, remote->served) - shift;
     vector->debt = remote->debt;
     vector->set = remote->set && remote->set == set ? self->clocks.set : 0;
     vector->used = 0;
@@ -388,14 +388,17 @@ static void learn(ompp_causal_thread_t *self, const ompp_causal_remote_t *remote
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) ompp_causal_heard_of(remote->keys[s], remote->delays.work[s]);
 }
 
-void ompp_causal_met(ompp_causal_thread_t *self, ompp_time_t t)
+/* With delays: the thread goes on at t after it has heard of other processes, with nothing left to pay. */
+static void go_over(ompp_causal_thread_t *self, ompp_sync_remote_t kind, ompp_time_t t)
 {
     ompp_causal_follow(self, t);
-    if (self->met_all) ompp_causal_all_met(self->proposed.visits);
-    if (self->met_some && !self->met_all) ompp_progress_candidate(ompp_meter_region(ompp_causal_place(self)), false, t);
-    if (self->met_all) ompp_causal_at_join(self, ompp_meter_region(ompp_causal_place(self)), t);
-    else if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
-    self->met_all = self->met_some = false;
+    if (kind == OMPP_SYNC_ALL) {
+        ompp_causal_all_met(self->proposed.visits);
+        ompp_causal_at_join(self, ompp_meter_region(ompp_causal_place(self)), t);
+        return;
+    }
+    if (kind == OMPP_SYNC_GROUP) ompp_progress_candidate(ompp_meter_region(ompp_causal_place(self)), false, t);
+    if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
 }
 
 /* Where all ranks have met they go on together, with another set of regions if that was proposed. */
@@ -406,19 +409,17 @@ static void after_meeting(ompp_causal_thread_t *self, const ompp_causal_remote_t
         if (remote->turn.number > present_set())
             ompp_causal_follow_turn(self, remote->turn.number, remote->turn.keys, wait->end);
     }
-    self->met_some = wait->kind == OMPP_SYNC_GROUP;
-    self->met_all = wait->kind == OMPP_SYNC_ALL || self->met_some;
-    if (self->met_all) ompp_causal_at_join(self, ompp_meter_region(ompp_causal_place(self)), wait->end);
-    self->met_all = self->met_some = false;
+    if (wait->kind == OMPP_SYNC_ALL || wait->kind == OMPP_SYNC_GROUP)
+        ompp_causal_at_join(self, ompp_meter_region(ompp_causal_place(self)), wait->end);
 }
 
 /*
- * What it waited for came at arrived, or before the call began; what passed from then to the end of the call is work.
- * arrived is the moment in the clock vector and wait->cost, which is 0 for messages of MPI. With a limit, a longer time
- * is a wait for something else, and what gains by that is not known.
+ * What it waited for came at the moment in the clock vector, or before the call began; what passed from then to the end
+ * of the call is work. With a limit, a longer time is a wait for something else, and what gains by that is not known.
  */
-static void count_remainder(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait, ompp_fine_t arrived)
+static void count_remainder(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait)
 {
+    const ompp_fine_t arrived = self->other.t / OMPP_FINE;
     const ompp_time_t since = arrived > (ompp_fine_t)wait->begin ? (ompp_time_t)arrived : wait->begin;
     const bool waited = wait->limit && arrived < (ompp_fine_t)wait->end && wait->end - since > wait->limit;
 
@@ -454,18 +455,18 @@ static void wait_for(ompp_causal_thread_t *self, const ompp_causal_remote_t *rem
 /* It waited until what it waited for was there; the remainder of the call is work. \return what is to be paid. */
 static ompp_time_t go_on(ompp_causal_thread_t *self, const ompp_sync_wait_t *wait)
 {
-    const ompp_time_t pause = ompp_clocks_join(&ompp_causal.rule, &self->clocks, &self->other, wait->cost, wait->end);
+    const ompp_time_t pause = ompp_clocks_join(&ompp_causal.rule, &self->clocks, &self->other, 0, wait->end);
 
-    if (self->other.t > 0) count_remainder(self, wait, self->other.t / OMPP_FINE + (ompp_fine_t)wait->cost);
+    if (self->other.t > 0) count_remainder(self, wait);
     return pause;
 }
 
-ompp_time_t ompp_causal_join_clock(const void *bytes, const ompp_sync_wait_t *wait)
+void ompp_causal_join_clock(const void *bytes, const ompp_sync_wait_t *wait)
 {
     ompp_causal_thread_t *self = begin_join();
     const ompp_causal_remote_t *remote = bytes;
 
-    if (!self) return 0;
+    if (!self) return;
     if (remote && remote->set > present_set()) ompp_causal_follow_turn(self, remote->set, remote->keys, wait->begin);
     if (ompp_causal_is_suspended(self)) {
         ompp_causal_pass(self, wait->end);
@@ -481,15 +482,14 @@ ompp_time_t ompp_causal_join_clock(const void *bytes, const ompp_sync_wait_t *wa
     }
     after_meeting(self, remote, wait);
     ompp_causal_leave(self);
-    return 0;
 }
 
-ompp_time_t ompp_causal_delay_join(const void *bytes, const ompp_sync_wait_t *wait)
+void ompp_causal_delay_join(const void *bytes, const ompp_sync_wait_t *wait)
 {
     ompp_causal_thread_t *self = begin_join();
     const ompp_causal_remote_t *remote = bytes;
 
-    if (!self) return 0;
+    if (!self) return;
     self->proposed.number = self->proposed.visits = 0;
     if (remote && remote->t > 0) {
         learn(self, remote, wait->kind);
@@ -502,9 +502,7 @@ ompp_time_t ompp_causal_delay_join(const void *bytes, const ompp_sync_wait_t *wa
     if (wait->flags & OMPP_WHATIF_F_WILDCARD) ompp_causal_race_begin();
     ompp_causal_race_tell(self);
     if (wait->kind == OMPP_SYNC_ALL && remote) ompp_causal_collective(wait->end);
-    self->met_all = wait->kind == OMPP_SYNC_ALL;
-    self->met_some = wait->kind == OMPP_SYNC_GROUP;
-    if (!pause) ompp_causal_met(self, wait->end);
+    if (pause) ompp_causal_pay(self, wait->end + pause);
+    go_over(self, wait->kind, pause ? self->clocks.since : wait->end);
     ompp_causal_leave(self);
-    return pause ? wait->end + pause : 0;
 }

@@ -29,14 +29,15 @@ typedef struct {
     uint64_t from;                  /* number of the rank, from 1; OMPP_CAUSAL_MANY = of several */
     /* at a meeting: ranks that can say more than their clocks (ompp_causal_farm.c), the largest first; 0 = none */
     uint64_t farms[OMPP_CAUSAL_FARMS];
-    uint64_t role;   /* ompp_causal_farm_role() */
-    uint64_t serves; /* at a meeting: the rank's clocks say nothing, for that one tells of them */
+    uint64_t role; /* ompp_causal_farm_role() */
+    /* At a meeting: this rank's clocks say nothing, for a rank in farms tells of them; but for what it has done since
+     * its last message (late): then all exchange theirs a third time. When the rank that tells came to the meeting;
+     * when the last of those that say nothing did */
+    uint64_t serves, late;
+    ompp_fine_t reported, served;
     /* at a meeting: a rank that had work of another one keeps the measured order, or what a farm tells is a hint */
     uint64_t astray;
-    uint64_t late;        /* ... but for what it has done since its last message: all exchange theirs a third time */
-    ompp_fine_t reported; /* ... when that one came to it */
-    ompp_fine_t served;   /* ... when the last of those that say nothing did */
-    uint64_t used;        /* without delays: clocks that are there; the others stand at t */
+    uint64_t used;                    /* without delays: clocks that are there; the others stand at t */
     uint64_t keys[OMPP_CLOCKS_SLOTS]; /* 0 = free */
     uint32_t flags
         [OMPP_CLOCKS_SLOTS]; /* OMPP_WHATIF_F_*, seen where the region may never run; the same << OMPP_CAUSAL_OPEN */
@@ -53,7 +54,5 @@ typedef struct {
         } delays;
     };
 } ompp_causal_remote_t;
-
-static inline ompp_fine_t ompp_causal_later(ompp_fine_t a, ompp_fine_t b) { return a > b ? a : b; }
 
 #endif

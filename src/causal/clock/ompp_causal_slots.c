@@ -83,7 +83,7 @@ static bool has_work(ompp_region_ref_t region)
     }
 }
 
-int ompp_causal_slot_with(uint64_t key)
+int ompp_causal_find_slot(uint64_t key)
 {
     for (unsigned s = 0; s < slots.limit; s++)
         if (ompp_causal_key(s) == key) return (int)s;
@@ -106,13 +106,13 @@ static void give(unsigned slot, uint64_t key)
 
 static int take(uint64_t key)
 {
-    int slot = ompp_causal_slot_with(key);
+    int slot = ompp_causal_find_slot(key);
 
-    if (slot < 0 && !slots.is_suspended && (slot = ompp_causal_slot_with(0)) >= 0) give((unsigned)slot, key);
+    if (slot < 0 && !slots.is_suspended && (slot = ompp_causal_find_slot(0)) >= 0) give((unsigned)slot, key);
     return slot;
 }
 
-int ompp_causal_slot_of(uint64_t key)
+int ompp_causal_give_slot(uint64_t key)
 {
     ompp_causal_lock(&slots.lock);
     int slot = take(key);
@@ -130,7 +130,7 @@ int ompp_causal_known_with(uint64_t key)
 void ompp_causal_replace(unsigned slot, uint64_t key)
 {
     ompp_causal_lock(&slots.lock);
-    if (ompp_causal_slot_with(key) < 0) {
+    if (ompp_causal_find_slot(key) < 0) {
         const uint64_t before = ompp_causal_key(slot);
         for (unsigned i = 0; before && i < ompp_causal_nknown(); i++)
             if (slots.regions[i].key == before)

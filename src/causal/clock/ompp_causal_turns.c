@@ -125,7 +125,7 @@ static bool is_news(unsigned known, const times_t *times, uint64_t longest)
     const uint64_t key = ompp_causal_known_key(known);
     const int first = ompp_causal_known_with(key);
     return first >= 0 && ompp_causal_known_record((unsigned)first) && !ompp_causal_result_followed((unsigned)first) &&
-           ompp_causal_slot_with(key) < 0;
+           ompp_causal_find_slot(key) < 0;
 }
 
 /* While clocks are suspended. */
@@ -356,19 +356,26 @@ static unsigned count_teams(const ompp_causal_thread_t *self)
     return n;
 }
 
-void ompp_causal_may_turn(ompp_causal_thread_t *self, unsigned teams, ompp_time_t t)
+/* The next turn begins, unless another thread is deciding that. */
+static void try_turn(ompp_causal_thread_t *self, bool anywhere, ompp_time_t t)
 {
     uint32_t free_lock = 0;
     turn_t turn;
 
-    if (self->main && teams != OMPP_CAUSAL_ANYWHERE) ompp_causal_opportunity(t);
-    if (!may_be_due(t) || !may_change_unsynchronised(t) || count_teams(self) > teams) return;
     if (!atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
     const ompp_time_t begin = ompp_event_now();
-    if (decide(&turn, t) && (turn.keys[0] || ompp_whatif_ranks() <= 1)) begin_turn(self, &turn, false, t);
+    const bool due = may_be_due(t) && decide(&turn, t);
+    if (due && (turn.keys[0] || ompp_whatif_ranks() <= 1)) begin_turn(self, &turn, anywhere, t);
     self->charged += ompp_event_now() - begin; /* the profile of all threads is gone through */
     ompp_causal_unlock(&lock);
     ompp_causal_settle(self);
+}
+
+void ompp_causal_may_turn(ompp_causal_thread_t *self, unsigned teams, ompp_time_t t)
+{
+    if (self->main && teams != OMPP_CAUSAL_ANYWHERE) ompp_causal_opportunity(t);
+    if (!may_be_due(t) || !may_change_unsynchronised(t) || count_teams(self) > teams) return;
+    try_turn(self, false, t);
 }
 
 /* Nor can it be expected that they come there soon. */
@@ -381,17 +388,9 @@ static bool is_far(ompp_time_t t)
 
 void ompp_causal_may_turn_anywhere(ompp_causal_thread_t *self, ompp_time_t t)
 {
-    uint32_t free_lock = 0;
-    turn_t turn;
-
     if (self->main) ompp_causal_may_write(self, t);
     if (!may_be_due(t) || !is_far(t) || ompp_whatif_ranks() > 1) return;
-    if (!atomic_compare_exchange_strong(&lock, &free_lock, 1)) return;
-    const ompp_time_t begin = ompp_event_now();
-    if (may_be_due(t) && decide(&turn, t)) begin_turn(self, &turn, true, t);
-    self->charged += ompp_event_now() - begin;
-    ompp_causal_unlock(&lock);
-    ompp_causal_settle(self);
+    try_turn(self, true, t);
 }
 
 void ompp_causal_propose_turn(ompp_causal_thread_t *self, uint64_t *number, uint64_t keys[OMPP_CLOCKS_SLOTS],

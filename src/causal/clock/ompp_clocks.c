@@ -10,11 +10,9 @@ static inline ompp_fine_t fine(ompp_time_t t) { return (ompp_fine_t)(int64_t)t *
 /* The clocks of one slot: loops of constant length, of which compilers make vector code. */
 #define SPEEDUPS OMPP_WHATIF_SPEEDUPS
 
-static inline ompp_fine_t later(ompp_fine_t a, ompp_fine_t b) { return a > b ? a : b; }
-
 static inline void become_later(ompp_fine_t *restrict v, const ompp_fine_t *restrict other)
 {
-    for (unsigned k = 0; k < SPEEDUPS; k++) v[k] = later(v[k], other[k]);
+    for (unsigned k = 0; k < SPEEDUPS; k++) v[k] = ompp_clocks_later(v[k], other[k]);
 }
 
 static inline void subtract(ompp_fine_t *restrict to, ompp_fine_t a, const ompp_fine_t *restrict b)
@@ -25,7 +23,7 @@ static inline void subtract(ompp_fine_t *restrict to, ompp_fine_t a, const ompp_
 static inline void go_on(ompp_fine_t *restrict o, ompp_fine_t last, ompp_fine_t begin, const ompp_fine_t *restrict v,
                          ompp_fine_t cost)
 {
-    for (unsigned k = 0; k < SPEEDUPS; k++) o[k] = last - later(begin - o[k], v[k] + cost);
+    for (unsigned k = 0; k < SPEEDUPS; k++) o[k] = last - ompp_clocks_later(begin - o[k], v[k] + cost);
 }
 
 /* ---- Ideal clocks ------------------------------------------------------------------------------------------------ */
@@ -70,7 +68,7 @@ static void go_on_ideal(ompp_clocks_t *c, const ompp_fine_t *before, ompp_fine_t
     for (unsigned k = 0; k < SPEEDUPS; k++) {
         const bool is_free = has_no[k][c->waits_for], waits = k != OMPP_WHATIF_NO_LOCKS || !is_free;
         const ompp_fine_t own = begin - before[k], other = ompp_clock_vector_at(vector, k) + (is_free ? 0 : cost);
-        c->o[k] = last - (waits ? later(own, other) : own);
+        c->o[k] = last - (waits ? ompp_clocks_later(own, other) : own);
         if (is_free && c->waits_for == OMPP_CLOCKS_FOR_THREADS && t > last) c->o[k] += t - last;
     }
 }
@@ -153,20 +151,20 @@ void ompp_clocks_combine(ompp_clock_vector_t *into, const ompp_clock_vector_t *o
     const uint64_t there = same ? other->used : 0;
     ompp_clock_vector_widen(into, there);
     for (uint64_t i = 0; i < there; i += SPEEDUPS) become_later(into->v + i, other->v + i);
-    for (uint64_t i = there; i < into->used; i++) into->v[i] = later(into->v[i], other->t);
-    if (same) into->debt = later(into->debt, other->debt);
-    into->t = later(into->t, other->t);
+    for (uint64_t i = there; i < into->used; i++) into->v[i] = ompp_clocks_later(into->v[i], other->t);
+    if (same) into->debt = ompp_clocks_later(into->debt, other->debt);
+    into->t = ompp_clocks_later(into->t, other->t);
 }
 
 static inline void use_rule(ompp_clocks_t *c, ompp_fine_t begin, ompp_fine_t arrival, const ompp_clock_vector_t *vector,
                             ompp_fine_t cost)
 {
-    const ompp_fine_t last = later(begin, arrival);
+    const ompp_fine_t last = ompp_clocks_later(begin, arrival);
     const unsigned there = (unsigned)vector->used;
 
     if (there > c->used) c->used = there;
     for (unsigned i = 0; i < there; i += SPEEDUPS) go_on(c->o + i, last, begin, vector->v + i, cost);
-    for (unsigned i = there; i < c->used; i++) c->o[i] = last - later(begin - c->o[i], arrival);
+    for (unsigned i = there; i < c->used; i++) c->o[i] = last - ompp_clocks_later(begin - c->o[i], arrival);
 }
 
 ompp_time_t ompp_clocks_join(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, const ompp_clock_vector_t *vector,
@@ -184,8 +182,9 @@ ompp_time_t ompp_clocks_join(const ompp_clocks_rule_t *rule, ompp_clocks_t *c, c
         memcpy(before, c->o, sizeof before);
         use_rule(c, fine(begin), vector->t + extra, vector, extra);
         if (rule->ideal)
-            go_on_ideal(c, before, fine(begin), later(fine(begin), vector->t + extra), vector, extra, fine(t));
-        c->debt = later(o, vector->debt) - c->o[OMPP_CLOCKS_EXPERIMENT];
+            go_on_ideal(c, before, fine(begin), ompp_clocks_later(fine(begin), vector->t + extra), vector, extra,
+                        fine(t));
+        c->debt = ompp_clocks_later(o, vector->debt) - c->o[OMPP_CLOCKS_EXPERIMENT];
     } else {
         c->debt = 0;
     }

@@ -48,6 +48,8 @@
 /** Time, 1/100 ns; an integer. */
 typedef double ompp_fine_t;
 
+static inline ompp_fine_t ompp_clocks_later(ompp_fine_t a, ompp_fine_t b) { return a > b ? a : b; }
+
 /** \return the nearest ns; 0 for less than none. */
 static inline uint64_t ompp_clocks_ns(ompp_fine_t o) { return o > 0 ? (uint64_t)(o / OMPP_FINE + 0.5) : 0; }
 

@@ -87,7 +87,7 @@ uint64_t ompp_causal_work(unsigned slot) { return ompp_causal_key(slot) ? work_o
 
 void ompp_causal_heard_of(uint64_t key, uint64_t work)
 {
-    const int slot = key && work ? ompp_causal_slot_of(key) : -1;
+    const int slot = key && work ? ompp_causal_give_slot(key) : -1;
     _Atomic uint64_t *heard = slot < 0 ? NULL : &candidates.heard[candidate_of((unsigned)slot)];
 
     if (heard && work > atomic_load_explicit(heard, memory_order_relaxed))
@@ -158,7 +158,7 @@ static void give_slots(void)
         double least = 0, most = 0;
         unsigned best = 0;
         for (unsigned i = 0; i < ompp_causal_nknown(); i++) {
-            if (candidates.lately[i] <= most || ompp_causal_slot_with(ompp_causal_known_key(i)) >= 0) continue;
+            if (candidates.lately[i] <= most || ompp_causal_find_slot(ompp_causal_known_key(i)) >= 0) continue;
             most = candidates.lately[i];
             best = i;
         }
@@ -168,19 +168,19 @@ static void give_slots(void)
     }
 }
 
-int ompp_causal_slot_for(uint64_t key, uint64_t n, ompp_time_t t)
+int ompp_causal_replace_slot(uint64_t key, uint64_t n, ompp_time_t t)
 {
     double lately = 0;
 
     ompp_causal_lock(&candidates.lock);
     look_at_all(n, t);
     give_slots();
-    if (ompp_causal_slot_of(key) < 0) {
+    if (ompp_causal_give_slot(key) < 0) {
         const unsigned least = least_slot(&lately);
         if (least < OMPP_CLOCKS_SLOTS) replace(least, key);
     }
     ompp_causal_unlock(&candidates.lock);
-    return ompp_causal_slot_with(key);
+    return ompp_causal_find_slot(key);
 }
 
 /* A number is as good as a draw. */

@@ -72,7 +72,7 @@ static ompp_time_t longest(const ompp_causal_thread_t *self, ompp_time_t t)
     return left < LONGEST_NS ? left : LONGEST_NS;
 }
 
-static void pay(ompp_causal_thread_t *self, ompp_time_t until)
+void ompp_causal_pay(ompp_causal_thread_t *self, ompp_time_t until)
 {
     const ompp_time_t t = ompp_event_now(), limit = longest(self, t);
 
@@ -91,24 +91,14 @@ static void pay(ompp_causal_thread_t *self, ompp_time_t until)
     ompp_causal_race_tell(self);
 }
 
-void ompp_causal_go_on(ompp_causal_thread_t *self, const ompp_clock_vector_t *vector, ompp_time_t cost, ompp_time_t t)
+void ompp_causal_go_on(ompp_causal_thread_t *self, const ompp_clock_vector_t *vector, ompp_time_t t)
 {
     /* Who is waited for may have saved something in a set of regions that has begun meanwhile: this thread goes on with
      * it. */
     if (vector && vector->set > self->clocks.set) ompp_causal_settle(self);
-    const ompp_time_t pause = ompp_clocks_join(&ompp_causal.rule, &self->clocks, vector, cost, t);
+    const ompp_time_t pause = ompp_clocks_join(&ompp_causal.rule, &self->clocks, vector, 0, t);
 
-    if (pause) pay(self, t + pause);
-}
-
-void ompp_causal_pay(ompp_time_t until)
-{
-    ompp_causal_thread_t *self = until ? ompp_causal_enter() : NULL;
-
-    if (!self) return;
-    if (self->clocks.debt > 0) pay(self, until);
-    ompp_causal_met(self, self->clocks.since);
-    ompp_causal_leave(self);
+    if (pause) ompp_causal_pay(self, t + pause);
 }
 
 /* ---- Where order is decided as it goes --------------------------------------------------------------------------- */
@@ -194,7 +184,7 @@ static bool chase(ompp_causal_thread_t *self, bool ranks)
         const ompp_fine_t owes = all - offset_at(self, t);
         if (owes < CLOSE_NS * OMPP_FINE) break;
         const ompp_time_t pause = (ompp_time_t)(owes / OMPP_FINE);
-        pay(self, t + (grows && pause < STEP_NS ? STEP_NS : pause));
+        ompp_causal_pay(self, t + (grows && pause < STEP_NS ? STEP_NS : pause));
     }
     return i > 0;
 }

@@ -115,8 +115,6 @@ static ompp_causal_experiment_t choose(uint64_t n, ompp_time_t t)
     return chosen;
 }
 
-static ompp_fine_t later(ompp_fine_t a, ompp_fine_t b) { return a > b ? a : b; }
-
 /* Ranks take over from each other what they have saved in all experiments; in one process each begins at 0. */
 static bool goes_on(void) { return ompp_whatif_ranks() > 1 && atomic_load_explicit(&run.origin, memory_order_relaxed); }
 
@@ -154,7 +152,7 @@ static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t nex
     run.seen = ompp_causal_result_seen(&next, t);
     if (!on) run.seen.visits = 0;
     run.saved = on ? ompp_clocks_offset(&ompp_causal.rule, &self->clocks, OMPP_CLOCKS_EXPERIMENT) : 0;
-    run.baseline = on ? later(run.baseline, self->clocks.o[OMPP_CLOCKS_BASELINE]) : 0;
+    run.baseline = on ? ompp_clocks_later(run.baseline, self->clocks.o[OMPP_CLOCKS_BASELINE]) : 0;
     if (!on) run.counted = 0;
     tell_place(self, next.number, visits, t, unsynchronised);
     ompp_causal_node_take(false);
@@ -334,8 +332,17 @@ static void count_paid(const ompp_causal_thread_t *self)
 
     if (self->clocks.set != atomic_load(&ompp_causal.set)) return;
     run.paid += paid;
-    run.counted = later(run.counted, by_now);
+    run.counted = ompp_clocks_later(run.counted, by_now);
     ompp_causal_result_paid(paid);
+}
+
+/* Under the lock: the thread finds that the present experiment is over. */
+static void end(ompp_causal_thread_t *self, end_t how, uint64_t visits, ompp_time_t t)
+{
+    ompp_clocks_count(&self->clocks, t);
+    count_paid(self);
+    if (ompp_causal_node_is_there()) tell_node(t);
+    else if (is_in_it(self) && has_met_others()) finish(self, how, visits, t);
 }
 
 /* What the initial thread has not waited for has not delayed it. */
@@ -453,11 +460,7 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, unsigned t
         ompp_causal_unlock(&run.lock);
         return;
     }
-    ompp_clocks_count(&self->clocks, t);
-    count_paid(self);
-    if (ompp_causal_node_is_there()) tell_node(t);
-    else if (is_in_it(self) && has_met_others())
-        finish(self, (end_t){passing && self->warm.passes > WARM, at_point, unsynchronised}, visits, t);
+    end(self, (end_t){passing && self->warm.passes > WARM, at_point, unsynchronised}, visits, t);
     forget_alone(self);
     run.at_point = at_point;
     const ompp_causal_experiment_t next = next_one(t, unsynchronised);
@@ -487,13 +490,9 @@ void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t)
         ompp_causal_unlock(&run.lock);
         return;
     }
-    if (key) next.slot = ompp_causal_slot_for(key, number, t);
+    if (key) next.slot = ompp_causal_replace_slot(key, number, t);
     if (next.slot >= 0) next.known = ompp_causal_known((unsigned)next.slot);
-    ompp_clocks_count(&self->clocks, t);
-    count_paid(self);
-    if (ompp_causal_node_is_there()) tell_node(t);
-    else if (is_in_it(self))
-        finish(self, (end_t){.unsynchronised = unsynchronised}, visits > run.visits ? visits : run.visits, t);
+    end(self, (end_t){.unsynchronised = unsynchronised}, visits > run.visits ? visits : run.visits, t);
     begin(self, next, visits, t, unsynchronised);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);

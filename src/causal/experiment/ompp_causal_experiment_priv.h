@@ -10,9 +10,10 @@
 /* ---- Delays (ompp_causal_delay.c) -------------------------------------------------------------------------------- */
 
 /** \brief The thread goes on with what it has waited for, and is delayed by what it owes, on the spot. */
-void ompp_causal_go_on(ompp_causal_thread_t *self, const ompp_clock_vector_t *vector, ompp_time_t cost, ompp_time_t t);
+void ompp_causal_go_on(ompp_causal_thread_t *self, const ompp_clock_vector_t *vector, ompp_time_t t);
 
-void ompp_causal_pay(ompp_time_t until);
+/** \brief The thread waits until then, and is credited with the time that it has really waited. */
+void ompp_causal_pay(ompp_causal_thread_t *self, ompp_time_t until);
 
 /**
  * \brief With delays: waits until the thread has had as much delay as the one with the most, where order is decided by
@@ -70,8 +71,9 @@ static inline uint32_t ompp_causal_counted(uint32_t mask)
 }
 
 /**
- * \brief A moment at which an experiment may end, and the next one begin. Only rank 0 decides that; others return at
- *        once, and follow (ompp_causal_follow()).
+ * \brief A moment at which an experiment may end, and the next one begin: a progress point, a join or a barrier, and
+ *        with messages alone any of them. Only rank 0 decides that; others return at once, and follow
+ *        (ompp_causal_follow()).
  * \param[in] visits  of progress points until now; 0 = the program has none so far. \param[in] t  now.
  * \param[in] teams  not OMPP_CAUSAL_ANYWHERE: all others have the same offset, or wait for this one to go on.
  */
@@ -134,7 +136,7 @@ uint64_t ompp_causal_draw(uint64_t n, uint64_t key);
  * \brief On a rank that follows to experiment n: the key's slot, if need be instead of the region that did least
  *        lately.
  */
-int ompp_causal_slot_for(uint64_t key, uint64_t n, ompp_time_t t);
+int ompp_causal_replace_slot(uint64_t key, uint64_t n, ompp_time_t t);
 
 /**
  * \brief ns of work in the region of a slot, of the rank that has most of it, as far as it is known here; 0 = not
@@ -171,9 +173,8 @@ bool ompp_causal_is_overdue(ompp_time_t t);
 void ompp_causal_follow(ompp_causal_thread_t *self, ompp_time_t t);
 
 /**
- * \brief On rank 0, for each clock vector: what begins if this vector goes to a collective call of all ranks. In a
- *        message it has no effect. The present experiment has lasted long enough, and the progress point was visited
- *        since all met last.
+ * \brief On rank 0, for a clock vector that goes to a collective call of all ranks: what begins there. The present
+ *        experiment has lasted long enough, and the progress point was visited since all met last.
  * \param[in] visits  of it by now; 0 = there is none yet.
  * \return false when nothing is to begin.
  */
@@ -202,7 +203,7 @@ void ompp_causal_spoil(void);
 /* ---- Experiments of several ranks (ompp_causal_node.c) ----------------------------------------------------------- */
 
 /**
- * \brief All ranks have met (ompp_causal_experiment.c). \param[in] visits of the progress point when rank 0 came to it;
+ * \brief All ranks have met. \param[in] visits  of the progress point when rank 0 came to it;
  *        what is visited while others are waited for is not in that.
  * \return whether it was visited since all met last, or there is none: of the places of a unit where they do, this one.
  */
@@ -225,7 +226,7 @@ void ompp_causal_node_listen(void (*heard)(uint64_t key, uint64_t work));
 void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool unsynchronised);
 /**
  * \brief This rank goes over to the experiment now.
- * \param[in] came  where it began to wait for what told it so; now, when it did not.
+ * \param[in] arrival  where it began to wait for what told it so; now, when it did not.
  */
 void ompp_causal_node_pass(uint64_t number, uint64_t visits, const ompp_causal_at_t *now,
                            const ompp_causal_at_t *arrival);

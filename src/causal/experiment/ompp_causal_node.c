@@ -270,7 +270,7 @@ static void take(const cut_t *from, const cut_t *to)
     const int64_t time = end->t - begin->t, faster = end->faster - begin->faster, alone = end->alone - begin->alone;
     const uint64_t key = atomic_load(&from->key);
     ompp_causal_experiment_t experiment = {.number = from->number,
-                                           .slot = ompp_causal_slot_with(key),
+                                           .slot = ompp_causal_find_slot(key),
                                            .known = ompp_causal_known_with(key),
                                            .percent = from->percent};
 

@@ -429,7 +429,7 @@ OMPP_EXPORT void _coz_post_block(int skip_delays)
     const ompp_sync_wait_t wait = {.begin = block_begin, .end = block_begin ? ompp_event_now() : 0};
 
     (void)skip_delays;
-    if (wait.begin) ompp_sync_pay(ompp_sync_join_clock(NULL, &wait));
+    if (wait.begin) ompp_sync_join_clock(NULL, &wait);
     block_begin = 0;
 }
 

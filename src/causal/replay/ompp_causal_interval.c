@@ -94,7 +94,10 @@ static void close_interval(ompp_causal_object_t *o)
     if (o) ompp_causal_unlock(&o->lock);
 }
 
-static unsigned flow_of(const ompp_causal_thread_t *self) { return self->task ? self->flow.flow : self->part.member; }
+unsigned ompp_causal_flow_of(const ompp_causal_thread_t *self)
+{
+    return self->task ? self->flow.flow : self->part.member;
+}
 
 /*
  * What the thread does, at the time of self->own. flag_bit: what would be another order, for these slots: that says
@@ -106,7 +109,7 @@ void ompp_causal_note(ompp_causal_thread_t *self, ompp_replay_op_t op, uint64_t 
     ompp_replay_t *r;
     ompp_causal_object_t *o = open_interval(self, &r);
 
-    if (r) ompp_replay_note(r, flow_of(self), op, object, &self->own);
+    if (r) ompp_replay_note(r, ompp_causal_flow_of(self), op, object, &self->own);
     const bool covered = r || (o && o->kept);
     if (covered) o->overtaken[flag_bit] |= slots;
     self->unit.kept = o && o->kept;
@@ -120,7 +123,7 @@ void ompp_causal_note(ompp_causal_thread_t *self, ompp_replay_op_t op, uint64_t 
 void ompp_causal_interval_go_on(ompp_causal_thread_t *self)
 {
     ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
-    ompp_replay_go_on(self->part.interval, flow_of(self), &self->own);
+    ompp_replay_go_on(self->part.interval, ompp_causal_flow_of(self), &self->own);
 }
 
 /* One that is kept to save time is not noted either. */
@@ -148,7 +151,7 @@ ompp_causal_flow_t ompp_causal_note_create(ompp_causal_thread_t *self)
     ompp_causal_flow_t made = {0, 0, 0};
     ompp_replay_t *r;
     ompp_causal_object_t *o = open_interval(self, &r);
-    const int flow = r ? ompp_replay_create(r, flow_of(self), &self->own) : -1;
+    const int flow = r ? ompp_replay_create(r, ompp_causal_flow_of(self), &self->own) : -1;
 
     if (flow >= 0) made = (ompp_causal_flow_t){o->object, self->part.generation, (uint32_t)flow};
     close_interval(o);
@@ -198,8 +201,6 @@ void ompp_causal_note_begin(ompp_causal_thread_t *self, int waiting, uint32_t sl
     if (noted) return;
     watch_task(self, slots);
 }
-
-int ompp_causal_flow_of(const ompp_causal_thread_t *self) { return (int)flow_of(self); }
 
 /* Nothing that does not belong to an interval begins one. */
 static bool is_noted(const ompp_causal_thread_t *self)

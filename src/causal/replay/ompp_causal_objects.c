@@ -121,7 +121,10 @@ static uint32_t come_to_lock(ompp_causal_thread_t *self, ompp_causal_object_t *o
     const unsigned n = reads ? passes ? 2 : 1 : o->others[1].t > 0 ? 2 : 1;
     uint32_t slots = 0;
 
-    for (unsigned i = 0; i < n; i++) slots |= ompp_causal.mode->comes_to_lock(self, before[i]);
+    for (unsigned i = 0; i < n; i++) {
+        if (ompp_causal.mode->locked) slots |= ompp_causal.mode->overtakes(self, before[i]);
+        else ompp_causal.mode->watch(self, before[i], OMPP_WHATIF_BIT_LOCK);
+    }
     ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, begin);
     ompp_clocks_combine(reads ? &o->others[1] : &o->vector[1], &self->own);
     return slots;
@@ -394,7 +397,7 @@ static void resume_locked(ompp_causal_thread_t *self, uint64_t mutex, ompp_time_
     const ompp_time_t begin = self->clocks.waiting;
     const ompp_clock_vector_t *vector = locked(self, OMPP_SYNC_MUTEX, mutex, t) ? &self->other : NULL;
 
-    ompp_causal_go_on(self, vector, 0, t);
+    ompp_causal_go_on(self, vector, t);
     take_over(self, vector, begin, t);
 }
 
@@ -404,7 +407,7 @@ static __attribute__((noinline)) void resume(ompp_causal_thread_t *self, ompp_sy
     if (kind == OMPP_SYNC_FORK) begin_member(self, object, t);
     else if (kind == OMPP_SYNC_CHUNK) ompp_causal.mode->loop(self, OMPP_REPLAY_CHUNK, t);
     else if (kind == OMPP_SYNC_MUTEX) resume_locked(self, object, t);
-    else ompp_causal_go_on(self, found_vector(self, kind, object, t) ? &self->other : NULL, 0, t);
+    else ompp_causal_go_on(self, found_vector(self, kind, object, t) ? &self->other : NULL, t);
     ompp_causal_settle(self);
     if (kind == OMPP_SYNC_MUTEX && self->part.team) ompp_causal_interval_go_on(self);
     if (kind == OMPP_SYNC_MUTEX || kind == OMPP_SYNC_CHUNK) ompp_causal_measure(self, t);

@@ -75,7 +75,7 @@ ompp_causal_flow_t ompp_causal_note_create(ompp_causal_thread_t *self);
 /** \brief The thread is about to turn to a task, from the barrier to which it came then. */
 void ompp_causal_note_arrived(ompp_causal_thread_t *self, const ompp_causal_flow_t *task);
 /** \return number of what the thread runs in its interval. */
-int ompp_causal_flow_of(const ompp_causal_thread_t *self);
+unsigned ompp_causal_flow_of(const ompp_causal_thread_t *self);
 /**
  * \brief The thread has turned to the task self->flow.
  * \param[in] waiting  what waits on it for tasks, by its number; -1 = it comes from the barrier.

@@ -301,7 +301,7 @@ static void begin_task(ompp_causal_thread_t *self, uint64_t task, uint64_t other
     lock_pool();
     begin(self, task, other);
     unlock_pool();
-    ompp_causal_go_on(self, &self->other, 0, t);
+    ompp_causal_go_on(self, &self->other, t);
 }
 
 static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
@@ -318,7 +318,7 @@ static void do_begin(ompp_causal_thread_t *self, uint64_t task, uint64_t other, 
         ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.waiting);
         ompp_causal_note_arrived(self, &flow);
     }
-    const int waiting = at_barrier ? -1 : ompp_causal_flow_of(self);
+    const int waiting = at_barrier ? -1 : (int)ompp_causal_flow_of(self);
     if (!waits && !self->waits && !ompp_causal_is_suspended(self)) run_at_once(self);
     begin_task(self, task, other, t);
     ompp_clocks_publish(&ompp_causal.rule, &self->clocks, &self->own, self->clocks.since);
@@ -393,7 +393,7 @@ static void do_continue(ompp_causal_thread_t *self, uint64_t task, uint64_t othe
     if (index) ompp_clock_vector_copy(&self->other, &pool.tasks[index].ready);
     push(self, index);
     unlock_pool();
-    ompp_causal_go_on(self, &self->other, 0, t);
+    ompp_causal_go_on(self, &self->other, t);
 }
 
 static void delay_wait(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
@@ -416,7 +416,7 @@ static void delay_waited(ompp_causal_thread_t *self, uint64_t task, uint64_t oth
     lock_pool();
     take_complete(self, self->task ? self->task : self->implicit);
     unlock_pool();
-    ompp_causal_go_on(self, &self->other, 0, t);
+    ompp_causal_go_on(self, &self->other, t);
 }
 
 static void do_waited(ompp_causal_thread_t *self, uint64_t task, uint64_t other, ompp_time_t t)
@@ -452,7 +452,7 @@ static void do_group_end(ompp_causal_thread_t *self, uint64_t task, uint64_t oth
         drop(group);
     }
     unlock_pool();
-    ompp_causal_go_on(self, &self->other, 0, t);
+    ompp_causal_go_on(self, &self->other, t);
 }
 
 ompp_causal_action_t *const ompp_causal_tasks[] = {

@@ -21,8 +21,6 @@
 
 void ompp_farm_reset(ompp_farm_t *f) { f->begun = f->spoiled = false; }
 
-static ompp_fine_t later(ompp_fine_t a, ompp_fine_t b) { return a > b ? a : b; }
-
 static void start(const ompp_farm_t *f, ompp_farm_walk_t *w, ompp_fine_t time)
 {
     memset(w->seats, 0, f->nseats * sizeof w->seats[0]);
@@ -134,7 +132,7 @@ static void receive(const ompp_farm_t *f, ompp_farm_walk_t *w, const ompp_farm_e
 {
     const ompp_fine_t end = end_of(f, w, seat, clock);
 
-    w->time = later(w->time, end + f->tasks[w->seats[seat].queue.first - 1].late);
+    w->time = ompp_clocks_later(w->time, end + f->tasks[w->seats[seat].queue.first - 1].late);
     w->seats[seat].free = end;
     if (e->op == OMPP_FARM_ANY) w->latest = (int)seat;
     drop_first(w, seat);
@@ -505,9 +503,9 @@ static void note(ompp_farm_lates_t *lates, ompp_fine_t takes)
 static ompp_fine_t lateness(ompp_farm_t *f, unsigned seat, ompp_fine_t now)
 {
     ompp_farm_lates_t *own = &f->seats[seat].lates, *known = own->n < KNOWN ? &f->lates : own;
-    const ompp_fine_t all = now - f->there, waited = now - later(f->waits, f->there),
+    const ompp_fine_t all = now - f->there, waited = now - ompp_clocks_later(f->waits, f->there),
                       least = known->n < KNOWN ? 0 : known->least;
-    const ompp_fine_t most = own->n < KNOWN ? all : later(ODD * own->sum / own->n, ODD_NS * OMPP_FINE);
+    const ompp_fine_t most = own->n < KNOWN ? all : ompp_clocks_later(ODD * own->sum / own->n, ODD_NS * OMPP_FINE);
 
     if (HALF * waited < all) return all < least ? all : least;
     if (all > most) f->odd += all - most;
@@ -523,7 +521,7 @@ static ompp_fine_t lateness(ompp_farm_t *f, unsigned seat, ompp_fine_t now)
  */
 static ompp_fine_t in_order(ompp_farm_t *f, ompp_fine_t late, ompp_fine_t now)
 {
-    const ompp_fine_t most = now - f->there, least = later(late, f->arrived + TICK - f->there),
+    const ompp_fine_t most = now - f->there, least = ompp_clocks_later(late, f->arrived + TICK - f->there),
                       comes = least < most ? least : most;
     const bool is_odd = comes - late > ODD_NS * OMPP_FINE;
 
@@ -539,8 +537,8 @@ static void note_late(ompp_farm_t *f, ompp_fine_t now)
     ompp_fine_t late = 0;
 
     if (f->arrival && f->got >= 0 && now > f->there) late = in_order(f, lateness(f, (unsigned)f->got, now), now);
-    else if (f->any_arrival) f->arrived = later(f->arrived, f->there);
-    const ompp_fine_t remainder = now - later(f->waits, f->there + late);
+    else if (f->any_arrival) f->arrived = ompp_clocks_later(f->arrived, f->there);
+    const ompp_fine_t remainder = now - ompp_clocks_later(f->waits, f->there + late);
     if (f->any_arrival) f->asked = f->waits;
     if (f->arrival) f->tasks[f->arrival - 1].late = late;
     if (remainder > 0) put_back(&f->since, remainder);

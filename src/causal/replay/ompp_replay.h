@@ -27,8 +27,7 @@
 /* ns: iterations handed out to a thread are one piece until it has been at them for so long */
 #define OMPP_REPLAY_GRAIN 20000u
 
-/** What a thread does at the end of a piece of its work. What a member does by itself is a flow, and so is each task.
- * What a thread does at the end of a piece of its work. What a member does by itself is a flow, and so is each task. */
+/** What a thread does at the end of a piece of its work. What a member does by itself is a flow; so is each task. */
 typedef enum {
     OMPP_REPLAY_LOOP,     /* it comes to a loop, and asks for iterations */
     OMPP_REPLAY_CHUNK,    /* it asks for more */

@@ -28,11 +28,11 @@ typedef struct {
     ompp_fine_t given[OMPP_CLOCKS];               /* that was taken for them */
 } ompp_replay_budget_learnt_t;
 
-/** All zero bytes: nothing spent. */
+/** All zero bytes: nothing charged. */
 typedef struct {
     /* intervals: gone through; not drawn; drawn, but they could not be gone through */
     uint64_t replayed, kept, spoiled;
-    uint64_t begun, paid; /* intervals that were drawn for; whose cost is in spent */
+    uint64_t begun, paid; /* intervals that were drawn for; whose cost is in charged */
     ompp_time_t charged;  /* ns */
     uint64_t chance;
     ompp_replay_budget_learnt_t learnt;
@@ -44,7 +44,7 @@ typedef struct {
  */
 double ompp_replay_budget_allows(ompp_replay_budget_t *budget, ompp_time_t passed);
 
-/** \brief An interval was noted, whatever came of it. \param[in] spent  ns of the program, for all that it took. */
+/** \brief An interval was noted, whatever came of it. \param[in] charged  ns of the program, for all that it took. */
 void ompp_replay_budget_charge(ompp_replay_budget_t *budget, ompp_time_t charged);
 
 /**

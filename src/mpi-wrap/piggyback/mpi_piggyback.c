@@ -56,6 +56,14 @@ const MPI_Status *ompp_mpi_status(const ompp_mpi_piggyback_t *piggyback, int i, 
 
 /* ---- Waits ------------------------------------------------------------------------------------------------------- */
 
+/* What the receiver of what this call has sent said of its clocks is added to sum, if the call waited for it. */
+static void take_ack(ompp_mpi_piggyback_t *s, ompp_time_t end, bool ok, ompp_mpi_message_t **sum)
+{
+    if (ok) ompp_mpi_ack_take_blocking(s->shadow, s->peer, s->ack, s->begin, end, sum);
+    else ompp_mpi_ack_drop(s->ack);
+    s->ack = NULL;
+}
+
 /*
  * Adds up what one call has waited for, and adopts it: in calls that do both, the message and the receiver of what it
  * has sent. The acknowledgement that the other side may wait for is given first.
@@ -63,18 +71,16 @@ const MPI_Status *ompp_mpi_status(const ompp_mpi_piggyback_t *piggyback, int i, 
 static void join_claim(ompp_mpi_piggyback_t *s, int source, int tag, bool ok, unsigned flags)
 {
     const ompp_time_t end = ompp_event_now();
-    unsigned char *sum = NULL;
+    ompp_mpi_message_t *sum = NULL;
 
     if (ok && !s->ack && ompp_mpi_piggyback_pass_suppressed(s->shadow, source, tag, end)) {
-        ompp_mpi_join_clock(NULL, s->begin, OMPP_SYNC_MESSAGE, flags);
+        ompp_mpi_join_clock(NULL, (ompp_sync_wait_t){.begin = s->begin, .flags = flags});
         return;
     }
     if (ompp_mpi_has_received(s->result))
         ompp_mpi_piggyback_claim(s->shadow, source, tag, s->begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0, &sum, &flags);
-    if (ok) ompp_mpi_ack_take_blocking(s->shadow, s->peer, s->ack, s->begin, end, &sum);
-    else ompp_mpi_ack_drop(s->ack);
-    s->ack = NULL;
-    if (ok) ompp_mpi_join_clock(sum ? ompp_mpi_piggyback_of(sum) : NULL, s->begin, OMPP_SYNC_MESSAGE, flags);
+    take_ack(s, end, ok, &sum);
+    if (ok) ompp_mpi_join_clock(sum, (ompp_sync_wait_t){.begin = s->begin, .flags = flags});
     ompp_mpi_piggyback_free(sum);
 }
 
@@ -122,13 +128,12 @@ static void note_sent(const ompp_mpi_piggyback_t *s, bool ok)
 void ompp_mpi_send_after(ompp_mpi_piggyback_t *s, bool ok)
 {
     const ompp_time_t end = ompp_event_now();
-    unsigned char *sum = NULL;
+    ompp_mpi_message_t *sum = NULL;
 
     note_sent(s, ok);
     if (s->ack) ompp_mpi_ack_is_alone(s->ack, s->begin, end);
-    if (ok) ompp_mpi_ack_take_blocking(s->shadow, s->peer, s->ack, s->begin, end, &sum);
-    else ompp_mpi_ack_drop(s->ack);
-    if (sum) ompp_mpi_join_clock(ompp_mpi_piggyback_of(sum), s->begin, OMPP_SYNC_ACKNOWLEDGEMENT, 0);
+    take_ack(s, end, ok, &sum);
+    if (sum) ompp_mpi_join_clock(sum, (ompp_sync_wait_t){.begin = s->begin, .kind = OMPP_SYNC_ACKNOWLEDGEMENT});
     ompp_mpi_piggyback_free(sum);
 }
 
@@ -194,15 +199,14 @@ static void probed(ompp_mpi_piggyback_t *s, bool ok, bool matches)
     const bool asks = s->flag != NULL;
     const bool success = ok && (!asks || *s->flag);
     const ompp_time_t begin = asks ? ompp_mpi_polled(s->begin, success) : s->begin;
-    unsigned char *sum = NULL;
+    ompp_mpi_message_t *sum = NULL;
     unsigned flags;
     int source, tag;
 
     if (!success || !s->shadow || !matched(s, &source, &tag, &flags)) return;
     if (matches) ompp_mpi_piggyback_match(s->shadow, source, tag, s->begin, &sum, &flags);
     else ompp_mpi_piggyback_peek(s->shadow, source, tag, false, s->begin, &sum, &flags);
-    ompp_mpi_join_clock(sum ? ompp_mpi_piggyback_of(sum) : NULL, begin, OMPP_SYNC_MESSAGE,
-                        flags | (asks ? OMPP_WHATIF_F_POLLING : 0));
+    ompp_mpi_join_clock(sum, (ompp_sync_wait_t){.begin = begin, .flags = flags | (asks ? OMPP_WHATIF_F_POLLING : 0)});
     ompp_mpi_piggyback_free(sum);
 }
 

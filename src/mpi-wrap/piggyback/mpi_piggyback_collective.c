@@ -232,13 +232,13 @@ static void neighbors_before(ompp_mpi_piggyback_t *s)
 
 /* Adds to sum what comes from others. \param[in] data they have sent some, so clock vectors as well. \return false =
  * not all has come. */
-static bool receive(ompp_mpi_shadow_t *c, const int *sources, int number, bool data, unsigned char *sum)
+static bool receive(ompp_mpi_shadow_t *c, const int *sources, int number, bool data, ompp_mpi_message_t *sum)
 {
     bool all = true;
 
     for (int i = 0; i < number && !c->parted; i++) {
         const uint64_t limit = data ? OMPP_MPI_PIGGYBACK_LIMIT_NS : all ? UNSURE_NS : 0;
-        unsigned char *other = ompp_mpi_piggyback_expect(c, sources[i], c->calls, limit);
+        ompp_mpi_message_t *other = ompp_mpi_piggyback_expect(c, sources[i], c->calls, limit);
         if (other) ompp_mpi_piggyback_add(sum, other);
         all &= other != NULL;
         c->parted |= !other && data;
@@ -288,7 +288,7 @@ static void neighbors_after(ompp_mpi_piggyback_t *s, bool ok)
         return;
     }
     /* the own one was for the others */
-    if (s->vector) memset(ompp_mpi_piggyback_of(s->vector), 0, ompp_mpi_piggyback_state.bytes);
+    if (s->vector) memset(s->vector->vector, 0, ompp_mpi_piggyback_state.bytes);
     if (c->sources == 0) forget_vector(s, false);
     else if (!s->vector || !receive(s->shadow, c->neighbors, c->sources, s->bytes > 0, s->vector))
         forget_vector(s, true);
@@ -345,13 +345,13 @@ static bool is_empty(const ompp_mpi_piggyback_t *s) { return s->even && s->shado
 
 static void join_clock(const ompp_mpi_piggyback_t *s)
 {
-    const ompp_sync_remote_t kind = ompp_mpi_collective_kind(s->shadow, s->order);
-    const ompp_time_t limit = limit_of(s);
+    ompp_sync_wait_t wait = {
+        .begin = s->begin, .limit = limit_of(s), .kind = ompp_mpi_collective_kind(s->shadow, s->order)};
+    const bool took_long = wait.limit && ompp_event_now() - s->begin > wait.limit;
 
     if (s->shadow->inter || is_empty(s)) ompp_sync_flag(OMPP_WHATIF_F_LOST, true);
-    if (s->vector) ompp_mpi_join_clock_within(ompp_mpi_piggyback_of(s->vector), s->begin, kind, limit);
-    else if (s->passes) ompp_mpi_join_clock(NULL, s->begin, kind, 0);
-    else if (limit && ompp_event_now() - s->begin > limit) ompp_mpi_join_clock_within(NULL, s->begin, kind, limit);
+    if (s->passes && !s->vector) wait.limit = 0;
+    if (s->vector || s->passes || took_long) ompp_mpi_join_clock(s->vector, wait);
 }
 
 /* What all collective calls begin with. \return false = the call has no exchange. */
@@ -380,7 +380,7 @@ void ompp_mpi_collective_before(ompp_mpi_piggyback_t *s)
     if (all ? ompp_mpi_collective_settle(x.mine, x.others, exchange, &x) : exchange(&x)) {
         if (all) set_passes(s->shadow, ompp_mpi_behind(x.others)->passes);
         s->vector = ompp_mpi_piggyback_new();
-        if (s->vector) memcpy(ompp_mpi_piggyback_of(s->vector), x.others, ompp_mpi_piggyback_state.bytes);
+        if (s->vector) memcpy(s->vector->vector, x.others, ompp_mpi_piggyback_state.bytes);
     }
     free(x.mine);
 }
@@ -475,10 +475,10 @@ static bool has_all(MPI_Comm own)
 
 void ompp_mpi_gather_before(ompp_mpi_piggyback_t *s, MPI_Comm own)
 {
-    unsigned char *mine = ompp_mpi_piggyback_new(), *all = ompp_mpi_piggyback_new();
+    ompp_mpi_message_t *mine = ompp_mpi_piggyback_new(), *all = ompp_mpi_piggyback_new();
 
     if (mine && all) {
-        gather_t g = {ompp_mpi_piggyback_of(mine), ompp_mpi_piggyback_of(all), own};
+        gather_t g = {mine->vector, all->vector, own};
         ompp_mpi_collective_vector(g.mine, has_all(own), s->begin);
         if (has_all(own) ? ompp_mpi_collective_settle(g.mine, g.all, combine_gathered, &g) : combine_gathered(&g)) {
             s->vector = all;
@@ -492,9 +492,8 @@ void ompp_mpi_gather_before(ompp_mpi_piggyback_t *s, MPI_Comm own)
 void ompp_mpi_gather_after(ompp_mpi_piggyback_t *s, MPI_Comm own, bool ok)
 {
     if (!s->vector) return;
-    if (ok)
-        ompp_mpi_join_clock(ompp_mpi_piggyback_of(s->vector), s->begin, has_all(own) ? OMPP_SYNC_ALL : OMPP_SYNC_GROUP,
-                            0);
+    const ompp_sync_wait_t wait = {.begin = s->begin, .kind = has_all(own) ? OMPP_SYNC_ALL : OMPP_SYNC_GROUP};
+    if (ok) ompp_mpi_join_clock(s->vector, wait);
     ompp_mpi_piggyback_free(s->vector);
     s->vector = NULL;
 }

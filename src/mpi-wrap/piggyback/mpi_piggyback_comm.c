@@ -79,7 +79,7 @@ ompp_mpi_shadow_t *ompp_mpi_shadow_forget(MPI_Comm comm)
 /* Clock vectors that nobody has asked for, or another communicator would get them. */
 static void drain(MPI_Comm hidden)
 {
-    unsigned char *message = NULL;
+    ompp_mpi_message_t *message = NULL;
 
     do {
         ompp_mpi_piggyback_free(message);

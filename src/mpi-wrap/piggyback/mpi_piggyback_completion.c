@@ -42,11 +42,11 @@ void ompp_mpi_wait_before(ompp_mpi_piggyback_t *piggyback)
 
 /* What the requests taken by one call have waited for. */
 typedef struct {
-    int sends;              /* 0: now all but sends; 1: now sends */
-    unsigned char *message; /* with the sum; NULL = nothing was added yet */
-    bool alone;             /* the call waits for one request */
-    bool any;               /* something was added to sum */
-    bool unknown;           /* something was waited for that is not known */
+    int sends;                   /* 0: now all but sends; 1: now sends */
+    ompp_mpi_message_t *message; /* with the sum; NULL = nothing was added yet */
+    bool alone;                  /* the call waits for one request */
+    bool any;                    /* something was added to sum */
+    bool unknown;                /* something was waited for that is not known */
     unsigned flags;
     ompp_sync_remote_t kind, unknown_kind; /* of what there is a clock vector of, and of what there is none of */
     ompp_time_t begin, end;
@@ -59,9 +59,9 @@ static unsigned char *sum_of(done_t *done)
     if (!done->message) {
         done->message = ompp_mpi_piggyback_new();
         if (!done->message) return NULL;
-        memset(ompp_mpi_piggyback_of(done->message), 0, ompp_mpi_piggyback_state.bytes);
+        memset(done->message->vector, 0, ompp_mpi_piggyback_state.bytes);
     }
-    return ompp_mpi_piggyback_of(done->message);
+    return done->message->vector;
 }
 
 static void receive_done(ompp_mpi_request_t *r, const MPI_Status *status, bool ok, done_t *done)
@@ -205,8 +205,9 @@ void ompp_mpi_wait_after(ompp_mpi_piggyback_t *piggyback, bool ok)
     }
     /* Which of several comes first may decide what the program does. */
     if (chooses && left > 0) done.flags |= OMPP_WHATIF_F_WILDCARD;
-    if (done.any) ompp_mpi_join_clock(ompp_mpi_piggyback_of(done.message), done.begin, done.kind, done.flags);
-    else if (done.unknown) ompp_mpi_join_clock(NULL, done.begin, done.unknown_kind, done.flags);
+    const ompp_sync_wait_t wait = {
+        .begin = done.begin, .kind = done.any ? done.kind : done.unknown_kind, .flags = done.flags};
+    if (done.any || done.unknown) ompp_mpi_join_clock(done.any ? done.message : NULL, wait);
     ompp_mpi_piggyback_free(done.message);
 }
 
@@ -229,7 +230,7 @@ void ompp_mpi_ask_before(ompp_mpi_piggyback_t *piggyback)
 
 /* The request stays, and the call that completes it will claim the same clock vector. Of others than receives it is not
  * known yet. */
-static void peek_at(const ompp_mpi_request_t *r, const MPI_Status *status, ompp_time_t begin, unsigned char **sum,
+static void peek_at(const ompp_mpi_request_t *r, const MPI_Status *status, ompp_time_t begin, ompp_mpi_message_t **sum,
                     unsigned *flags)
 {
     if (r->kind != OMPP_MPI_PENDING_RECEIVE || r->cancelled) return;
@@ -245,7 +246,7 @@ void ompp_mpi_ask_after(ompp_mpi_piggyback_t *piggyback, bool ok)
     const bool done = r && piggyback->flag && *piggyback->flag;
     unsigned flags = OMPP_WHATIF_F_POLLING;
     ompp_time_t begin;
-    unsigned char *sum = NULL;
+    ompp_mpi_message_t *sum = NULL;
     MPI_Status room;
 
     ompp_mpi_piggyback_reclaim();
@@ -254,7 +255,7 @@ void ompp_mpi_ask_after(ompp_mpi_piggyback_t *piggyback, bool ok)
     if (!done) return;
     peek_at(r, ompp_mpi_status(piggyback, 0, &room), piggyback->begin, &sum, &flags);
     if (sum || r->kind == OMPP_MPI_PENDING_RECEIVE) /* of a collective call, its wait will tell */
-        ompp_mpi_join_clock(sum ? ompp_mpi_piggyback_of(sum) : NULL, begin, OMPP_SYNC_MESSAGE, flags);
+        ompp_mpi_join_clock(sum, (ompp_sync_wait_t){.begin = begin, .flags = flags});
     ompp_mpi_piggyback_free(sum);
 }
 

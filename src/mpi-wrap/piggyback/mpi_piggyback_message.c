@@ -53,15 +53,13 @@
 #define KEPT 0u
 #endif
 
-typedef ompp_mpi_ack_t parcel_t; /* a clock vector that was sent, or an acknowledgement that is awaited */
-
 typedef struct {
     pthread_mutex_t lock;
-    parcel_t *first, *last; /* oldest first */
-    unsigned length;        /* atomic */
+    ompp_mpi_parcel_t *first, *last; /* oldest first */
+    unsigned length;                 /* atomic */
 } list_t;
 
-static void put(list_t *list, parcel_t *p)
+static void put(list_t *list, ompp_mpi_parcel_t *p)
 {
     p->next = NULL;
     pthread_mutex_lock(&list->lock);
@@ -72,9 +70,9 @@ static void put(list_t *list, parcel_t *p)
     pthread_mutex_unlock(&list->lock);
 }
 
-static parcel_t *take_oldest(list_t *list)
+static ompp_mpi_parcel_t *take_oldest(list_t *list)
 {
-    parcel_t *p;
+    ompp_mpi_parcel_t *p;
 
     pthread_mutex_lock(&list->lock);
     p = list->first;
@@ -100,9 +98,9 @@ static list_t sent = {.lock = PTHREAD_MUTEX_INITIALIZER}, late = {.lock = PTHREA
 static _Atomic int waited_of_size[SYNCHRONOUS + 1];
 
 /* If the receiver came after the end of the send, sends of this size do not always wait. */
-static void note_if_not_awaited(const ompp_mpi_ack_t *ack)
+static void note_if_not_awaited(const ompp_mpi_parcel_t *ack)
 {
-    if (ompp_mpi_header_of(ack->message)->moment_ns > ack->latest)
+    if (ack->message->header.moment_ns > ack->latest)
         atomic_fetch_sub_explicit(&waited_of_size[ack->size], 1, memory_order_relaxed);
 }
 
@@ -114,7 +112,7 @@ static void note_if_not_awaited(const ompp_mpi_ack_t *ack)
 static void reclaim(list_t *list, unsigned kept)
 {
     for (unsigned n = __atomic_load_n(&list->length, __ATOMIC_RELAXED); n > kept; n--) {
-        parcel_t *p = take_oldest(list);
+        ompp_mpi_parcel_t *p = take_oldest(list);
         const bool done = p && ompp_mpi_piggyback_complete(&p->request, 0);
 
         if (!p) return;
@@ -132,10 +130,10 @@ static void reclaim(list_t *list, unsigned kept)
 
 void ompp_mpi_piggyback_leave(MPI_Request request, void *buffers)
 {
-    parcel_t *p = malloc(sizeof *p);
+    ompp_mpi_parcel_t *p = malloc(sizeof *p);
 
     if (!p) return; /* nobody completes it */
-    *p = (parcel_t){.request = request, .buffers = buffers};
+    *p = (ompp_mpi_parcel_t){.request = request, .buffers = buffers};
     put(&sent, p);
 }
 
@@ -143,13 +141,13 @@ void ompp_mpi_piggyback_leave(MPI_Request request, void *buffers)
  * Owns message. quiet: MPI is not to make progress, as it makes none in the call that this is for: what other ranks
  * wait for would be done earlier than without us.
  */
-static void send_message(MPI_Comm comm, int dest, int tag, unsigned char *message, bool quiet)
+static void send_message(MPI_Comm comm, int dest, int tag, ompp_mpi_message_t *message, bool quiet)
 {
     MPI_Request request;
-    parcel_t *p;
+    ompp_mpi_parcel_t *p;
 
     if (!quiet) reclaim(&sent, KEPT);
-    const int bytes = (int)(sizeof(ompp_mpi_header_t) + ompp_mpi_header_of(message)->bytes);
+    const int bytes = (int)(sizeof(ompp_mpi_header_t) + message->header.bytes);
     if (PMPI_Isend(message, bytes, MPI_BYTE, dest, tag, comm, &request) != MPI_SUCCESS ||
         (!quiet && bytes <= AT_ONCE && ompp_mpi_piggyback_complete(&request, 0))) {
         ompp_mpi_piggyback_free(message);
@@ -157,83 +155,81 @@ static void send_message(MPI_Comm comm, int dest, int tag, unsigned char *messag
     }
     p = malloc(sizeof *p);
     if (!p) return; /* the message must stay; so it is lost to us */
-    *p = (parcel_t){.request = request, .message = message};
+    *p = (ompp_mpi_parcel_t){.request = request, .message = message};
     put(&sent, p);
 }
 
-unsigned char *ompp_mpi_piggyback_moment(ompp_time_t t)
+ompp_mpi_message_t *ompp_mpi_piggyback_moment(ompp_time_t t)
 {
-    unsigned char *message = ompp_mpi_piggyback_new();
+    ompp_mpi_message_t *message = ompp_mpi_piggyback_new();
 
     if (!message) return NULL;
-    *ompp_mpi_header_of(message) = (ompp_mpi_header_t){.moment_ns = ompp_mpi_clock_common(t)};
-    ompp_mpi_header_of(message)->bytes = (uint32_t)ompp_sync_clock_vector(ompp_mpi_piggyback_of(message), t);
+    message->header = (ompp_mpi_header_t){.moment_ns = ompp_mpi_clock_common(t)};
+    message->header.bytes = (uint32_t)ompp_sync_clock_vector(message->vector, t);
     return message;
 }
 
 void ompp_mpi_piggyback_post(MPI_Comm comm, int dest, int tag, ompp_time_t t)
 {
-    unsigned char *message = ompp_mpi_piggyback_moment(t);
+    ompp_mpi_message_t *message = ompp_mpi_piggyback_moment(t);
 
     if (message) send_message(comm, dest, tag, message, false);
 }
 
 /* NULL = no memory. */
-static unsigned char *copy_of(const unsigned char *message)
+static ompp_mpi_message_t *copy_of(const ompp_mpi_message_t *message)
 {
-    unsigned char *copy = ompp_mpi_piggyback_new();
+    ompp_mpi_message_t *copy = ompp_mpi_piggyback_new();
 
-    if (copy)
-        memcpy(copy, message, sizeof(ompp_mpi_header_t) + ((const ompp_mpi_header_t *)(const void *)message)->bytes);
+    if (copy) memcpy(copy, message, sizeof(ompp_mpi_header_t) + message->header.bytes);
     if (copy) ompp_mpi_piggyback_widen(copy);
     return copy;
 }
 
-void ompp_mpi_piggyback_sum(unsigned char **sum, unsigned char *message)
+void ompp_mpi_piggyback_sum(ompp_mpi_message_t **sum, ompp_mpi_message_t *message)
 {
     if (!*sum) {
         *sum = message;
         return;
     }
-    if (message) ompp_sync_combine(ompp_mpi_piggyback_of(*sum), ompp_mpi_piggyback_of(message));
+    if (message) ompp_sync_combine((*sum)->vector, message->vector);
     ompp_mpi_piggyback_free(message);
 }
 
 /* ---- Collective calls -------------------------------------------------------------------------------------------- */
 
-void ompp_mpi_piggyback_pass(ompp_mpi_shadow_t *shadow, int dest, int tag, uint32_t call, const unsigned char *message,
-                             bool quiet)
+void ompp_mpi_piggyback_pass(ompp_mpi_shadow_t *shadow, int dest, int tag, uint32_t call,
+                             const ompp_mpi_message_t *message, bool quiet)
 {
-    const ompp_mpi_header_t *header = (const ompp_mpi_header_t *)(const void *)message;
-    unsigned char *copy = ompp_mpi_piggyback_new();
+    const ompp_mpi_header_t *header = &message->header;
+    ompp_mpi_message_t *copy = ompp_mpi_piggyback_new();
 
     if (!copy) return;
     memcpy(copy, message, sizeof *header + header->bytes);
-    ompp_mpi_header_of(copy)->ack = call;
+    copy->header.call = call;
     send_message(shadow->hidden, dest, tag, copy, quiet);
 }
 
-unsigned char *ompp_mpi_piggyback_expect(ompp_mpi_shadow_t *shadow, int source, uint32_t call, uint64_t limit_ns)
+ompp_mpi_message_t *ompp_mpi_piggyback_expect(ompp_mpi_shadow_t *shadow, int source, uint32_t call, uint64_t limit_ns)
 {
     for (;;) {
-        unsigned char *message =
+        ompp_mpi_message_t *message =
             ompp_mpi_piggyback_fetch(shadow->hidden, source, ompp_mpi_piggyback_own_tag(), limit_ns);
-        const int32_t late = message ? (int32_t)(call - ompp_mpi_header_of(message)->ack) : 0;
+        const int32_t late = message ? (int32_t)(call - message->header.call) : 0;
         if (late == 0) return message;
         ompp_mpi_piggyback_free(message);
         if (late < 0) return NULL;
     }
 }
 
-void ompp_mpi_piggyback_add(unsigned char *message, unsigned char *other)
+void ompp_mpi_piggyback_add(ompp_mpi_message_t *message, ompp_mpi_message_t *other)
 {
-    uint64_t *words = (uint64_t *)(void *)ompp_mpi_piggyback_of(message),
-             used = ompp_mpi_piggyback_state.bytes / sizeof *words;
+    uint64_t *words = (uint64_t *)(void *)message->vector, used = ompp_mpi_piggyback_state.bytes / sizeof *words;
 
     ompp_mpi_piggyback_widen(message);
-    ompp_sync_combine(words, ompp_mpi_piggyback_of(other));
+    ompp_sync_combine(words, other->vector);
     while (used > 0 && !words[used - 1]) used--;
-    ompp_mpi_header_of(message)->bytes = (uint32_t)(used * sizeof *words);
+    message->header.bytes = (uint32_t)(used * sizeof *words);
 }
 
 /* ---- Acknowledgements -------------------------------------------------------------------------------------------- */
@@ -242,21 +238,21 @@ static struct {
     unsigned count, number; /* atomic */
 } acks;
 
-void ompp_mpi_ack_drop(ompp_mpi_ack_t *ack)
+void ompp_mpi_ack_drop(ompp_mpi_parcel_t *ack)
 {
     if (ack) put(ack->request == MPI_REQUEST_NULL ? &come : &late, ack);
 }
 
-static bool always_waits(const ompp_mpi_ack_t *ack)
+static bool always_waits(const ompp_mpi_parcel_t *ack)
 {
     return ack->size == SYNCHRONOUS || atomic_load_explicit(&waited_of_size[ack->size], memory_order_relaxed) > 0;
 }
 
 /* One that has come is used again. quiet: only one that is known to have come. */
-static ompp_mpi_ack_t *new_ack(const ompp_mpi_shadow_t *shadow, int dest, uint64_t bytes, bool quiet)
+static ompp_mpi_parcel_t *new_ack(const ompp_mpi_shadow_t *shadow, int dest, uint64_t bytes, bool quiet)
 {
     if (!quiet && !__atomic_load_n(&come.length, __ATOMIC_RELAXED)) reclaim(&late, 0);
-    ompp_mpi_ack_t *r = take_oldest(&come);
+    ompp_mpi_parcel_t *r = take_oldest(&come);
     if (!r) {
         r = __atomic_load_n(&acks.count, __ATOMIC_RELAXED) < MAX_ACKS ? calloc(1, sizeof *r) : NULL;
         if (!r) return NULL;
@@ -296,13 +292,13 @@ static bool can_afford_to_wait(ompp_time_t t)
 }
 
 /* MPI may see what has come only after one more look. */
-static bool has_come(ompp_mpi_ack_t *ack)
+static bool has_come(ompp_mpi_parcel_t *ack)
 {
     return ompp_mpi_piggyback_complete(&ack->request, 0) || ompp_mpi_piggyback_complete(&ack->request, 0);
 }
 
 /* \return whether the acknowledgement is there, after that many nanoseconds at most. */
-static bool wait_for_ack(ompp_mpi_ack_t *ack, uint64_t ns)
+static bool wait_for_ack(ompp_mpi_parcel_t *ack, uint64_t ns)
 {
     const ompp_time_t begin = ompp_event_now();
 
@@ -321,7 +317,7 @@ static uint64_t patience(ompp_time_t begin, ompp_time_t end)
     return limit < ACK_LONG_NS ? limit : ACK_LONG_NS;
 }
 
-void ompp_mpi_ack_is_alone(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end)
+void ompp_mpi_ack_is_alone(ompp_mpi_parcel_t *ack, ompp_time_t begin, ompp_time_t end)
 {
     const uint64_t part = end > begin ? (end - begin) / CLOSE_PART : 0, limit = patience(begin, end),
                    close = part < limit ? part : limit;
@@ -329,7 +325,8 @@ void ompp_mpi_ack_is_alone(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t e
     if (close > CLOSE_NS) ack->slack_ns = close;
 }
 
-bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, bool always, unsigned char **sum)
+bool ompp_mpi_ack_take(ompp_mpi_parcel_t *ack, ompp_time_t begin, ompp_time_t end, bool always,
+                       ompp_mpi_message_t **sum)
 {
     const bool is_short = end - begin < SHORT_SEND_NS;
     bool waited = false;
@@ -338,7 +335,7 @@ bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, 
     always |= always_waits(ack);
     ack->latest = ompp_mpi_clock_common(end) + (int64_t)ack->slack_ns;
     if ((always || !is_short) && wait_for_ack(ack, is_short && !always ? 0 : patience(begin, end))) {
-        const int64_t t = ompp_mpi_header_of(ack->message)->moment_ns, since = ompp_mpi_clock_common(begin);
+        const int64_t t = ack->message->header.moment_ns, since = ompp_mpi_clock_common(begin);
         const bool before = t <= ack->latest;
         waited = (always || t > since) && before;
         if (before && t > since + SHORT_SEND_NS)
@@ -354,21 +351,21 @@ bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, 
 
 /* The last clock vector of a message from there that waits for this rank and is not received yet. \return whether there
  * is one. */
-static bool add_here(ompp_mpi_shadow_t *shadow, int source, unsigned char **sum)
+static bool add_here(ompp_mpi_shadow_t *shadow, int source, ompp_mpi_message_t **sum)
 {
     const ompp_mpi_here_t *last = NULL;
 
     if (!shadow->here) return false;
     pthread_mutex_lock(&shadow->lock);
     for (const ompp_mpi_here_t *h = shadow->here; h; h = h->next)
-        if (h->message && h->source == source && ompp_mpi_header_of(h->message)->ack) last = h;
+        if (h->message && h->source == source && h->message->header.ack) last = h;
     if (last && sum) ompp_mpi_piggyback_sum(sum, copy_of(last->message));
     pthread_mutex_unlock(&shadow->lock);
     return last != NULL;
 }
 
-bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ack_t *ack, ompp_time_t begin,
-                                ompp_time_t end, unsigned char **sum)
+bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_parcel_t *ack, ompp_time_t begin,
+                                ompp_time_t end, ompp_mpi_message_t **sum)
 {
     const bool always = ack && always_waits(ack);
 
@@ -379,11 +376,10 @@ bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ac
 }
 
 /* Once: the state at begin. */
-static void give_ack(ompp_mpi_shadow_t *shadow, int source, unsigned char *message, ompp_time_t begin)
+static void give_ack(ompp_mpi_shadow_t *shadow, int source, ompp_mpi_header_t *header, ompp_time_t begin)
 {
-    ompp_mpi_header_t *header = ompp_mpi_header_of(message);
     const bool due = header->ack && !(header->flags & OMPP_MPI_ACKNOWLEDGED);
-    unsigned char *reply = due ? ompp_mpi_piggyback_moment(begin) : NULL;
+    ompp_mpi_message_t *reply = due ? ompp_mpi_piggyback_moment(begin) : NULL;
 
     header->flags |= OMPP_MPI_ACKNOWLEDGED;
     if (header->ack) __atomic_store_n(&shadow->asks, true, __ATOMIC_RELAXED);
@@ -394,11 +390,11 @@ static void give_ack(ompp_mpi_shadow_t *shadow, int source, unsigned char *messa
 
 /* ---- Messages of the user ---------------------------------------------------------------------------------------- */
 
-ompp_mpi_ack_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int tag, uint64_t waiting, unsigned flags,
-                                        bool quiet, ompp_time_t t)
+ompp_mpi_parcel_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int tag, uint64_t waiting,
+                                           unsigned flags, bool quiet, ompp_time_t t)
 {
-    ompp_mpi_ack_t *ack;
-    unsigned char *message;
+    ompp_mpi_parcel_t *ack;
+    ompp_mpi_message_t *message;
     uint32_t number;
     bool suppressed;
 
@@ -407,9 +403,9 @@ ompp_mpi_ack_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int
     ack = waiting ? new_ack(shadow, dest, waiting, quiet) : NULL;
     message = ompp_mpi_piggyback_moment(t);
     if (!message) return ack;
-    ompp_mpi_header_of(message)->ack = ack ? ack->number + 1 : 0;
-    ompp_mpi_header_of(message)->flags = flags | (suppressed ? OMPP_MPI_SUPPRESSED : 0);
-    ompp_mpi_header_of(message)->number = number;
+    message->header.ack = ack ? ack->number + 1 : 0;
+    message->header.flags = flags | (suppressed ? OMPP_MPI_SUPPRESSED : 0);
+    message->header.number = number;
     ompp_sync_note_sent((unsigned)ompp_mpi_world_rank(shadow, dest));
     send_message(shadow->hidden, dest, tag, message, quiet);
     return ack;
@@ -418,7 +414,7 @@ ompp_mpi_ack_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int
 void ompp_mpi_piggyback_skip(ompp_mpi_shadow_t *shadow, int source, int tag)
 {
     if (ompp_mpi_suppression_skip(shadow, source, tag)) return;
-    unsigned char *message = ompp_mpi_here_take(shadow, source, tag, OMPP_MPI_DUE | OMPP_MPI_GIVEN);
+    ompp_mpi_message_t *message = ompp_mpi_here_take(shadow, source, tag, OMPP_MPI_DUE | OMPP_MPI_GIVEN);
 
     if (message) ompp_mpi_piggyback_free(message);
     else ompp_mpi_here_put(shadow, source, tag, NULL, false);
@@ -433,11 +429,11 @@ static void stop_exchanging(void)
 }
 
 /* The next one, of whatever message. If the program has freed the receive of that one, the one after it is taken. */
-static unsigned char *next_of_all(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns)
+static ompp_mpi_message_t *next_of_all(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns)
 {
-    unsigned char *message = ompp_mpi_here_bring(shadow, source, tag, true, limit_ns);
+    ompp_mpi_message_t *message = ompp_mpi_here_bring(shadow, source, tag, true, limit_ns);
     const bool skips = message && ompp_mpi_here_has(shadow, source, tag, OMPP_MPI_SKIPPED);
-    unsigned char *next = skips ? ompp_mpi_here_bring(shadow, source, tag, true, 0) : NULL;
+    ompp_mpi_message_t *next = skips ? ompp_mpi_here_bring(shadow, source, tag, true, 0) : NULL;
 
     if (!next) return message;
     ompp_mpi_piggyback_free(message);
@@ -446,15 +442,15 @@ static unsigned char *next_of_all(ompp_mpi_shadow_t *shadow, int source, int tag
 }
 
 /* The next one: the oldest that is here, or what comes. \param[in] gone  the message has been received. */
-static unsigned char *next_message(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns, bool gone)
+static ompp_mpi_message_t *next_message(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns, bool gone)
 {
-    unsigned char *message = NULL;
+    ompp_mpi_message_t *message = NULL;
 
     /* In slices: another thread may learn that there is none. */
     for (uint64_t waited = SLICE_NS;
          !message && !ompp_mpi_suppression_next(shadow, source, tag, limit_ns, gone, &message); waited += SLICE_NS) {
         message = next_of_all(shadow, source, tag, limit_ns < SLICE_NS ? limit_ns : SLICE_NS);
-        const bool numbered = message && ompp_mpi_header_of(message)->number;
+        const bool numbered = message && message->header.number;
         if (numbered && !ompp_mpi_suppression_take(shadow, source, tag, gone, &message)) stop_exchanging();
         if (numbered) break;
         if (message || waited < limit_ns) continue;
@@ -465,22 +461,22 @@ static unsigned char *next_message(ompp_mpi_shadow_t *shadow, int source, int ta
 }
 
 /* Adds what message says. Owns it. */
-static void read_message(unsigned char *message, unsigned char **sum, unsigned *flags)
+static void read_message(ompp_mpi_message_t *message, ompp_mpi_message_t **sum, unsigned *flags)
 {
-    if (message) *flags |= ompp_mpi_header_of(message)->flags & ~(OMPP_MPI_SUPPRESSED | OMPP_MPI_ACKNOWLEDGED);
+    if (message) *flags |= message->header.flags & ~(OMPP_MPI_SUPPRESSED | OMPP_MPI_ACKNOWLEDGED);
     ompp_mpi_piggyback_sum(sum, message);
 }
 
 /* The receive has got the message; NULL: it did not come. Its acknowledgement has been given. */
-static unsigned char *claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns)
+static ompp_mpi_message_t *claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns)
 {
     if (!ompp_mpi_travels(shadow, source, tag)) return NULL;
     __atomic_add_fetch(&shadow->claims, 1, __ATOMIC_SEQ_CST);
     /* What another thread acknowledges is here soon: it waits for nobody. */
     while (__atomic_load_n(&shadow->acknowledgements, __ATOMIC_SEQ_CST)) sched_yield();
-    unsigned char *message = next_message(shadow, source, tag, limit_ns, true);
+    ompp_mpi_message_t *message = next_message(shadow, source, tag, limit_ns, true);
     __atomic_sub_fetch(&shadow->claims, 1, __ATOMIC_SEQ_CST);
-    if (message) give_ack(shadow, source, message, begin);
+    if (message) give_ack(shadow, source, &message->header, begin);
     return message;
 }
 
@@ -491,38 +487,38 @@ bool ompp_mpi_piggyback_pass_suppressed(ompp_mpi_shadow_t *shadow, int source, i
 }
 
 bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns,
-                              unsigned char **sum, unsigned *flags)
+                              ompp_mpi_message_t **sum, unsigned *flags)
 {
-    unsigned char *message = claim(shadow, source, tag, begin, limit_ns);
+    ompp_mpi_message_t *message = claim(shadow, source, tag, begin, limit_ns);
 
     read_message(message, sum, flags);
     return message != NULL;
 }
 
-void ompp_mpi_piggyback_match(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, unsigned char **sum,
-                              unsigned *flags)
+void ompp_mpi_piggyback_match(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin,
+                              ompp_mpi_message_t **sum, unsigned *flags)
 {
-    unsigned char *message = claim(shadow, source, tag, begin, OMPP_MPI_PIGGYBACK_LIMIT_NS);
+    ompp_mpi_message_t *message = claim(shadow, source, tag, begin, OMPP_MPI_PIGGYBACK_LIMIT_NS);
 
-    if (message && ompp_mpi_header_of(message)->ack) ompp_sync_flag(OMPP_WHATIF_F_OVERLAP, true);
+    if (message && message->header.ack) ompp_sync_flag(OMPP_WHATIF_F_OVERLAP, true);
     read_message(message, sum, flags);
 }
 
 void ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, bool received, ompp_time_t begin,
-                             unsigned char **sum, unsigned *flags)
+                             ompp_mpi_message_t **sum, unsigned *flags)
 {
     if (!ompp_mpi_travels(shadow, source, tag)) return;
     /* A probed message may not have all of its companions here yet. */
-    unsigned char *message = next_message(shadow, source, tag, OMPP_MPI_PIGGYBACK_LIMIT_NS, false);
+    ompp_mpi_message_t *message = next_message(shadow, source, tag, OMPP_MPI_PIGGYBACK_LIMIT_NS, false);
     if (!message) return;
-    if (received) give_ack(shadow, source, message, begin);
+    if (received) give_ack(shadow, source, &message->header, begin);
     read_message(copy_of(message), sum, flags);
     ompp_mpi_here_put(shadow, source, tag, message, true);
 }
 
 bool ompp_mpi_piggyback_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin)
 {
-    unsigned char *message = NULL;
+    ompp_mpi_message_t *message = NULL;
     ompp_mpi_header_t header;
 
     if (!ompp_mpi_travels(shadow, source, tag)) return false;
@@ -535,7 +531,7 @@ bool ompp_mpi_piggyback_acknowledge(ompp_mpi_shadow_t *shadow, int source, int t
         given = message && ompp_mpi_here_acknowledge(shadow, source, tag, &header);
         __atomic_sub_fetch(&shadow->acknowledgements, 1, __ATOMIC_SEQ_CST);
     }
-    if (given) give_ack(shadow, source, (unsigned char *)&header, begin);
+    if (given) give_ack(shadow, source, &header, begin);
     return given;
 }
 
@@ -547,9 +543,9 @@ void ompp_mpi_piggyback_reclaim(void)
 
 void ompp_mpi_piggyback_clean(void)
 {
-    for (parcel_t *p = take_oldest(&sent); p; p = take_oldest(&sent))
+    for (ompp_mpi_parcel_t *p = take_oldest(&sent); p; p = take_oldest(&sent))
         if (!ompp_mpi_piggyback_complete(&p->request, 0) && !p->buffers && p->request != MPI_REQUEST_NULL)
             PMPI_Request_free(&p->request);
-    for (parcel_t *p = take_oldest(&late); p; p = take_oldest(&late))
+    for (ompp_mpi_parcel_t *p = take_oldest(&late); p; p = take_oldest(&late))
         if (!ompp_mpi_piggyback_complete(&p->request, 0)) ompp_mpi_piggyback_withdraw(&p->request);
 }

@@ -10,33 +10,25 @@
 
 /* ---- Clock vectors of messages (mpi_piggyback_message.c; memory: mpi_piggyback_transport.c) ---------------------- */
 
-static inline ompp_mpi_header_t *ompp_mpi_header_of(unsigned char *message)
-{
-    return (ompp_mpi_header_t *)(void *)message;
-}
-
 /** Room for a header and a clock vector; from a pool. */
-unsigned char *ompp_mpi_piggyback_new(void);
-void ompp_mpi_piggyback_free(unsigned char *vector);
-static inline unsigned char *ompp_mpi_piggyback_of(unsigned char *message)
-{
-    return message + sizeof(ompp_mpi_header_t);
-}
+ompp_mpi_message_t *ompp_mpi_piggyback_new(void);
+void ompp_mpi_piggyback_free(ompp_mpi_message_t *message);
 
 /**
  * A message of ours on its way, above all an acknowledgement: what the receiver of a message says to its sender, who
  * may have to wait for it, its clocks when it began to receive.
  */
-typedef struct ompp_mpi_ack {
-    struct ompp_mpi_ack *next;
-    unsigned number;   /* of an acknowledgement */
-    unsigned size;     /* of the message: it has 2^size bytes or more */
-    int64_t latest;    /* when its receiver began if the send waited for it, by the common clock; 0 = not known */
+typedef struct ompp_mpi_parcel {
+    struct ompp_mpi_parcel *next;
+    unsigned number; /* of an acknowledgement */
+    unsigned size;   /* of the message: it has 2^size bytes or more */
+    int64_t
+        latest; /* latest moment at which its receiver began if the send waited for it, common clock; 0 = not known */
     uint64_t slack_ns; /* how much later than the send ended that may be */
     MPI_Request request;
-    unsigned char *message;
+    ompp_mpi_message_t *message;
     void *buffers; /* of a collective operation */
-} ompp_mpi_ack_t;
+} ompp_mpi_parcel_t;
 
 /** \return whether clock vectors travel with messages to or from there that have this tag. */
 static inline bool ompp_mpi_travels(const ompp_mpi_shadow_t *shadow, int peer, int tag)
@@ -55,8 +47,8 @@ static inline bool ompp_mpi_travels(const ompp_mpi_shadow_t *shadow, int peer, i
  * \param[in] quiet  without progress of MPI.
  * \return the acknowledgement, for ompp_mpi_ack_take(); NULL = none.
  */
-ompp_mpi_ack_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int tag, uint64_t waiting, unsigned flags,
-                                        bool quiet, ompp_time_t t);
+ompp_mpi_parcel_t *ompp_mpi_piggyback_send(ompp_mpi_shadow_t *shadow, int dest, int tag, uint64_t waiting,
+                                           unsigned flags, bool quiet, ompp_time_t t);
 
 /** \brief Sends a clock vector with a tag of ours: the other side does not take it for that of a user's message. */
 void ompp_mpi_piggyback_post(MPI_Comm comm, int dest, int tag, ompp_time_t t);
@@ -69,21 +61,21 @@ static inline int ompp_mpi_nonblocking_tag(void) { return ompp_mpi_piggyback_sta
  * \brief Sends what message says now, in a collective call on the channel with this number.
  * \param[in] quiet  without progress of MPI.
  */
-void ompp_mpi_piggyback_pass(ompp_mpi_shadow_t *shadow, int dest, int tag, uint32_t call, const unsigned char *message,
-                             bool quiet);
+void ompp_mpi_piggyback_pass(ompp_mpi_shadow_t *shadow, int dest, int tag, uint32_t call,
+                             const ompp_mpi_message_t *message, bool quiet);
 
 /**
  * \brief Receives that. Those of calls before, which failed, are passed over.
  * \param[in] limit_ns  0 = only when it is there.
  * \return to be freed with ompp_mpi_piggyback_free(); NULL = it did not come.
  */
-unsigned char *ompp_mpi_piggyback_expect(ompp_mpi_shadow_t *shadow, int source, uint32_t call, uint64_t limit_ns);
+ompp_mpi_message_t *ompp_mpi_piggyback_expect(ompp_mpi_shadow_t *shadow, int source, uint32_t call, uint64_t limit_ns);
 
 /** \brief Adds message to a sum of some; the first one is the sum. Owns message. \param[in] message  NULL = nothing. */
-void ompp_mpi_piggyback_sum(unsigned char **sum, unsigned char *message);
+void ompp_mpi_piggyback_sum(ompp_mpi_message_t **sum, ompp_mpi_message_t *message);
 
 /** \brief Adds the clock vector in other to that in message. */
-void ompp_mpi_piggyback_add(unsigned char *message, unsigned char *other);
+void ompp_mpi_piggyback_add(ompp_mpi_message_t *message, ompp_mpi_message_t *other);
 
 /**
  * \brief The clock vector of a message that has been received: adds it to a sum (ompp_mpi_piggyback_sum()), and gives
@@ -94,7 +86,7 @@ void ompp_mpi_piggyback_add(unsigned char *message, unsigned char *other);
  * \return false when it did not come.
  */
 bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, uint64_t limit_ns,
-                              unsigned char **sum, unsigned *flags);
+                              ompp_mpi_message_t **sum, unsigned *flags);
 
 /**
  * \brief While clocks are suspended: a message that was received at t has none, and nothing is to be told to its
@@ -104,18 +96,18 @@ bool ompp_mpi_piggyback_claim(ompp_mpi_shadow_t *shadow, int source, int tag, om
 bool ompp_mpi_piggyback_pass_suppressed(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t t);
 
 /** \brief The same of a message that was matched: how long its sender waits until it is received will not be seen. */
-void ompp_mpi_piggyback_match(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin, unsigned char **sum,
-                              unsigned *flags);
+void ompp_mpi_piggyback_match(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_time_t begin,
+                              ompp_mpi_message_t **sum, unsigned *flags);
 
 /**
  * \brief The clock vector of a message that is there and stays: the receive will claim the same.
  * \param[in] received  it has been received; otherwise its sender may wait for that, and gets its acknowledgement then.
  */
 void ompp_mpi_piggyback_peek(ompp_mpi_shadow_t *shadow, int source, int tag, bool received, ompp_time_t begin,
-                             unsigned char **sum, unsigned *flags);
+                             ompp_mpi_message_t **sum, unsigned *flags);
 
 /** \return the calling thread's state at t, to be freed with ompp_mpi_piggyback_free(). */
-unsigned char *ompp_mpi_piggyback_moment(ompp_time_t t);
+ompp_mpi_message_t *ompp_mpi_piggyback_moment(ompp_time_t t);
 
 /**
  * \brief When the clock vector of a message that will be received is there already, its acknowledgement is given now:
@@ -137,23 +129,24 @@ void ompp_mpi_piggyback_skip(ompp_mpi_shadow_t *shadow, int source, int tag);
  *            So are synchronous ones, and those of a size that has been seen to wait.
  * \return true = added.
  */
-bool ompp_mpi_ack_take(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end, bool always, unsigned char **sum);
+bool ompp_mpi_ack_take(ompp_mpi_parcel_t *ack, ompp_time_t begin, ompp_time_t end, bool always,
+                       ompp_mpi_message_t **sum);
 
 /**
  * \brief The same of a blocking send to dest. When both send to each other, and the other came first, the clock vector
  *        of its message, which is here and not received yet, tells when it was ready; its acknowledgement comes late.
  */
-bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_ack_t *ack, ompp_time_t begin,
-                                ompp_time_t end, unsigned char **sum);
+bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_parcel_t *ack, ompp_time_t begin,
+                                ompp_time_t end, ompp_mpi_message_t **sum);
 
 /**
  * \brief Before it is taken: the call from begin to end waits for this send alone. So that it took long says that it
  *        waited for its receiver, even if that seems to have begun a little later.
  */
-void ompp_mpi_ack_is_alone(ompp_mpi_ack_t *ack, ompp_time_t begin, ompp_time_t end);
+void ompp_mpi_ack_is_alone(ompp_mpi_parcel_t *ack, ompp_time_t begin, ompp_time_t end);
 
 /** \brief Nobody waits for it. */
-void ompp_mpi_ack_drop(ompp_mpi_ack_t *ack);
+void ompp_mpi_ack_drop(ompp_mpi_parcel_t *ack);
 
 /** \brief Takes back a receive of ours that is not complete. \return false = it has become complete meanwhile. */
 bool ompp_mpi_piggyback_withdraw(MPI_Request *request);
@@ -192,7 +185,7 @@ void ompp_mpi_suppression_refused(ompp_mpi_shadow_t *shadow, int dest, int tag);
  * \param[in,out] message  NULL = it was not of this message.
  * \return false = no memory.
  */
-bool ompp_mpi_suppression_take(ompp_mpi_shadow_t *shadow, int source, int tag, bool gone, unsigned char **message);
+bool ompp_mpi_suppression_take(ompp_mpi_shadow_t *shadow, int source, int tag, bool gone, ompp_mpi_message_t **message);
 
 /**
  * \brief The clock vector of the next message.
@@ -202,7 +195,7 @@ bool ompp_mpi_suppression_take(ompp_mpi_shadow_t *shadow, int source, int tag, b
  * \return false = each message from there has a clock vector, as far as is known.
  */
 bool ompp_mpi_suppression_next(ompp_mpi_shadow_t *shadow, int source, int tag, uint64_t limit_ns, bool gone,
-                               unsigned char **message);
+                               ompp_mpi_message_t **message);
 
 /**
  * \brief The message that was received at t has no clock vector, as far as is known, and it is not the time to look for

@@ -75,24 +75,24 @@ static bool takes_own(const ompp_mpi_request_t *r)
 
 /* A rank is back in MPI: of a neighbour that is one twice, both. What came after the operation's end, nobody has waited
  * for. */
-static void deliver_again(ompp_mpi_request_t *r, int from, unsigned char *message)
+static void deliver_again(ompp_mpi_request_t *r, int from, ompp_mpi_message_t *message)
 {
-    const int64_t t = ompp_mpi_header_of(message)->moment_ns;
+    const int64_t t = message->header.moment_ns;
 
     if (!r->later || (r->end && t > r->end)) return;
     for (int i = 0; i < r->vectors; i++)
         if (source(r, i) == from) r->later[ompp_mpi_piggyback_state.bytes + (size_t)i] = true;
     if (t > r->later_ns) r->later_ns = t;
-    ompp_sync_combine(r->later, ompp_mpi_piggyback_of(message));
+    ompp_sync_combine(r->later, message->vector);
 }
 
-static void deliver_first(ompp_mpi_request_t *r, int from, unsigned char *message)
+static void deliver_first(ompp_mpi_request_t *r, int from, ompp_mpi_message_t *message)
 {
     for (int i = 0; i < r->vectors; i++) {
         if (r->come[i] || source(r, i) != from) continue;
         r->come[i] = true; /* of a neighbour that is one twice, the next */
-        r->unsure |= (ompp_mpi_header_of(message)->flags & OMPP_MPI_SUPPRESSED) != 0;
-        ompp_sync_combine(r->sent, ompp_mpi_piggyback_of(message));
+        r->unsure |= (message->header.flags & OMPP_MPI_SUPPRESSED) != 0;
+        ompp_sync_combine(r->sent, message->vector);
         return;
     }
 }
@@ -111,16 +111,16 @@ static struct ompp_mpi_quiet *quiet_of(const ompp_mpi_shadow_t *c, bool all, int
 }
 
 /* A clock vector has come, and says whether those after it do. Under the lock. */
-static void note_quiet(ompp_mpi_shadow_t *c, int from, unsigned char *message)
+static void note_quiet(ompp_mpi_shadow_t *c, int from, ompp_mpi_message_t *message)
 {
-    const ompp_mpi_header_t *header = ompp_mpi_header_of(message);
+    const ompp_mpi_header_t *header = &message->header;
     const bool suppressed = (header->flags & OMPP_MPI_SUPPRESSED) != 0;
 
     if (!c->quiet && suppressed) c->quiet = calloc(2 * (size_t)c->size, sizeof *c->quiet);
     struct ompp_mpi_quiet *q = quiet_of(c, !(header->flags & OMPP_MPI_NEIGHBORS), from);
     if (!q || (header->flags & OMPP_MPI_ROOTED)) return;
-    if (q->from && !q->to && is_after(header->ack, q->from)) q->to = header->ack;
-    if (suppressed) *q = (struct ompp_mpi_quiet){header->ack, 0};
+    if (q->from && !q->to && is_after(header->call, q->from)) q->to = header->call;
+    if (suppressed) *q = (struct ompp_mpi_quiet){header->call, 0};
 }
 
 /* As far as is known. */
@@ -134,16 +134,16 @@ static bool is_quiet(ompp_mpi_request_t *r, int i)
     return quiet;
 }
 
-static bool is_back_vector(unsigned char *message) { return ompp_mpi_header_of(message)->flags == OMPP_MPI_BACK; }
+static bool is_back_vector(ompp_mpi_message_t *message) { return message->header.flags == OMPP_MPI_BACK; }
 
-static void deliver_to(ompp_mpi_request_t *r, int from, unsigned char *message)
+static void deliver_to(ompp_mpi_request_t *r, int from, ompp_mpi_message_t *message)
 {
     if (is_back_vector(message)) deliver_again(r, from, message);
     else deliver_first(r, from, message);
 }
 
 /* This rank has not come to the call yet. Owns message. Under the lock. */
-static void keep_early(ompp_mpi_shadow_t *c, int from, unsigned char *message)
+static void keep_early(ompp_mpi_shadow_t *c, int from, ompp_mpi_message_t *message)
 {
     ompp_mpi_early_t *early = malloc(sizeof *early), **link = &c->early;
 
@@ -165,7 +165,7 @@ static void deliver_early(ompp_mpi_request_t *r)
     r->begun = true;
     while (r->sent && *link) {
         ompp_mpi_early_t *early = *link;
-        if (ompp_mpi_header_of(early->message)->ack != r->call) {
+        if (early->message->header.call != r->call) {
             link = &early->next;
             continue;
         }
@@ -178,9 +178,9 @@ static void deliver_early(ompp_mpi_request_t *r)
 }
 
 /* Gives a message to the call that it is of; one of a call that is over is of no use. Owns message. */
-static void deliver(ompp_mpi_shadow_t *c, int from, unsigned char *message)
+static void deliver(ompp_mpi_shadow_t *c, int from, ompp_mpi_message_t *message)
 {
-    const uint32_t call = ompp_mpi_header_of(message)->ack;
+    const uint32_t call = message->header.call;
     ompp_mpi_request_t *r;
 
     pthread_mutex_lock(&c->lock);
@@ -198,7 +198,7 @@ static void deliver(ompp_mpi_shadow_t *c, int from, unsigned char *message)
 /* One message from a rank, by a thread that may receive. \return whether there was one. */
 static bool receive_one(ompp_mpi_shadow_t *c, int from, uint64_t limit)
 {
-    unsigned char *message = ompp_mpi_piggyback_fetch(c->hidden, from, ompp_mpi_nonblocking_tag(), limit);
+    ompp_mpi_message_t *message = ompp_mpi_piggyback_fetch(c->hidden, from, ompp_mpi_nonblocking_tag(), limit);
 
     if (message) deliver(c, from, message);
     return message != NULL;
@@ -207,15 +207,15 @@ static bool receive_one(ompp_mpi_shadow_t *c, int from, uint64_t limit)
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 /* All of a clock vector, as meetings have it: during a suspension it says what comes after that. */
-static unsigned char *whole_vector(bool all, ompp_time_t t)
+static ompp_mpi_message_t *whole_vector(bool all, ompp_time_t t)
 {
-    unsigned char *message = ompp_mpi_piggyback_new();
+    ompp_mpi_message_t *message = ompp_mpi_piggyback_new();
 
     if (!message) return NULL;
     memset(message, 0, sizeof(ompp_mpi_header_t));
-    ompp_mpi_collective_vector(ompp_mpi_piggyback_of(message), all, t);
-    ompp_mpi_header_of(message)->moment_ns = ompp_mpi_clock_common(t);
-    ompp_mpi_header_of(message)->bytes = (uint32_t)ompp_mpi_piggyback_state.bytes;
+    ompp_mpi_collective_vector(message->vector, all, t);
+    message->header.moment_ns = ompp_mpi_clock_common(t);
+    message->header.bytes = (uint32_t)ompp_mpi_piggyback_state.bytes;
     return message;
 }
 
@@ -231,16 +231,16 @@ static bool needs_none(const ompp_mpi_shadow_t *c, ompp_time_t t)
     return ompp_sync_is_suspended() && !(ompp_mpi_leads(c, c->rank) && ompp_sync_suspended_until() <= t);
 }
 
-static void tell_start(ompp_mpi_shadow_t *c, ompp_mpi_request_t *r, bool suppressed, unsigned char *message)
+static void tell_start(ompp_mpi_shadow_t *c, ompp_mpi_request_t *r, bool suppressed, ompp_mpi_message_t *message)
 {
     const ompp_mpi_order_t order = r->whom.order;
     const unsigned kind = is_all(r) ? 0 : order == OMPP_MPI_ORDER_NEIGHBOR ? OMPP_MPI_NEIGHBORS : OMPP_MPI_ROOTED;
 
-    ompp_mpi_header_of(message)->flags = (suppressed ? OMPP_MPI_SUPPRESSED : 0) | kind;
+    message->header.flags = (suppressed ? OMPP_MPI_SUPPRESSED : 0) | kind;
     if (!is_sent(c, r->call, r->whom)) ompp_mpi_whom_tell(c, r->whom, r->call, message);
     c->sent_for = r->call;
     c->sent_whom = r->whom;
-    if (takes_own(r)) memcpy(r->sent, ompp_mpi_piggyback_of(message), ompp_mpi_piggyback_state.bytes);
+    if (takes_own(r)) memcpy(r->sent, message->vector, ompp_mpi_piggyback_state.bytes);
 }
 
 /* A sum of clock vectors, and which of them have come. */
@@ -262,7 +262,7 @@ void ompp_mpi_nonblocking_before(ompp_mpi_piggyback_t *s, ompp_mpi_request_t *r)
     r->come = r->sent ? r->sent + ompp_mpi_piggyback_state.bytes : NULL;
     const bool always = is_all(r) || s->order == OMPP_MPI_ORDER_NEIGHBOR; /* each time to the same ranks */
     const bool suppressed = always && needs_none(c, s->begin);
-    unsigned char *message =
+    ompp_mpi_message_t *message =
         r->sent && !(suppressed && c->suppressed[is_all(r)]) ? whole_vector(r->meets == OMPP_SYNC_ALL, s->begin) : NULL;
     if (message) tell_start(c, r, suppressed, message);
     if (message && always) c->suppressed[is_all(r)] = suppressed;

@@ -6,10 +6,11 @@
  *
  * A clock vector goes through MPI itself, with a message of its own on a communicator of ours with the same ranks
  * ("channel"), before the user's message and with its destination and tag. Messages with equal source, tag and
- * communicator do not overtake each other, so that the n-th clock vector belongs to the n-th message. It is received
- * when the user's receive is complete, by the source and tag that the message had: wildcards, probes and cancelled
- * receives then need no further thought, and it is certain that the clock vector has been sent. Nothing here waits for
- * another rank without limit but collective calls in the user's own collective calls.
+ * communicator do not overtake each other, so that the n-th clock vector belongs to the n-th message. It is
+ * awaited when the user's receive is complete, by the source and tag that the message had: wildcards, probes and
+ * cancelled receives need nothing else, and it is certain that the clock vector has been sent. One that comes earlier
+ * may be taken in earlier, to acknowledge it: it is kept (struct ompp_mpi_here) until its message is received. Nothing
+ * here waits for another rank without limit but collective calls in the user's own collective calls.
  *
  * Ranks of a node use the same way: MPI's own transport between them is shared memory already, and order and matching
  * come for free.
@@ -60,14 +61,22 @@
 /** What stands before a clock vector in a message. */
 typedef struct {
     int64_t moment_ns; /* that the clock vector tells of, by the clock common to all ranks */
-    /* number + 1 of the acknowledgement that the sender waits for; 0 = none. Or number of a collective call */
-    uint32_t ack;
+    union {
+        uint32_t ack;  /* of a message of the user: number + 1 of the acknowledgement that it asks for; 0 = none */
+        uint32_t call; /* of a collective call: its number on the channel */
+    };
     /* OMPP_WHATIF_F_*: the receiver is to know that the message may come at another time. Or OMPP_MPI_BACK */
     uint32_t flags;
     uint32_t bytes; /* of the clock vector that are sent; the others are 0 */
     /* of the message that it comes with (mpi_piggyback_transport.c); 0 = none: each message has a clock vector */
     uint32_t number;
 } ompp_mpi_header_t;
+
+/** A message of ours, or the sum of some: what they say together. */
+typedef struct ompp_mpi_message {
+    ompp_mpi_header_t header;
+    unsigned char vector[]; /* clock vector, [ompp_mpi_piggyback_state.bytes] */
+} ompp_mpi_message_t;
 
 /** Of a collective call that is under way: its rank is back in MPI. No flag of the above. */
 #define OMPP_MPI_BACK (1u << 31)
@@ -122,7 +131,7 @@ typedef struct {
 typedef struct ompp_mpi_early {
     struct ompp_mpi_early *next;
     int source;
-    unsigned char *message;
+    ompp_mpi_message_t *message;
 } ompp_mpi_early_t;
 
 /** A communicator of the user and ours beside it. */
@@ -264,7 +273,7 @@ void ompp_mpi_share_start(MPI_Comm own, MPI_Comm node);
 int64_t ompp_mpi_clock_common(ompp_time_t t);
 
 /** \brief What was not sent of a clock vector is 0. */
-void ompp_mpi_piggyback_widen(unsigned char *message);
+void ompp_mpi_piggyback_widen(ompp_mpi_message_t *message);
 
 /** What is behind a clock vector in an exchange; all ranks get the most of each. */
 typedef struct {
@@ -284,13 +293,13 @@ static inline ompp_mpi_behind_t *ompp_mpi_behind(unsigned char *vector)
 void ompp_mpi_collective_vector(unsigned char *vector, bool all, ompp_time_t t);
 
 /** \brief One message of ours, all of it, within a limit. \return to be freed; NULL = it did not come. */
-unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm comm, int source, int tag, uint64_t limit_ns);
+ompp_mpi_message_t *ompp_mpi_piggyback_fetch(MPI_Comm comm, int source, int tag, uint64_t limit_ns);
 
 /** A clock vector that is here, as it came, of a message that has not been received yet. */
 struct ompp_mpi_here {
     ompp_mpi_here_t *next;
     int source, tag;
-    unsigned char *message; /* NULL: there is none yet, and nobody asks for it */
+    ompp_mpi_message_t *message; /* NULL: there is none yet, and nobody asks for it */
 };
 
 /** What is known of these: nobody asks for it; its acknowledgement is due; that has been given. */
@@ -299,9 +308,9 @@ enum { OMPP_MPI_SKIPPED = 1, OMPP_MPI_DUE = 2, OMPP_MPI_GIVEN = 4 };
 /** \return whether there is one of these kinds. */
 bool ompp_mpi_here_has(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds);
 /** \brief Takes the oldest one of these kinds. \return to be freed, or put back; NULL = none. */
-unsigned char *ompp_mpi_here_take(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds);
+ompp_mpi_message_t *ompp_mpi_here_take(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds);
 /** \brief Owns message. \param[in] back  it was taken from there, and is the oldest one; else the youngest. */
-void ompp_mpi_here_put(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *message, bool back);
+void ompp_mpi_here_put(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_mpi_message_t *message, bool back);
 /**
  * \brief The oldest one whose acknowledgement is due: that is given by the caller now. Not one of a later message than
  *        that which is received next, which has none.
@@ -312,7 +321,7 @@ bool ompp_mpi_here_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, o
  * \brief Takes the oldest one, or the next one that comes, within a limit.
  * \param[in] looks  false = only what is here already. \return as above.
  */
-unsigned char *ompp_mpi_here_bring(ompp_mpi_shadow_t *shadow, int source, int tag, bool looks, uint64_t limit_ns);
+ompp_mpi_message_t *ompp_mpi_here_bring(ompp_mpi_shadow_t *shadow, int source, int tag, bool looks, uint64_t limit_ns);
 
 /* ---- Statuses (mpi_piggyback.c) ---------------------------------------------------------------------------------- */
 
@@ -326,15 +335,11 @@ void ompp_mpi_substitute(ompp_mpi_piggyback_t *piggyback, int number);
 
 /* ---- Waits (mpi_piggyback_wait.c) -------------------------------------------------------------------------------- */
 
-/** \brief The thread waited since begin for what sum says; NULL = for something unknown. Waits in experiments. */
-void ompp_mpi_join_clock(const unsigned char *sum, ompp_time_t begin, ompp_sync_remote_t kind, unsigned flags);
-
 /**
- * \brief The same of a call that may have waited for others than sum says.
- * \param[in] limit  ns that the rest of it takes at most when it has not; 0 = any.
+ * \brief The thread waited for what sum says, and goes on. Waits in experiments.
+ * \param[in] sum  NULL = for something unknown. \param[in] wait  its end is now, whatever stands there.
  */
-void ompp_mpi_join_clock_within(const unsigned char *sum, ompp_time_t begin, ompp_sync_remote_t kind,
-                                ompp_time_t limit);
+void ompp_mpi_join_clock(const ompp_mpi_message_t *sum, ompp_sync_wait_t wait);
 
 /** ns: a call without data takes less when it waits for nobody. */
 #define OMPP_MPI_ALONE_NS 50000u

@@ -33,7 +33,7 @@ int ompp_mpi_whom_peer(const ompp_mpi_shadow_t *c, ompp_mpi_whom_t whom, bool fr
     }
 }
 
-void ompp_mpi_whom_tell(ompp_mpi_shadow_t *c, ompp_mpi_whom_t whom, uint32_t call, const unsigned char *message)
+void ompp_mpi_whom_tell(ompp_mpi_shadow_t *c, ompp_mpi_whom_t whom, uint32_t call, const ompp_mpi_message_t *message)
 {
     for (int i = 0, to; (to = ompp_mpi_whom_peer(c, whom, false, i)) >= 0; i++)
         if (to != c->rank || whom.order == OMPP_MPI_ORDER_NEIGHBOR)
@@ -99,9 +99,9 @@ void ompp_mpi_under_way_progress(ompp_time_t t)
 {
     operation_t operations[REPORTED_AT_ONCE];
     const int n = find_back(operations, t);
-    unsigned char *message = n > 0 ? ompp_mpi_piggyback_moment(t) : NULL;
+    ompp_mpi_message_t *message = n > 0 ? ompp_mpi_piggyback_moment(t) : NULL;
 
-    if (message) ompp_mpi_header_of(message)->flags = OMPP_MPI_BACK;
+    if (message) message->header.flags = OMPP_MPI_BACK;
     for (int i = 0; i < n; i++) {
         if (message) ompp_mpi_whom_tell(operations[i].shadow, operations[i].whom, operations[i].call, message);
         ompp_mpi_shadow_release(operations[i].shadow);

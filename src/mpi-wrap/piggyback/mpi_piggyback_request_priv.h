@@ -26,7 +26,7 @@ typedef struct ompp_mpi_request {
     ompp_mpi_shadow_t *shadow; /* a reference of its own */
     int peer, tag;
     ompp_time_t begin; /* started */
-    ompp_mpi_ack_t *ack;
+    ompp_mpi_parcel_t *ack;
     const char *starter; /* persistent receive: the thread that has started it: others do not receive for it */
     bool posted;         /* receive: it is among those whose acknowledgements have not been given */
     bool looked_for;     /* a thread looks for its message */
@@ -89,7 +89,8 @@ void ompp_mpi_request_over(ompp_mpi_request_t *request);
  */
 int ompp_mpi_whom_peer(const ompp_mpi_shadow_t *shadow, ompp_mpi_whom_t whom, bool from, int i);
 /** \brief Sends message, of the non-blocking call with this number, to the ranks that wait for this one. */
-void ompp_mpi_whom_tell(ompp_mpi_shadow_t *shadow, ompp_mpi_whom_t whom, uint32_t call, const unsigned char *message);
+void ompp_mpi_whom_tell(ompp_mpi_shadow_t *shadow, ompp_mpi_whom_t whom, uint32_t call,
+                        const ompp_mpi_message_t *message);
 
 /** \brief A non-blocking collective operation is under way: others may wait until this rank is back in MPI. */
 void ompp_mpi_under_way_add(ompp_mpi_request_t *request);

@@ -102,14 +102,14 @@ static int compare(const void *a, const void *b)
 static void measure_exchange(MPI_Comm own)
 {
     struct ompp_mpi_piggyback_on *s = &ompp_mpi_piggyback_state;
-    unsigned char *mine = ompp_mpi_piggyback_new(), *all = ompp_mpi_piggyback_new();
+    ompp_mpi_message_t *mine = ompp_mpi_piggyback_new(), *all = ompp_mpi_piggyback_new();
     ompp_time_t took[EXCHANGES];
 
     if (ompp_mpi_shadow_least(own, mine && all, false)) {
         for (unsigned i = 0; i < EXCHANGES; i++) {
             const ompp_time_t begin = ompp_event_now();
-            ompp_mpi_collective_vector(ompp_mpi_piggyback_of(mine), false, begin);
-            PMPI_Allreduce(ompp_mpi_piggyback_of(mine), ompp_mpi_piggyback_of(all), 1, s->type, s->op, own);
+            ompp_mpi_collective_vector(mine->vector, false, begin);
+            PMPI_Allreduce(mine->vector, all->vector, 1, s->type, s->op, own);
             took[i] = ompp_event_now() - begin;
         }
         qsort(took, EXCHANGES, sizeof took[0], compare);
@@ -138,7 +138,7 @@ static void prefault_requests(MPI_Comm own)
 {
     const int all = (int)ompp_mpi_piggyback_state.message, bytes = all < SMALL_BYTES ? all : SMALL_BYTES;
     MPI_Request receives[UNDER_WAY], sends[UNDER_WAY];
-    unsigned char *in[UNDER_WAY], *out[UNDER_WAY];
+    ompp_mpi_message_t *in[UNDER_WAY], *out[UNDER_WAY];
     int self = 0, got = 0, gave = 0;
     const ompp_time_t end = ompp_event_now() + SELF_NS;
 
@@ -203,20 +203,19 @@ void ompp_mpi_piggyback_finish(double limit_seconds)
 {
     struct ompp_mpi_piggyback_on *s = &ompp_mpi_piggyback_state;
     const ompp_time_t begin = ompp_event_now();
-    unsigned char *mine, *all;
+    ompp_mpi_message_t *mine, *all;
 
     if (!(__atomic_fetch_and(&ompp_mpi_unusual, ~(unsigned)OMPP_MPI_PIGGYBACK, __ATOMIC_ACQ_REL) & OMPP_MPI_PIGGYBACK))
         return;
     mine = ompp_mpi_piggyback_new();
     all = ompp_mpi_piggyback_new();
     if (mine && all) {
-        at_end_t x = {ompp_mpi_piggyback_of(mine), ompp_mpi_piggyback_of(all),
-                      ompp_event_now() + (uint64_t)(1e9 * limit_seconds), false};
+        at_end_t x = {mine->vector, all->vector, ompp_event_now() + (uint64_t)(1e9 * limit_seconds), false};
         ompp_mpi_collective_vector(x.mine, true, begin);
         const bool combined = ompp_mpi_collective_settle(x.mine, x.all, combine_at_end, &x);
         if (x.goes_on) return;
         if (combined) {
-            ompp_mpi_join_clock(ompp_mpi_piggyback_of(all), begin, OMPP_SYNC_ALL, 0);
+            ompp_mpi_join_clock(all, (ompp_sync_wait_t){.begin = begin, .kind = OMPP_SYNC_ALL});
             ompp_mpi_clock_finish(world);
         }
     }

@@ -38,9 +38,9 @@ static struct {
     block_t *free;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void ompp_mpi_piggyback_free(unsigned char *vector)
+void ompp_mpi_piggyback_free(ompp_mpi_message_t *message)
 {
-    block_t *b = (block_t *)(void *)vector;
+    block_t *b = (block_t *)(void *)message;
 
     if (!b) return;
     pthread_mutex_lock(&pool.lock);
@@ -50,24 +50,24 @@ void ompp_mpi_piggyback_free(unsigned char *vector)
 }
 
 /* \return one of many new ones, whose pages come at once; the others are in the pool. */
-static unsigned char *make_blocks(void)
+static void *make_blocks(void)
 {
     const size_t bytes = (ompp_mpi_piggyback_state.message + sizeof(block_t) - 1) / sizeof(block_t) * sizeof(block_t);
-    unsigned char *blocks =
+    char *blocks =
         mmap(NULL, BLOCKS * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
     if (blocks == MAP_FAILED) return malloc(bytes);
-    for (unsigned i = 1; i < BLOCKS; i++) ompp_mpi_piggyback_free(blocks + i * bytes);
+    for (unsigned i = 1; i < BLOCKS; i++) ompp_mpi_piggyback_free((void *)(blocks + i * bytes));
     return blocks;
 }
 
-unsigned char *ompp_mpi_piggyback_new(void)
+ompp_mpi_message_t *ompp_mpi_piggyback_new(void)
 {
     pthread_mutex_lock(&pool.lock);
     block_t *b = pool.free;
     if (b) pool.free = b->next;
     pthread_mutex_unlock(&pool.lock);
-    return b ? (unsigned char *)b : make_blocks();
+    return b ? (void *)b : make_blocks();
 }
 
 void ompp_mpi_collective_vector(unsigned char *vector, bool all, ompp_time_t t)
@@ -127,16 +127,16 @@ bool ompp_mpi_piggyback_withdraw(MPI_Request *request)
     return cancelled;
 }
 
-void ompp_mpi_piggyback_widen(unsigned char *message)
+void ompp_mpi_piggyback_widen(ompp_mpi_message_t *message)
 {
-    const size_t there = ompp_mpi_header_of(message)->bytes, all = ompp_mpi_piggyback_state.bytes;
+    const size_t there = message->header.bytes, all = ompp_mpi_piggyback_state.bytes;
 
-    if (there < all) memset(ompp_mpi_piggyback_of(message) + there, 0, all - there);
+    if (there < all) memset(message->vector + there, 0, all - there);
 }
 
-unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm comm, int source, int tag, uint64_t limit_ns)
+ompp_mpi_message_t *ompp_mpi_piggyback_fetch(MPI_Comm comm, int source, int tag, uint64_t limit_ns)
 {
-    unsigned char *message = NULL;
+    ompp_mpi_message_t *message = NULL;
     ompp_time_t begin = 0;
     MPI_Message matched;
     int there = 0;
@@ -160,7 +160,7 @@ unsigned char *ompp_mpi_piggyback_fetch(MPI_Comm comm, int source, int tag, uint
 static unsigned kind_of(const ompp_mpi_here_t *h)
 {
     if (!h->message) return OMPP_MPI_SKIPPED;
-    return ompp_mpi_header_of(h->message)->flags & OMPP_MPI_ACKNOWLEDGED ? OMPP_MPI_GIVEN : OMPP_MPI_DUE;
+    return h->message->header.flags & OMPP_MPI_ACKNOWLEDGED ? OMPP_MPI_GIVEN : OMPP_MPI_DUE;
 }
 
 /* The place of the first one that is one of these. Under the lock. */
@@ -184,19 +184,19 @@ bool ompp_mpi_here_has(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned 
     return found;
 }
 
-unsigned char *ompp_mpi_here_take(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds)
+ompp_mpi_message_t *ompp_mpi_here_take(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned kinds)
 {
     if (!shadow->here) return NULL;
     pthread_mutex_lock(&shadow->lock);
     ompp_mpi_here_t **link = place_of(shadow, source, tag, kinds), *h = *link;
-    unsigned char *message = h ? h->message : NULL;
+    ompp_mpi_message_t *message = h ? h->message : NULL;
     if (h) *link = h->next;
     pthread_mutex_unlock(&shadow->lock);
     free(h);
     return message;
 }
 
-void ompp_mpi_here_put(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned char *message, bool back)
+void ompp_mpi_here_put(ompp_mpi_shadow_t *shadow, int source, int tag, ompp_mpi_message_t *message, bool back)
 {
     ompp_mpi_here_t *h = malloc(sizeof *h), **link = &shadow->here;
 
@@ -212,9 +212,9 @@ void ompp_mpi_here_put(ompp_mpi_shadow_t *shadow, int source, int tag, unsigned 
 }
 
 /* Whether a clock vector is of a later message than the first one that has not been acknowledged. Under the lock. */
-static bool is_later(ompp_mpi_shadow_t *shadow, int source, int tag, const unsigned char *message)
+static bool is_later(ompp_mpi_shadow_t *shadow, int source, int tag, const ompp_mpi_message_t *message)
 {
-    const uint32_t number = ((const ompp_mpi_header_t *)(const void *)message)->number;
+    const uint32_t number = message->header.number;
     const ompp_mpi_direction_t *d = number ? ompp_mpi_direction(shadow, OMPP_MPI_RECEIVED, source, tag, false) : NULL;
 
     if (!d || !d->count) return false;
@@ -230,15 +230,15 @@ bool ompp_mpi_here_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, o
     pthread_mutex_lock(&shadow->lock);
     const ompp_mpi_here_t *h = *place_of(shadow, source, tag, OMPP_MPI_DUE);
     if (h && is_later(shadow, source, tag, h->message)) h = NULL;
-    if (h) *header = *ompp_mpi_header_of(h->message);
-    if (h) ompp_mpi_header_of(h->message)->flags |= OMPP_MPI_ACKNOWLEDGED;
+    if (h) *header = h->message->header;
+    if (h) h->message->header.flags |= OMPP_MPI_ACKNOWLEDGED;
     pthread_mutex_unlock(&shadow->lock);
     return h != NULL;
 }
 
-unsigned char *ompp_mpi_here_bring(ompp_mpi_shadow_t *shadow, int source, int tag, bool looks, uint64_t limit_ns)
+ompp_mpi_message_t *ompp_mpi_here_bring(ompp_mpi_shadow_t *shadow, int source, int tag, bool looks, uint64_t limit_ns)
 {
-    unsigned char *message = ompp_mpi_here_take(shadow, source, tag, OMPP_MPI_DUE | OMPP_MPI_GIVEN);
+    ompp_mpi_message_t *message = ompp_mpi_here_take(shadow, source, tag, OMPP_MPI_DUE | OMPP_MPI_GIVEN);
 
     return message || !looks ? message : ompp_mpi_piggyback_fetch(shadow->hidden, source, tag, limit_ns);
 }
@@ -347,7 +347,7 @@ bool ompp_mpi_suppression_skip(ompp_mpi_shadow_t *c, int source, int tag)
     ompp_mpi_direction_t *d = ompp_mpi_direction(c, OMPP_MPI_RECEIVED, source, tag, false);
     if (d) d->count = ompp_mpi_number_after(d->count);
     ompp_mpi_here_t **link = place_of(c, source, tag, OMPP_MPI_DUE | OMPP_MPI_GIVEN), *h = *link;
-    const bool is_its = d && h && ompp_mpi_header_of(h->message)->number == d->count;
+    const bool is_its = d && h && h->message->header.number == d->count;
     if (is_its) *link = h->next;
     pthread_mutex_unlock(&c->lock);
     if (is_its) ompp_mpi_piggyback_free(h->message);
@@ -356,7 +356,7 @@ bool ompp_mpi_suppression_skip(ompp_mpi_shadow_t *c, int source, int tag)
 }
 
 /* What there is to look at, if it is worth it. Another thread may receive on the same channel at the same time. */
-static unsigned char *look(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, uint64_t limit_ns)
+static ompp_mpi_message_t *look(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, uint64_t limit_ns)
 {
     uint64_t limit = limit_ns < AWAITED_NS ? limit_ns : AWAITED_NS;
     bool looks = true;
@@ -389,9 +389,9 @@ typedef enum { ITS_OWN, LATER, EARLIER } whose_t;
 
 /* Whose clock vector it is, for the next message; of another one, it is taken care of. \param[in] gone the message has
  * been received. */
-static whose_t judge(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, unsigned char *message, bool gone)
+static whose_t judge(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, ompp_mpi_message_t *message, bool gone)
 {
-    const ompp_mpi_header_t *header = (const ompp_mpi_header_t *)(const void *)message;
+    const ompp_mpi_header_t *header = &message->header;
 
     pthread_mutex_lock(&c->lock);
     const uint32_t number = ompp_mpi_number_after(d->count);
@@ -421,7 +421,7 @@ static void pass(ompp_mpi_shadow_t *c, ompp_mpi_direction_t *d, uint32_t earlier
 }
 
 bool ompp_mpi_suppression_next(ompp_mpi_shadow_t *c, int source, int tag, uint64_t limit_ns, bool gone,
-                               unsigned char **message)
+                               ompp_mpi_message_t **message)
 {
     uint32_t earlier = 0;
 
@@ -432,10 +432,10 @@ bool ompp_mpi_suppression_next(ompp_mpi_shadow_t *c, int source, int tag, uint64
     pthread_mutex_unlock(&c->lock);
     if (!d) return false;
     for (;;) {
-        unsigned char *next = look(c, d, earlier ? 0 : limit_ns);
+        ompp_mpi_message_t *next = look(c, d, earlier ? 0 : limit_ns);
         if (!next && (gone || limit_ns > 0)) pass(c, d, earlier, gone);
         if (!next) return true;
-        const uint32_t number = ((const ompp_mpi_header_t *)(const void *)next)->number;
+        const uint32_t number = next->header.number;
         const whose_t whose = judge(c, d, next, gone);
         if (whose == ITS_OWN) *message = next;
         if (whose != EARLIER) return true;
@@ -443,9 +443,9 @@ bool ompp_mpi_suppression_next(ompp_mpi_shadow_t *c, int source, int tag, uint64
     }
 }
 
-bool ompp_mpi_suppression_take(ompp_mpi_shadow_t *c, int source, int tag, bool gone, unsigned char **message)
+bool ompp_mpi_suppression_take(ompp_mpi_shadow_t *c, int source, int tag, bool gone, ompp_mpi_message_t **message)
 {
-    const ompp_mpi_header_t *header = (const ompp_mpi_header_t *)(const void *)*message;
+    const ompp_mpi_header_t *header = &(*message)->header;
 
     pthread_mutex_lock(&c->lock);
     ompp_mpi_direction_t *d = ompp_mpi_direction(c, OMPP_MPI_RECEIVED, source, tag, true);

@@ -15,25 +15,18 @@
 #define ASKING_PART 16
 #define ASKING_MOST_NS 5000000
 
-void ompp_mpi_join_clock_within(const unsigned char *sum, ompp_time_t begin, ompp_sync_remote_t kind, ompp_time_t limit)
+void ompp_mpi_join_clock(const ompp_mpi_message_t *sum, ompp_sync_wait_t wait)
 {
-    const ompp_sync_wait_t wait = {.begin = begin, .end = ompp_event_now(), .kind = kind, .limit = limit};
-
-    ompp_sync_pay(ompp_sync_join_clock(sum, &wait));
-}
-
-void ompp_mpi_join_clock(const unsigned char *sum, ompp_time_t begin, ompp_sync_remote_t kind, unsigned flags)
-{
-    const ompp_sync_wait_t wait = {.begin = begin, .end = ompp_event_now(), .kind = kind, .flags = flags};
-
-    ompp_sync_pay(ompp_sync_join_clock(sum, &wait));
+    wait.end = ompp_event_now();
+    ompp_sync_join_clock(sum ? sum->vector : NULL, &wait);
 }
 
 void ompp_mpi_lose(const ompp_mpi_piggyback_t *s)
 {
-    const ompp_time_t limit = OMPP_MPI_ALONE_NS + ompp_mpi_piggyback_state.exchange;
+    const ompp_sync_wait_t wait = {
+        .begin = s->begin, .limit = OMPP_MPI_ALONE_NS + ompp_mpi_piggyback_state.exchange, .kind = OMPP_SYNC_ONE_SIDED};
 
-    if (ompp_event_now() - s->begin > limit) ompp_mpi_join_clock_within(NULL, s->begin, OMPP_SYNC_ONE_SIDED, limit);
+    if (ompp_event_now() - s->begin > wait.limit) ompp_mpi_join_clock(NULL, wait);
 }
 
 /* What a thread has had of the processor until t, and how often it has given it back by itself. */

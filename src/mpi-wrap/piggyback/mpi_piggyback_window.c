@@ -110,15 +110,15 @@ static void tell(const window_t *w, const group_t *to, int tag, ompp_time_t t)
 
 static void hear(const window_t *w, group_t *from, int tag, ompp_time_t begin, unsigned flags)
 {
-    unsigned char *sum = NULL;
+    ompp_mpi_message_t *sum = NULL;
 
     for (int i = 0; i < from->number; i++) {
-        unsigned char *message =
+        ompp_mpi_message_t *message =
             from->ranks[i] < 0 ? NULL
                                : ompp_mpi_piggyback_fetch(w->own, from->ranks[i], tag, OMPP_MPI_PIGGYBACK_LIMIT_NS);
         ompp_mpi_piggyback_sum(&sum, message);
     }
-    if (sum) ompp_mpi_join_clock(ompp_mpi_piggyback_of(sum), begin, OMPP_SYNC_ONE_SIDED, flags);
+    if (sum) ompp_mpi_join_clock(sum, (ompp_sync_wait_t){.begin = begin, .kind = OMPP_SYNC_ONE_SIDED, .flags = flags});
     from->number = 0;
     ompp_mpi_piggyback_free(sum);
 }
@@ -202,5 +202,7 @@ void ompp_mpi_win_test_after(ompp_mpi_piggyback_t *s, bool ok)
 
 void ompp_mpi_passive_after(ompp_mpi_piggyback_t *s, bool ok)
 {
-    if (ok) ompp_mpi_join_clock(NULL, s->begin, OMPP_SYNC_ONE_SIDED, OMPP_WHATIF_F_ONE_SIDED);
+    const ompp_sync_wait_t wait = {.begin = s->begin, .kind = OMPP_SYNC_ONE_SIDED, .flags = OMPP_WHATIF_F_ONE_SIDED};
+
+    if (ok) ompp_mpi_join_clock(NULL, wait);
 }

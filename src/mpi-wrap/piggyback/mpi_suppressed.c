@@ -49,7 +49,7 @@ ompp_time_t ompp_mpi_suppressed_end_slow(ompp_mpi_suppressed_t *s, unsigned i, b
 {
     const int saved = errno;
     const ompp_time_t began = ompp_event_now(), begin = ompp_event_called();
-    unsigned char *sum = NULL;
+    ompp_mpi_message_t *sum = NULL;
     unsigned flags = 0;
 
     ompp_mpi_piggyback_reclaim();
@@ -57,7 +57,7 @@ ompp_time_t ompp_mpi_suppressed_end_slow(ompp_mpi_suppressed_t *s, unsigned i, b
         const ompp_mpi_direction_t *d = s->receives[i].direction;
         ompp_mpi_piggyback_claim(d->shadow, d->peer, d->tag, begin, ok ? OMPP_MPI_PIGGYBACK_LIMIT_NS : 0, &sum, &flags);
     }
-    if (ok) ompp_mpi_join_clock(sum ? ompp_mpi_piggyback_of(sum) : NULL, begin, OMPP_SYNC_MESSAGE, flags);
+    if (ok) ompp_mpi_join_clock(sum, (ompp_sync_wait_t){.begin = begin, .flags = flags});
     ompp_mpi_piggyback_free(sum);
     const ompp_time_t end = ompp_event_now();
     ompp_sync_charge(end - began < OMPP_MPI_LONGEST_NS ? end - began : OMPP_MPI_LONGEST_NS);

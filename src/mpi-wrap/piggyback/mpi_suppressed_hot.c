@@ -214,8 +214,10 @@ ompp_time_t ompp_mpi_suppressed_collective_end(ompp_mpi_suppressed_t *s, int res
     const int saved = errno;
     const ompp_time_t measured_from = measured_since();
 
-    if (result == MPI_SUCCESS)
-        ompp_mpi_join_clock(NULL, ompp_event_called(), ompp_mpi_collective_kind(s->shadow, OMPP_MPI_ORDER_ALL), 0);
+    const ompp_sync_wait_t wait = {.begin = ompp_event_called(),
+                                   .kind = ompp_mpi_collective_kind(s->shadow, OMPP_MPI_ORDER_ALL)};
+
+    if (result == MPI_SUCCESS) ompp_mpi_join_clock(NULL, wait);
     measured(measured_from);
     errno = saved;
     return t;

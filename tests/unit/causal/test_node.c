@@ -35,7 +35,7 @@ int64_t ompp_causal_common(ompp_time_t t) { return (int64_t)t; }
 
 uint64_t ompp_causal_key(unsigned slot) { return KEY + slot; }
 
-int ompp_causal_slot_with(uint64_t key) { return (int)(key - KEY); }
+int ompp_causal_find_slot(uint64_t key) { return (int)(key - KEY); }
 
 int ompp_causal_known_with(uint64_t key) { return (int)(key - KEY); }
 
