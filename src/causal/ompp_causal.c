@@ -138,7 +138,7 @@ static void write_down(ompp_causal_thread_t *self, ompp_time_t t)
 {
     ompp_progress_finish(t);
     ompp_causal_experiment_finish(self);
-    ompp_causal_node_take(true);
+    ompp_causal_shared_take(true);
     ompp_causal_result(self, t);
 }
 
@@ -148,7 +148,7 @@ static void look_at(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_plac
     if (from.node == to.node && from.waits == to.waits) write_down(self, ompp_meter_until());
     if (!ompp_causal_is_suspended(self) && self->main && from.waits && ompp_meter_parent(from.node) == to.node &&
         ompp_causal_forks(from.node))
-        ompp_causal_at_join(self, ompp_meter_region(from.node), self->clocks.since);
+        ompp_causal_may_end_unit(self, ompp_meter_region(from.node), self->clocks.since);
 }
 
 static void move_clocks(ompp_causal_thread_t *self, ompp_place_now_t from, ompp_place_now_t to)
@@ -282,7 +282,7 @@ static void made_in_experiment(ompp_sync_thread_t what)
 /* What the modes have in common. */
 #define BOTH                                                                                                \
     .suspended_until = ompp_causal_suspended_until, .hold = ompp_causal_hold, .revise = ompp_causal_revise, \
-    .flag = ompp_causal_flag, .alone = ompp_whatif_say_why, .share = ompp_causal_node_open,                 \
+    .flag = ompp_causal_flag, .alone = ompp_whatif_say_why, .share = ompp_causal_shared_open,               \
     .publish = ompp_causal_publish, .wait = ompp_causal_wait, .resume = ompp_causal_resume,                 \
     .look = ompp_progress_look, .posts_left = posts_left, .task = ompp_causal_task
 
@@ -295,7 +295,7 @@ static ompp_causal_mode_t modes[OMPP_WHATIF_MODE_NUM] = {
                                             .clock = clock_of_ranks, .charge = ompp_causal_charge,
                                             .thread = ompp_causal_thread},
                              .moment = ompp_causal_moment,
-                             .timed = ompp_causal_may_turn_anywhere,
+                             .may_turn = ompp_causal_may_turn_anywhere,
                              .tasks = ompp_causal_tasks,
                              .loop = ompp_causal_loop,
                              .locked = ompp_causal_note_lock,
@@ -339,7 +339,7 @@ static bool start(char *why, size_t n)
     atomic_store(&ompp_causal.set, 1);
     modes[OMPP_WHATIF_VIRTUAL].subscriber.vector_size = ompp_causal_remote_vector_size();
     modes[OMPP_WHATIF_DELAY].subscriber.vector_size = ompp_causal_delay_vector_size();
-    modes[OMPP_WHATIF_DELAY].subscriber.shared_size = ompp_causal_node_size();
+    modes[OMPP_WHATIF_DELAY].subscriber.shared_size = ompp_causal_shared_size();
     ompp_causal.mode = &modes[mode];
     ompp_causal.rule = modes[mode].rule;
     ompp_causal.counted = modes[mode].counted;

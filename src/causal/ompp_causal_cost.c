@@ -41,7 +41,7 @@ void ompp_causal_timed_slow(ompp_causal_thread_t *self, ompp_time_t begin)
     self->timed_in = OMPP_CAUSAL_STRIDE / 2 + (uint32_t)ompp_hash_place(self->moves + self->syncs, 4);
     if (ompp_causal_is_suspended(self)) self->timed_in *= SELDOM;
     self->timed_for = self->timed_in + 1;
-    if (ompp_causal.mode->timed) ompp_causal.mode->timed(self, ompp_event_now());
+    if (ompp_causal.mode->may_turn) ompp_causal.mode->may_turn(self, ompp_event_now());
 }
 
 void ompp_causal_flag(unsigned flags, bool happened)

@@ -14,7 +14,7 @@ void ompp_causal_moment(ompp_causal_thread_t *self, uint64_t visits, unsigned te
     ompp_causal_may_write(self, t);
 }
 
-void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t)
+void ompp_causal_may_end_unit(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t)
 {
     if (region) ompp_progress_candidate(region, false, t);
     ompp_causal.mode->moment(self, ompp_progress_visits(t), region ? 0 : 1,
@@ -58,7 +58,7 @@ static void at_barrier(ompp_causal_thread_t *self, ompp_time_t t)
 {
     if (ompp_causal_forks(self->node)) return;
     ompp_progress_candidate(ompp_meter_region(self->node), true, t);
-    ompp_causal_at_join(self, 0, t);
+    ompp_causal_may_end_unit(self, 0, t);
 }
 
 void ompp_causal_left_barrier(ompp_causal_thread_t *self, ompp_time_t t)

@@ -186,8 +186,8 @@ typedef struct {
     ompp_causal_action_t *const *tasks;
     /* a unit of work may end at t, after so many visits of progress points; the thread is in so many teams at most */
     void (*moment)(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t);
-    void (*seen)(ompp_causal_thread_t *self, ompp_time_t t);  /* it has worked until t where it is */
-    void (*timed)(ompp_causal_thread_t *self, ompp_time_t t); /* now and then, at any event */
+    void (*seen)(ompp_causal_thread_t *self, ompp_time_t t);     /* it has worked until t where it is */
+    void (*may_turn)(ompp_causal_thread_t *self, ompp_time_t t); /* now and then, at any event: a turn may begin */
     /* it comes to a loop, for iterations, or has found that there are none: an ompp_replay_op_t */
     void (*loop)(ompp_causal_thread_t *self, unsigned op, ompp_time_t t);
     /* it has a lock, which another team had before (foreign), and would have come first for these slots; NULL = that is
@@ -230,7 +230,7 @@ typedef struct {
     _Atomic bool flagged;                           /* one was overtaken, here or elsewhere, sometime */
     _Atomic uint32_t flags;                         /* OMPP_WHATIF_F_* of all regions */
     ompp_sync_clock_t clock;
-    _Atomic(struct ompp_causal_node *) node; /* memory that all ranks of the run share; NULL = none */
+    _Atomic(struct ompp_causal_shared *) shared; /* memory that all ranks of the run share; NULL = none */
     /* some ranks did not come to experiments that took a quarter of the time of all or more, as far as results were
      * taken */
     _Atomic bool lacks_ranks;

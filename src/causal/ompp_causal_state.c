@@ -37,7 +37,7 @@ int64_t ompp_causal_common(ompp_time_t t)
     return (int64_t)t + (int64_t)(ompp_causal_shift((ompp_fine_t)t * OMPP_FINE) / OMPP_FINE);
 }
 
-bool ompp_causal_suspension(void)
+bool ompp_causal_set_is_empty(void)
 {
     const uint64_t suspension = atomic_load_explicit(&ompp_causal.suspension, memory_order_relaxed);
 
@@ -55,7 +55,7 @@ ompp_time_t ompp_causal_result_observed(ompp_time_t t)
 {
     const ompp_time_t passed = ompp_causal_result_passed(t),
                       suspension =
-                          ompp_causal_suspension() && t > ompp_causal_set_begin() ? t - ompp_causal_set_begin() : 0;
+                          ompp_causal_set_is_empty() && t > ompp_causal_set_begin() ? t - ompp_causal_set_begin() : 0;
 
     return passed > ompp_causal.suspended + suspension ? passed - ompp_causal.suspended - suspension : 0;
 }

@@ -105,7 +105,7 @@ void ompp_causal_follow_turn(ompp_causal_thread_t *self, uint64_t number, const 
                              ompp_time_t t);
 
 /** \brief All ranks have met. */
-void ompp_causal_collective(ompp_time_t t);
+void ompp_causal_note_meeting(ompp_time_t t);
 /** \return whether they can be expected to do so again, not later than soon (ns) after the last time. */
 bool ompp_causal_meets_by(ompp_time_t t, ompp_time_t soon);
 
@@ -197,7 +197,7 @@ void ompp_causal_delay_combine(void *into, const void *other);
 void ompp_causal_delay_join(const void *vector, const ompp_sync_wait_t *wait);
 void ompp_causal_clock(const ompp_sync_clock_t *clock);
 /** \return whether the present set is one in which clocks are suspended. */
-bool ompp_causal_suspension(void);
+bool ompp_causal_set_is_empty(void);
 
 /** \return common time less the own at t, 1/100 ns. */
 static inline ompp_fine_t ompp_causal_shift(ompp_fine_t t)
@@ -304,8 +304,8 @@ typedef struct {
     ompp_causal_lane_t lanes[OMPP_CAUSAL_LANES];
 } ompp_causal_race_t;
 
-/** \return that memory (ompp_causal_node.c); NULL = there is none. */
-ompp_causal_race_t *ompp_causal_node_race(void);
+/** \return that memory (ompp_causal_shared.c); NULL = there is none. */
+ompp_causal_race_t *ompp_causal_shared_race(void);
 /** \brief Which message came first was open. */
 void ompp_causal_race_begin(void);
 /** \return whether it has been, in this experiment or the one before. */

@@ -15,18 +15,18 @@
 
 void ompp_causal_race_begin(void)
 {
-    ompp_causal_race_t *r = ompp_causal_node_race();
+    ompp_causal_race_t *r = ompp_causal_shared_race();
 
     const uint64_t now = ompp_causal_experiment.number;
 
     if (!r || ompp_whatif_ranks() > OMPP_CAUSAL_LANES || atomic_load_explicit(&r->raced, memory_order_relaxed) >= now)
         return;
-    if (ompp_causal_node_has_units()) atomic_store(&r->raced, now);
+    if (ompp_causal_shared_has_units()) atomic_store(&r->raced, now);
 }
 
 bool ompp_causal_races(void)
 {
-    const ompp_causal_race_t *r = ompp_causal_node_race();
+    const ompp_causal_race_t *r = ompp_causal_shared_race();
 
     if (!r) return false;
     const uint64_t raced = atomic_load_explicit(&r->raced, memory_order_relaxed);
@@ -40,7 +40,7 @@ void ompp_causal_race_tell(const ompp_causal_thread_t *self)
     const int rank = ompp_whatif_rank();
 
     if (!self->main || rank < 0 || !ompp_causal_races()) return;
-    ompp_causal_lane_t *lane = &ompp_causal_node_race()->lanes[rank];
+    ompp_causal_lane_t *lane = &ompp_causal_shared_race()->lanes[rank];
     /* Calls of MPI may wait for who waits for this rank. */
     const bool works = ompp_causal_works_faster(self) && c->where != OMPP_CLOCKS_UNKNOWN;
     atomic_fetch_add(&lane->changes, 1);
@@ -70,7 +70,7 @@ static bool look(const ompp_causal_lane_t *lane, uint64_t experiment, int64_t no
 
 ompp_fine_t ompp_causal_race_most(const ompp_causal_thread_t *self, ompp_time_t t, bool *grows)
 {
-    const ompp_causal_race_t *r = ompp_causal_node_race();
+    const ompp_causal_race_t *r = ompp_causal_shared_race();
     const unsigned ranks = ompp_whatif_ranks(), rank = (unsigned)ompp_whatif_rank();
     const int64_t now = ompp_causal_common(t);
     ompp_fine_t most = 0, offset;

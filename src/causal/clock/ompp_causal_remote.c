@@ -40,7 +40,7 @@ static void put_delays(ompp_causal_remote_t *remote, const ompp_clock_vector_t *
     for (unsigned i = 0; i < 2; i++) remote->delays.v[i] = own->v[i] + shift;
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         remote->delays.work[s] = remote->keys[s] ? ompp_causal_work(s) : 0;
-        if (remote->delays.work[s]) ompp_causal_node_tell(remote->keys[s], remote->delays.work[s]);
+        if (remote->delays.work[s]) ompp_causal_shared_tell(remote->keys[s], remote->delays.work[s]);
     }
 }
 
@@ -116,7 +116,7 @@ size_t ompp_causal_delay_vector(void *vector, ompp_time_t t)
     ompp_causal_thread_t *self = begin_vector(vector, ompp_causal_delay_vector_size());
 
     if (!self) return 0;
-    if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
+    if (ompp_causal_is_overdue(t)) ompp_causal_may_end_unit(self, 0, t);
     ompp_causal_note_message();
     const ompp_fine_t shift = put_vector(self, vector, ompp_causal_origin(), t);
     put_delays(vector, &self->own, shift);
@@ -393,24 +393,24 @@ static void go_over(ompp_causal_thread_t *self, ompp_sync_remote_t kind, ompp_ti
 {
     ompp_causal_follow(self, t);
     if (kind == OMPP_SYNC_ALL) {
-        ompp_causal_all_met(self->proposed.visits);
-        ompp_causal_at_join(self, ompp_meter_region(ompp_causal_place(self)), t);
+        ompp_causal_visited_since_met(self->proposed.visits);
+        ompp_causal_may_end_unit(self, ompp_meter_region(ompp_causal_place(self)), t);
         return;
     }
     if (kind == OMPP_SYNC_GROUP) ompp_progress_candidate(ompp_meter_region(ompp_causal_place(self)), false, t);
-    if (ompp_causal_is_overdue(t)) ompp_causal_at_join(self, 0, t);
+    if (ompp_causal_is_overdue(t)) ompp_causal_may_end_unit(self, 0, t);
 }
 
 /* Where all ranks have met they go on together, with another set of regions if that was proposed. */
 static void after_meeting(ompp_causal_thread_t *self, const ompp_causal_remote_t *remote, const ompp_sync_wait_t *wait)
 {
     if (wait->kind == OMPP_SYNC_ALL && remote) {
-        ompp_causal_collective(wait->end);
+        ompp_causal_note_meeting(wait->end);
         if (remote->turn.number > present_set())
             ompp_causal_follow_turn(self, remote->turn.number, remote->turn.keys, wait->end);
     }
     if (wait->kind == OMPP_SYNC_ALL || wait->kind == OMPP_SYNC_GROUP)
-        ompp_causal_at_join(self, ompp_meter_region(ompp_causal_place(self)), wait->end);
+        ompp_causal_may_end_unit(self, ompp_meter_region(ompp_causal_place(self)), wait->end);
 }
 
 /*
@@ -501,7 +501,7 @@ void ompp_causal_delay_join(const void *bytes, const ompp_sync_wait_t *wait)
     const ompp_time_t pause = go_on(self, wait);
     if (wait->flags & OMPP_WHATIF_F_WILDCARD) ompp_causal_race_begin();
     ompp_causal_race_tell(self);
-    if (wait->kind == OMPP_SYNC_ALL && remote) ompp_causal_collective(wait->end);
+    if (wait->kind == OMPP_SYNC_ALL && remote) ompp_causal_note_meeting(wait->end);
     if (pause) ompp_causal_pay(self, wait->end + pause);
     go_over(self, wait->kind, pause ? self->clocks.since : wait->end);
     ompp_causal_leave(self);

@@ -234,7 +234,7 @@ void ompp_causal_hold(bool on) { atomic_fetch_add_explicit(&suspending.holds, on
 
 ompp_time_t ompp_causal_suspended_until(void)
 {
-    const bool here = ompp_causal_suspension() && ompp_whatif_rank() <= 0;
+    const bool here = ompp_causal_set_is_empty() && ompp_whatif_rank() <= 0;
 
     return here ? atomic_load_explicit(&ompp_causal.look, memory_order_relaxed) : 0;
 }
@@ -246,7 +246,7 @@ static bool may_be_due(ompp_time_t t)
 {
     const bool look = t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed);
 
-    return ompp_causal_suspension() ? look && !is_held(t) : look || is_due(t);
+    return ompp_causal_set_is_empty() ? look && !is_held(t) : look || is_due(t);
 }
 
 /* \return whether clocks are to be suspended now; if not, it is looked again later. */
@@ -274,7 +274,7 @@ static bool goes_on_suspended(ompp_time_t t)
 /* \return false = the present one goes on. Under the lock. */
 static bool decide(turn_t *turn, ompp_time_t t)
 {
-    const bool is_suspended = ompp_causal_suspension(),
+    const bool is_suspended = ompp_causal_set_is_empty(),
                look = t >= atomic_load_explicit(&ompp_causal.look, memory_order_relaxed);
 
     const uint64_t set = atomic_load(&ompp_causal.set);
@@ -332,7 +332,7 @@ static void begin_turn(ompp_causal_thread_t *self, const turn_t *turn, bool anyw
     atomic_store(&ompp_causal.moves_reported, !turn->keys[0] && anywhere);
     atomic_store(&ompp_causal.set, turn->number);
     if (ompp_sync_follower())
-        __atomic_store_n(&ompp_sync_suspension_number, ompp_causal_suspension() ? turn->number : 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&ompp_sync_suspension_number, ompp_causal_set_is_empty() ? turn->number : 0, __ATOMIC_RELAXED);
     suspending.charged = ompp_causal_charged();
 }
 
@@ -343,7 +343,7 @@ static bool may_change_unsynchronised(ompp_time_t t)
     if (ompp_whatif_ranks() <= 1) return true;
     const ompp_time_t met = atomic_load_explicit(&suspending.met, memory_order_relaxed);
     const ompp_time_t usual = APART_TIMES * atomic_load_explicit(&suspending.between, memory_order_relaxed);
-    return ompp_whatif_rank() <= 0 && t >= met + longer(APART_NS, usual) && (ompp_causal_suspension() || is_due(t));
+    return ompp_whatif_rank() <= 0 && t >= met + longer(APART_NS, usual) && (ompp_causal_set_is_empty() || is_due(t));
 }
 
 /* Teams that the calling thread is in, by its place. */
@@ -447,7 +447,7 @@ bool ompp_causal_meets_by(ompp_time_t t, ompp_time_t soon)
     return usual > 0 && usual <= soon && t < met + usual;
 }
 
-void ompp_causal_collective(ompp_time_t t)
+void ompp_causal_note_meeting(ompp_time_t t)
 {
     const ompp_time_t before = atomic_exchange_explicit(&suspending.met, t, memory_order_relaxed);
 

@@ -202,7 +202,7 @@ int ompp_causal_choice(uint64_t n, ompp_time_t t, unsigned *nregions)
     int chosen = -1;
 
     *nregions = 0;
-    ompp_causal_node_listen(ompp_causal_heard_of);
+    ompp_causal_shared_listen(ompp_causal_heard_of);
     ompp_causal_lock(&candidates.lock);
     look_at_all(n, t);
     give_slots();

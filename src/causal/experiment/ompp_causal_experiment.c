@@ -33,8 +33,8 @@
  * once their delays are subtracted. Where the order of events is decided as the program runs, delays change the order.
  * Then units at 0 % are what the others are compared with, and more of them are needed.
  *
- * What an experiment has brought is found from all ranks where they share memory (ompp_causal_node.c), and by each for
- * itself otherwise.
+ * What an experiment has brought is found from all ranks where they share memory (ompp_causal_shared.c). Otherwise each
+ * finds it for itself.
  */
 #include "base/ompp_env.h"
 #include "causal/clock/ompp_causal_clock_priv.h"
@@ -84,7 +84,7 @@ static struct {
 void ompp_causal_spoil(void)
 {
     atomic_store_explicit(&run.spoilt, true, memory_order_relaxed);
-    ompp_causal_node_spoil(ompp_causal_experiment.number);
+    ompp_causal_shared_spoil(ompp_causal_experiment.number);
 }
 
 ompp_time_t ompp_causal_budget(ompp_time_t t)
@@ -133,7 +133,7 @@ static void tell_place(const ompp_causal_thread_t *self, uint64_t number, uint64
     const bool on = goes_on(), heard = unsynchronised && on && ompp_whatif_rank() > 0 && self->arrival.t > run.begun;
     const ompp_causal_at_t now = on ? ompp_causal_here(self, t) : (ompp_causal_at_t){.t = t};
 
-    ompp_causal_node_pass(number, visits, &now, heard ? &self->arrival : &now);
+    ompp_causal_shared_went_over(number, visits, &now, heard ? &self->arrival : &now);
 }
 
 /* Threads go over to it at their next event. */
@@ -155,7 +155,7 @@ static void begin(const ompp_causal_thread_t *self, ompp_causal_experiment_t nex
     run.baseline = on ? ompp_clocks_later(run.baseline, self->clocks.o[OMPP_CLOCKS_BASELINE]) : 0;
     if (!on) run.counted = 0;
     tell_place(self, next.number, visits, t, unsynchronised);
-    ompp_causal_node_take(false);
+    ompp_causal_shared_take(false);
     ompp_causal_result_until(t);
     run.unsynchronised = unsynchronised;
     atomic_store(&run.message, false);
@@ -242,7 +242,7 @@ static void tell_node(ompp_time_t t)
 {
     const ompp_causal_seen_t seen = seen_since(&run.seen, t);
 
-    ompp_causal_node_did(ompp_causal_experiment.number, &seen);
+    ompp_causal_shared_did(ompp_causal_experiment.number, &seen);
 }
 
 /* No other thread is on its way: all are done, or wait at a barrier. */
@@ -341,7 +341,7 @@ static void end(ompp_causal_thread_t *self, end_t how, uint64_t visits, ompp_tim
 {
     ompp_clocks_count(&self->clocks, t);
     count_paid(self);
-    if (ompp_causal_node_is_there()) tell_node(t);
+    if (ompp_causal_shared_is_there()) tell_node(t);
     else if (is_in_it(self) && has_met_others()) finish(self, how, visits, t);
 }
 
@@ -381,10 +381,10 @@ bool ompp_causal_is_overdue(ompp_time_t t)
  */
 static bool all_are_in_it(ompp_time_t t)
 {
-    const unsigned come = ompp_causal_node_come(ompp_causal_experiment.number), few = atomic_load(&run.come);
+    const unsigned come = ompp_causal_shared_count(ompp_causal_experiment.number), few = atomic_load(&run.come);
     const ompp_time_t gave_up = atomic_load(&run.gave_up);
 
-    if (!ompp_causal_node_is_there() || !ompp_causal_experiment.number || come >= ompp_whatif_ranks()) return true;
+    if (!ompp_causal_shared_is_there() || !ompp_causal_experiment.number || come >= ompp_whatif_ranks()) return true;
     const bool again = few && (come > few || t - run.first > 2 * (gave_up - run.first));
     if (few && !again && come >= few) return true;
     if (is_patient(t)) return false;
@@ -414,7 +414,7 @@ static bool is_due(uint64_t visits, ompp_time_t t)
     return (visits > run.visits || !run.visits) && has_seen_region(t);
 }
 
-bool ompp_causal_all_met(uint64_t visits)
+bool ompp_causal_visited_since_met(uint64_t visits)
 {
     uint64_t met = atomic_load(&run.met_visits);
 
@@ -427,7 +427,7 @@ bool ompp_causal_propose(uint64_t visits, ompp_time_t t, ompp_causal_experiment_
     if (ompp_whatif_rank() != 0 || ompp_whatif_ranks() <= 1 || t < run.begin + SHORTEST_NS) return false;
     if ((visits && visits <= atomic_load(&run.met_visits)) || !is_due(visits, t)) return false;
     *next = next_one(t, false);
-    ompp_causal_node_announce(next, false);
+    ompp_causal_shared_announce(next, false);
     return true;
 }
 
@@ -444,7 +444,7 @@ static bool may_end_in_passing(ompp_causal_thread_t *self, uint64_t visits, ompp
 static bool is_place_of_end(ompp_causal_thread_t *self, bool passing, uint64_t visits, ompp_time_t t)
 {
     if (ompp_whatif_ranks() > 1) return may_end_unsynchronised(t);
-    return passing ? may_end_in_passing(self, visits, t) : ompp_causal_all_met(visits);
+    return passing ? may_end_in_passing(self, visits, t) : ompp_causal_visited_since_met(visits);
 }
 
 void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t)
@@ -464,7 +464,7 @@ void ompp_causal_may_end(ompp_causal_thread_t *self, uint64_t visits, unsigned t
     forget_alone(self);
     run.at_point = at_point;
     const ompp_causal_experiment_t next = next_one(t, unsynchronised);
-    ompp_causal_node_announce(&next, unsynchronised);
+    ompp_causal_shared_announce(&next, unsynchronised);
     begin(self, next, visits, t, unsynchronised);
     ompp_causal_unlock(&run.lock);
     ompp_causal_settle(self);

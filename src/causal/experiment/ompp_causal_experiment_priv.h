@@ -154,7 +154,7 @@ void ompp_causal_heard_of(uint64_t key, uint64_t work);
  *        collective call.
  * \param[in] region  the parallel region or call, which may serve as progress point; 0 = a barrier.
  */
-void ompp_causal_at_join(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t);
+void ompp_causal_may_end_unit(ompp_causal_thread_t *self, ompp_region_ref_t region, ompp_time_t t);
 
 /** \brief Without delays, the same with progress points visited. \param[in] teams  as ompp_causal_may_turn() has it. */
 void ompp_causal_moment(ompp_causal_thread_t *self, uint64_t visits, unsigned teams, ompp_time_t t);
@@ -200,45 +200,45 @@ ompp_time_t ompp_causal_budget(ompp_time_t t);
 /** \brief A pause would be too long: the experiment is worth nothing. */
 void ompp_causal_spoil(void);
 
-/* ---- Experiments of several ranks (ompp_causal_node.c) ----------------------------------------------------------- */
+/* ---- Experiments of several ranks (ompp_causal_shared.c) --------------------------------------------------------- */
 
 /**
  * \brief All ranks have met. \param[in] visits  of the progress point when rank 0 came to it;
  *        what is visited while others are waited for is not in that.
  * \return whether it was visited since all met last, or there is none: of the places of a unit where they do, this one.
  */
-bool ompp_causal_all_met(uint64_t visits);
+bool ompp_causal_visited_since_met(uint64_t visits);
 
-size_t ompp_causal_node_size(void);
+size_t ompp_causal_shared_size(void);
 /** \brief All ranks of the run share this memory, zero at first; NULL = no longer. */
-void ompp_causal_node_open(void *memory);
-static inline bool ompp_causal_node_is_there(void)
+void ompp_causal_shared_open(void *memory);
+static inline bool ompp_causal_shared_is_there(void)
 {
-    return atomic_load_explicit(&ompp_causal.node, memory_order_relaxed) != NULL;
+    return atomic_load_explicit(&ompp_causal.shared, memory_order_relaxed) != NULL;
 }
 
 /** \brief This rank has so much work in the region with the key. */
-void ompp_causal_node_tell(uint64_t key, uint64_t work);
+void ompp_causal_shared_tell(uint64_t key, uint64_t work);
 /** \brief Calls that for the work that others have told. */
-void ompp_causal_node_listen(void (*heard)(uint64_t key, uint64_t work));
+void ompp_causal_shared_listen(void (*heard)(uint64_t key, uint64_t work));
 
 /** \brief On rank 0, before anybody can know of it: this experiment is to begin. */
-void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool unsynchronised);
+void ompp_causal_shared_announce(const ompp_causal_experiment_t *experiment, bool unsynchronised);
 /**
  * \brief This rank goes over to the experiment now.
  * \param[in] arrival  where it began to wait for what told it so; now, when it did not.
  */
-void ompp_causal_node_pass(uint64_t number, uint64_t visits, const ompp_causal_at_t *now,
-                           const ompp_causal_at_t *arrival);
+void ompp_causal_shared_went_over(uint64_t number, uint64_t visits, const ompp_causal_at_t *now,
+                                  const ompp_causal_at_t *arrival);
 /** \return how many ranks have gone over to the experiment. */
-unsigned ompp_causal_node_come(uint64_t number);
+unsigned ompp_causal_shared_count(uint64_t number);
 /** \brief Whether a progress point was visited by the latest change that this rank has come to. */
-bool ompp_causal_node_has_units(void);
+bool ompp_causal_shared_has_units(void);
 /** \brief This rank has done so much in the experiment that is over, before it goes over to the next. */
-void ompp_causal_node_did(uint64_t number, const ompp_causal_seen_t *seen);
+void ompp_causal_shared_did(uint64_t number, const ompp_causal_seen_t *seen);
 /** \brief The experiment is worth nothing. */
-void ompp_causal_node_spoil(uint64_t number);
+void ompp_causal_shared_spoil(uint64_t number);
 /** \brief Takes over the results of experiments that are over on all ranks; finally, of all that are. */
-void ompp_causal_node_take(bool final);
+void ompp_causal_shared_take(bool final);
 
 #endif

@@ -386,7 +386,7 @@ void ompp_progress_candidate(ompp_region_ref_t region, bool barrier, ompp_time_t
 
     if (!region || atomic_flag_test_and_set_explicit(&candidates_busy, memory_order_acquire)) return;
     c = candidate_of(region, barrier);
-    if (c && !ompp_causal_suspension()) {
+    if (c && !ompp_causal_set_is_empty()) {
         note_period(c, t);
         leads = count_visit(c);
         judge(c);

@@ -88,7 +88,7 @@ void ompp_causal_note_end(ompp_causal_thread_t *self);
 void ompp_causal_note_wait(ompp_causal_thread_t *self);
 void ompp_causal_note_waited(ompp_causal_thread_t *self);
 
-/* ---- What going through order again costs (ompp_causal_order.c) -------------------------------------------------- */
+/* ---- What going through order again costs (ompp_causal_replay_cost.c) -------------------------------------------- */
 
 /**
  * \return with which probability an interval that begins now, 1/100 ns, was drawn to be gone through again; 0 = it is

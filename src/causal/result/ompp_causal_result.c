@@ -395,7 +395,7 @@ static void end_turn(ompp_causal_thread_t *self, bool suspension, ompp_time_t t)
     ompp_causal_farm_watch();
     ompp_causal_results.oversubscribed = ompp_causal_results.oversubscribed || is_oversubscribed();
     ompp_causal_write_totals(suspension, t);
-    if (ompp_causal_suspension() && t > ompp_causal_set_begin()) ompp_causal.suspended += t - ompp_causal_set_begin();
+    if (ompp_causal_set_is_empty() && t > ompp_causal_set_begin()) ompp_causal.suspended += t - ompp_causal_set_begin();
     for (unsigned s = 0; s < OMPP_CLOCKS_SLOTS; s++) {
         write_region(self, s, true, true, t);
         atomic_store(&result.heard[s], 0);
@@ -513,7 +513,7 @@ void ompp_causal_result_clocks(ompp_causal_thread_t *self, bool goes_on, ompp_ti
 
 static void write_all(ompp_causal_thread_t *self, bool goes_on, ompp_time_t t)
 {
-    result.much_lost = ompp_causal_write_totals(ompp_causal_suspension(), t);
+    result.much_lost = ompp_causal_write_totals(ompp_causal_set_is_empty(), t);
     ompp_causal_results.oversubscribed = ompp_causal_results.oversubscribed || is_oversubscribed();
     ompp_causal.mode->write(self, goes_on, t);
 }

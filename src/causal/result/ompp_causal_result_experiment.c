@@ -59,7 +59,7 @@ static void add_control(const ompp_whatif_block_t *block)
 /* Its region did something in it. Of ranks that do not share memory each knows its own part alone. */
 static bool saw_region(const ompp_whatif_block_t *block)
 {
-    const bool all = ompp_causal_node_is_there() || ompp_whatif_ranks() <= 1;
+    const bool all = ompp_causal_shared_is_there() || ompp_whatif_ranks() <= 1;
 
     return !all || block->work_ns > block->time_ns / OMPP_CAUSAL_SEEN;
 }

@@ -90,7 +90,7 @@ static void join_claim(ompp_mpi_piggyback_t *s, int source, int tag, bool ok, un
 static uint64_t waiting_size(const ompp_mpi_piggyback_t *s, uint64_t bytes)
 {
     if (s->buffered) return 0;
-    return s->synchronous ? OMPP_MPI_SYNCHRONOUS : bytes > OMPP_MPI_ALONE_BYTES ? bytes : 0;
+    return s->synchronous ? OMPP_MPI_SYNCHRONOUS : bytes > OMPP_MPI_WAITING_BYTES ? bytes : 0;
 }
 
 static bool can_send(const ompp_mpi_piggyback_t *s)
@@ -131,7 +131,7 @@ void ompp_mpi_send_after(ompp_mpi_piggyback_t *s, bool ok)
     ompp_mpi_message_t *sum = NULL;
 
     note_sent(s, ok);
-    if (s->ack) ompp_mpi_ack_is_alone(s->ack, s->begin, end);
+    if (s->ack) ompp_mpi_ack_allow_slack(s->ack, s->begin, end);
     take_ack(s, end, ok, &sum);
     if (sum) ompp_mpi_join_clock(sum, (ompp_sync_wait_t){.begin = s->begin, .kind = OMPP_SYNC_ACKNOWLEDGEMENT});
     ompp_mpi_piggyback_free(sum);
@@ -339,7 +339,7 @@ void ompp_mpi_derived_after(ompp_mpi_piggyback_t *s, bool ok)
 void ompp_mpi_created_after(ompp_mpi_piggyback_t *s, bool ok)
 {
     ompp_mpi_derived_after(s, ok);
-    ompp_mpi_gathering_after(s, ok);
+    ompp_mpi_agreeing_after(s, ok);
 }
 
 void ompp_mpi_freed_before(ompp_mpi_piggyback_t *s)

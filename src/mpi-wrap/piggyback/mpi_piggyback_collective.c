@@ -82,7 +82,7 @@ static __thread struct {
 
 static int run(const exchange_t *x)
 {
-    const struct ompp_mpi_piggyback_on *s = &ompp_mpi_piggyback_state;
+    const struct ompp_mpi_piggyback_state *s = &ompp_mpi_piggyback_state;
 
     switch (x->order) {
     case OMPP_MPI_ORDER_CHAIN: return PMPI_Scan(x->mine, x->others, 1, s->type, s->op, x->comm);
@@ -94,7 +94,7 @@ static int run(const exchange_t *x)
 
 static int start(const exchange_t *x, MPI_Request *request)
 {
-    const struct ompp_mpi_piggyback_on *s = &ompp_mpi_piggyback_state;
+    const struct ompp_mpi_piggyback_state *s = &ompp_mpi_piggyback_state;
 
     switch (x->order) {
     case OMPP_MPI_ORDER_CHAIN: return PMPI_Iscan(x->mine, x->others, 1, s->type, s->op_nonblocking, x->comm, request);
@@ -226,8 +226,8 @@ static void neighbors_before(ompp_mpi_piggyback_t *s)
     if (!s->vector || s->order != OMPP_MPI_ORDER_NEIGHBOR || c->reported == c->calls) return;
     c->reported = c->calls;
     for (int i = 0; i < c->destinations; i++)
-        ompp_mpi_piggyback_pass(c, c->neighbors[c->sources + i], ompp_mpi_piggyback_own_tag(), c->calls, s->vector,
-                                false);
+        ompp_mpi_piggyback_send_sum(c, c->neighbors[c->sources + i], ompp_mpi_piggyback_own_tag(), c->calls, s->vector,
+                                    false);
 }
 
 /* Adds to sum what comes from others. \param[in] data they have sent some, so clock vectors as well. \return false =
@@ -268,7 +268,7 @@ static void chain_after(ompp_mpi_piggyback_t *s)
     }
     if (s->vector && c->rank > 0) all = receive(c, &before, 1, true, s->vector);
     if (s->vector && c->rank < c->size - 1)
-        ompp_mpi_piggyback_pass(c, c->rank + 1, ompp_mpi_piggyback_own_tag(), c->calls, s->vector, false);
+        ompp_mpi_piggyback_send_sum(c, c->rank + 1, ompp_mpi_piggyback_own_tag(), c->calls, s->vector, false);
     if (!all || !s->vector) forget_vector(s, c->rank > 0);
 }
 
@@ -329,7 +329,7 @@ static ompp_time_t limit_of(const ompp_mpi_piggyback_t *s)
 {
     const ompp_mpi_shadow_t *c = s->shadow;
     /* may be waited for */
-    const bool receivers = !OMPP_MPI_SCAN_IS_CHAIN || c->rank == 0 || s->bytes > OMPP_MPI_ALONE_BYTES;
+    const bool receivers = !OMPP_MPI_SCAN_IS_CHAIN || c->rank == 0 || s->bytes > OMPP_MPI_WAITING_BYTES;
     const bool chain = s->order == OMPP_MPI_ORDER_CHAIN && receivers;
     const bool from = s->order == OMPP_MPI_ORDER_FROM_ROOT || chain, to = s->order == OMPP_MPI_ORDER_TO_ROOT;
     const bool root = !chain && is_root(c, s->root);
@@ -454,11 +454,11 @@ void ompp_mpi_icollective_after(ompp_mpi_piggyback_t *s, bool ok)
 typedef struct {
     unsigned char *mine, *all;
     MPI_Comm own;
-} gather_t;
+} agree_t;
 
-static bool combine_gathered(void *gathering)
+static bool combine_agreed(void *gathering)
 {
-    const gather_t *g = gathering;
+    const agree_t *g = gathering;
 
     return PMPI_Allreduce(g->mine, g->all, 1, ompp_mpi_piggyback_state.type, ompp_mpi_piggyback_state.op, g->own) ==
            MPI_SUCCESS;
@@ -473,14 +473,14 @@ static bool has_all(MPI_Comm own)
     return size >= ompp_mpi_piggyback_state.ranks;
 }
 
-void ompp_mpi_gather_before(ompp_mpi_piggyback_t *s, MPI_Comm own)
+void ompp_mpi_agree_before(ompp_mpi_piggyback_t *s, MPI_Comm own)
 {
     ompp_mpi_message_t *mine = ompp_mpi_piggyback_new(), *all = ompp_mpi_piggyback_new();
 
     if (mine && all) {
-        gather_t g = {mine->vector, all->vector, own};
+        agree_t g = {mine->vector, all->vector, own};
         ompp_mpi_collective_vector(g.mine, has_all(own), s->begin);
-        if (has_all(own) ? ompp_mpi_collective_settle(g.mine, g.all, combine_gathered, &g) : combine_gathered(&g)) {
+        if (has_all(own) ? ompp_mpi_collective_settle(g.mine, g.all, combine_agreed, &g) : combine_agreed(&g)) {
             s->vector = all;
             all = NULL;
         }
@@ -489,7 +489,7 @@ void ompp_mpi_gather_before(ompp_mpi_piggyback_t *s, MPI_Comm own)
     ompp_mpi_piggyback_free(all);
 }
 
-void ompp_mpi_gather_after(ompp_mpi_piggyback_t *s, MPI_Comm own, bool ok)
+void ompp_mpi_agree_after(ompp_mpi_piggyback_t *s, MPI_Comm own, bool ok)
 {
     if (!s->vector) return;
     const ompp_sync_wait_t wait = {.begin = s->begin, .kind = has_all(own) ? OMPP_SYNC_ALL : OMPP_SYNC_GROUP};
@@ -498,14 +498,14 @@ void ompp_mpi_gather_after(ompp_mpi_piggyback_t *s, MPI_Comm own, bool ok)
     s->vector = NULL;
 }
 
-void ompp_mpi_gathering_before(ompp_mpi_piggyback_t *s)
+void ompp_mpi_agreeing_before(ompp_mpi_piggyback_t *s)
 {
-    if (s->shadow && !s->shadow->inter) ompp_mpi_gather_before(s, s->shadow->hidden);
+    if (s->shadow && !s->shadow->inter) ompp_mpi_agree_before(s, s->shadow->hidden);
 }
 
-void ompp_mpi_gathering_after(ompp_mpi_piggyback_t *s, bool ok)
+void ompp_mpi_agreeing_after(ompp_mpi_piggyback_t *s, bool ok)
 {
-    if (s->shadow) ompp_mpi_gather_after(s, s->shadow->hidden, ok);
+    if (s->shadow) ompp_mpi_agree_after(s, s->shadow->hidden, ok);
 }
 
 /* Ours may need more calls of MPI than the user's, which is complete: there is a moment for it, and no more after some

@@ -28,9 +28,9 @@ bool ompp_mpi_collective_settle(unsigned char *mine, unsigned char *all, bool (*
  *        in.
  * \param[in] own  ours with these ranks.
  */
-void ompp_mpi_gather_before(ompp_mpi_piggyback_t *piggyback, MPI_Comm own);
+void ompp_mpi_agree_before(ompp_mpi_piggyback_t *piggyback, MPI_Comm own);
 /** \brief After it, when it was successful. */
-void ompp_mpi_gather_after(ompp_mpi_piggyback_t *piggyback, MPI_Comm own, bool ok);
+void ompp_mpi_agree_after(ompp_mpi_piggyback_t *piggyback, MPI_Comm own, bool ok);
 
 /**
  * \brief What MPI combines clock vectors with: into becomes both.

@@ -104,7 +104,7 @@ static void request_done(ompp_mpi_request_t *r, const MPI_Status *status, bool o
         receive_done(r, status, ok, done);
     }
     if (r->kind == OMPP_MPI_PENDING_SEND && r->ack) {
-        if (done->alone) ompp_mpi_ack_is_alone(r->ack, done->begin, done->end);
+        if (done->alone) ompp_mpi_ack_allow_slack(r->ack, done->begin, done->end);
         done->any |=
             ompp_mpi_ack_take(r->ack, done->begin, done->end, OMPP_MPI_STARTED_WAIT && r->persistent, &done->message);
         r->ack = NULL;

@@ -198,8 +198,8 @@ void ompp_mpi_piggyback_sum(ompp_mpi_message_t **sum, ompp_mpi_message_t *messag
 
 /* ---- Collective calls -------------------------------------------------------------------------------------------- */
 
-void ompp_mpi_piggyback_pass(ompp_mpi_shadow_t *shadow, int dest, int tag, uint32_t call,
-                             const ompp_mpi_message_t *message, bool quiet)
+void ompp_mpi_piggyback_send_sum(ompp_mpi_shadow_t *shadow, int dest, int tag, uint32_t call,
+                                 const ompp_mpi_message_t *message, bool quiet)
 {
     const ompp_mpi_header_t *header = &message->header;
     ompp_mpi_message_t *copy = ompp_mpi_piggyback_new();
@@ -317,7 +317,7 @@ static uint64_t patience(ompp_time_t begin, ompp_time_t end)
     return limit < ACK_LONG_NS ? limit : ACK_LONG_NS;
 }
 
-void ompp_mpi_ack_is_alone(ompp_mpi_parcel_t *ack, ompp_time_t begin, ompp_time_t end)
+void ompp_mpi_ack_allow_slack(ompp_mpi_parcel_t *ack, ompp_time_t begin, ompp_time_t end)
 {
     const uint64_t part = end > begin ? (end - begin) / CLOSE_PART : 0, limit = patience(begin, end),
                    close = part < limit ? part : limit;

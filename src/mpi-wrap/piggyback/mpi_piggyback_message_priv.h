@@ -61,8 +61,8 @@ static inline int ompp_mpi_nonblocking_tag(void) { return ompp_mpi_piggyback_sta
  * \brief Sends what message says now, in a collective call on the channel with this number.
  * \param[in] quiet  without progress of MPI.
  */
-void ompp_mpi_piggyback_pass(ompp_mpi_shadow_t *shadow, int dest, int tag, uint32_t call,
-                             const ompp_mpi_message_t *message, bool quiet);
+void ompp_mpi_piggyback_send_sum(ompp_mpi_shadow_t *shadow, int dest, int tag, uint32_t call,
+                                 const ompp_mpi_message_t *message, bool quiet);
 
 /**
  * \brief Receives that. Those of calls before, which failed, are passed over.
@@ -143,7 +143,7 @@ bool ompp_mpi_ack_take_blocking(ompp_mpi_shadow_t *shadow, int dest, ompp_mpi_pa
  * \brief Before it is taken: the call from begin to end waits for this send alone. So that it took long says that it
  *        waited for its receiver, even if that seems to have begun a little later.
  */
-void ompp_mpi_ack_is_alone(ompp_mpi_parcel_t *ack, ompp_time_t begin, ompp_time_t end);
+void ompp_mpi_ack_allow_slack(ompp_mpi_parcel_t *ack, ompp_time_t begin, ompp_time_t end);
 
 /** \brief Nobody waits for it. */
 void ompp_mpi_ack_drop(ompp_mpi_parcel_t *ack);

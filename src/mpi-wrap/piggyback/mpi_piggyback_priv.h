@@ -35,9 +35,9 @@
  * holds the message, which comes back when the receiver has taken it.
  */
 #if defined(OPEN_MPI)
-#define OMPP_MPI_ALONE_BYTES 200
+#define OMPP_MPI_WAITING_BYTES 200
 #else
-#define OMPP_MPI_ALONE_BYTES OMPP_MPI_EAGER_BYTES
+#define OMPP_MPI_WAITING_BYTES OMPP_MPI_EAGER_BYTES
 #endif
 
 /**
@@ -92,7 +92,7 @@ typedef struct ompp_mpi_message {
 
 /* ---- Settled at the start (mpi_piggyback_start.c) ---------------------------------------------------------------- */
 
-extern struct ompp_mpi_piggyback_on {
+extern struct ompp_mpi_piggyback_state {
     size_t bytes, message; /* of a clock vector, with what is behind it; of a message of ours, at most */
     MPI_Datatype type;     /* one clock vector */
     MPI_Op op;             /* ompp_sync_combine */

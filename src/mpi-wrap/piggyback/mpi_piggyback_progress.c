@@ -37,7 +37,7 @@ void ompp_mpi_whom_tell(ompp_mpi_shadow_t *c, ompp_mpi_whom_t whom, uint32_t cal
 {
     for (int i = 0, to; (to = ompp_mpi_whom_peer(c, whom, false, i)) >= 0; i++)
         if (to != c->rank || whom.order == OMPP_MPI_ORDER_NEIGHBOR)
-            ompp_mpi_piggyback_pass(c, to, ompp_mpi_nonblocking_tag(), call, message, true);
+            ompp_mpi_piggyback_send_sum(c, to, ompp_mpi_nonblocking_tag(), call, message, true);
 }
 
 /* ---- Back in MPI ------------------------------------------------------------------------------------------------- */

@@ -72,7 +72,7 @@ static bool agreed(MPI_Comm own, size_t bytes)
 
 static bool prepare(MPI_Comm own, size_t bytes)
 {
-    struct ompp_mpi_piggyback_on *s = &ompp_mpi_piggyback_state;
+    struct ompp_mpi_piggyback_state *s = &ompp_mpi_piggyback_state;
     int *limit = NULL, found = 0;
 
     s->bytes = bytes + sizeof(ompp_mpi_behind_t);
@@ -101,7 +101,7 @@ static int compare(const void *a, const void *b)
 /* All are here: this is what an exchange costs, and not what ranks wait for each other. Collective. */
 static void measure_exchange(MPI_Comm own)
 {
-    struct ompp_mpi_piggyback_on *s = &ompp_mpi_piggyback_state;
+    struct ompp_mpi_piggyback_state *s = &ompp_mpi_piggyback_state;
     ompp_mpi_message_t *mine = ompp_mpi_piggyback_new(), *all = ompp_mpi_piggyback_new();
     ompp_time_t took[EXCHANGES];
 
@@ -190,7 +190,7 @@ typedef struct {
 static bool combine_at_end(void *at_end)
 {
     at_end_t *x = at_end;
-    const struct ompp_mpi_piggyback_on *s = &ompp_mpi_piggyback_state;
+    const struct ompp_mpi_piggyback_state *s = &ompp_mpi_piggyback_state;
     MPI_Request request;
 
     if (PMPI_Iallreduce(x->mine, x->all, 1, s->type, s->op_nonblocking, world, &request) != MPI_SUCCESS) return false;
@@ -201,7 +201,7 @@ static bool combine_at_end(void *at_end)
 /* A last wait of all for all, whose end is the end of the run. */
 void ompp_mpi_piggyback_finish(double limit_seconds)
 {
-    struct ompp_mpi_piggyback_on *s = &ompp_mpi_piggyback_state;
+    struct ompp_mpi_piggyback_state *s = &ompp_mpi_piggyback_state;
     const ompp_time_t begin = ompp_event_now();
     ompp_mpi_message_t *mine, *all;
 

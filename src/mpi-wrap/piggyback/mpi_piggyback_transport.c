@@ -19,7 +19,7 @@
 
 #define BLOCKS 32u
 
-struct ompp_mpi_piggyback_on ompp_mpi_piggyback_state = {.acks = MPI_COMM_NULL};
+struct ompp_mpi_piggyback_state ompp_mpi_piggyback_state = {.acks = MPI_COMM_NULL};
 
 void ompp_mpi_unfollowed(const char *what)
 {

@@ -134,7 +134,7 @@ void ompp_mpi_epoch_before(ompp_mpi_piggyback_t *s)
 void ompp_mpi_fence_before(ompp_mpi_piggyback_t *s)
 {
     ompp_mpi_epoch_before(s);
-    if (s->window) ompp_mpi_gather_before(s, s->window->own);
+    if (s->window) ompp_mpi_agree_before(s, s->window->own);
 }
 
 void ompp_mpi_complete_before(ompp_mpi_piggyback_t *s)
@@ -146,25 +146,25 @@ void ompp_mpi_complete_before(ompp_mpi_piggyback_t *s)
 void ompp_mpi_win_freed_before(ompp_mpi_piggyback_t *s)
 {
     if (s->made) s->window = find(made_of(s), true);
-    if (s->window && s->window->own != MPI_COMM_NULL) ompp_mpi_gather_before(s, s->window->own);
+    if (s->window && s->window->own != MPI_COMM_NULL) ompp_mpi_agree_before(s, s->window->own);
 }
 
 void ompp_mpi_win_created_after(ompp_mpi_piggyback_t *s, bool ok)
 {
     if (ok) make(made_of(s), s->shadow);
-    ompp_mpi_gathering_after(s, ok);
+    ompp_mpi_agreeing_after(s, ok);
 }
 
 void ompp_mpi_win_freed_after(ompp_mpi_piggyback_t *s, bool ok)
 {
-    if (s->window) ompp_mpi_gather_after(s, s->window->own, ok);
+    if (s->window) ompp_mpi_agree_after(s, s->window->own, ok);
     if (s->window && !ok) add(s->window); /* it stays */
     else delete (s->window);
 }
 
 void ompp_mpi_fence_after(ompp_mpi_piggyback_t *s, bool ok)
 {
-    if (s->window) ompp_mpi_gather_after(s, s->window->own, ok);
+    if (s->window) ompp_mpi_agree_after(s, s->window->own, ok);
 }
 
 void ompp_mpi_post_after(ompp_mpi_piggyback_t *s, bool ok)

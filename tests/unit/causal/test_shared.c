@@ -56,15 +56,15 @@ void ompp_causal_result_add(const ompp_causal_experiment_t *experiment, const om
 
 static int open_node(void **state)
 {
-    *state = calloc(1, ompp_causal_node_size());
+    *state = calloc(1, ompp_causal_shared_size());
     changes = nreported = 0;
-    ompp_causal_node_open(*state);
+    ompp_causal_shared_open(*state);
     return *state ? 0 : -1;
 }
 
 static int close_node(void **state)
 {
-    ompp_causal_node_open(NULL);
+    ompp_causal_shared_open(NULL);
     free(*state);
     return 0;
 }
@@ -73,7 +73,7 @@ static void pass(uint64_t number, uint64_t visits, ompp_time_t t)
 {
     const ompp_causal_at_t now = {.t = t};
 
-    ompp_causal_node_pass(number, visits, &now, &now);
+    ompp_causal_shared_went_over(number, visits, &now, &now);
 }
 
 /* Both ranks go over to an experiment: the first at a second of its number, the other a tenth later. */
@@ -82,7 +82,7 @@ static void both_pass(uint64_t number, uint64_t first_visits, uint64_t other_vis
     const ompp_causal_experiment_t experiment = {.number = number, .slot = 0, .percent = 50};
     const ompp_time_t t = number * SECOND;
 
-    ompp_causal_node_announce(&experiment, false);
+    ompp_causal_shared_announce(&experiment, false);
     rank = 0;
     pass(number, first_visits, t);
     rank = 1;
@@ -94,7 +94,7 @@ static void units_of_one_point(void **state)
     (void)state;
     both_pass(1, 10, 11);
     both_pass(2, 15, 14);
-    ompp_causal_node_take(true);
+    ompp_causal_shared_take(true);
     assert_int_equal(nreported, 1);
     assert_int_equal(reported.time_ns, SECOND);
     assert_int_equal(reported.visits, 4); /* from the most at the begin to the most at the end */
@@ -108,7 +108,7 @@ static void rank_0_finds_a_point(void **state)
     both_pass(502, 0, 5);
     both_pass(503, 2, 7);
     both_pass(504, 4, 9);
-    ompp_causal_node_take(true);
+    ompp_causal_shared_take(true);
     assert_int_equal(nreported, 3);
     assert_int_equal(units[0], 2);
     assert_int_equal(units[1], 0);
@@ -121,12 +121,12 @@ static void heard_by_message(uint64_t number, bool unsynchronised, ompp_fine_t s
     const ompp_causal_experiment_t experiment = {.number = number, .slot = 0, .percent = 50};
     const ompp_time_t t = number * SECOND;
 
-    ompp_causal_node_announce(&experiment, unsynchronised);
+    ompp_causal_shared_announce(&experiment, unsynchronised);
     rank = 0;
     pass(number, 10, t);
     rank = 1;
     const ompp_causal_at_t now = {t + SECOND, saved, 0}, arrival = {now.t - waited, saved, 0};
-    ompp_causal_node_pass(number, 10, &now, &arrival);
+    ompp_causal_shared_went_over(number, 10, &now, &arrival);
 }
 
 static void from_where_ranks_wait(void **state)
@@ -137,7 +137,7 @@ static void from_where_ranks_wait(void **state)
     heard_by_message(101, true, 0, SECOND / 4);
     heard_by_message(102, true, saved, SECOND / 2);
     heard_by_message(103, false, saved, SECOND / 2);
-    ompp_causal_node_take(false);
+    ompp_causal_shared_take(false);
     assert_int_equal(nreported, 2); /* the second one ends where all meet: from and to where they go on */
     assert_int_equal(reported.time_ns, SECOND);
     assert_int_equal(reported.saved_ns, 0);
@@ -149,10 +149,10 @@ static void work_of_all(void **state)
 {
     (void)state;
     both_pass(901, 10, 11);
-    ompp_causal_node_did(901, &(ompp_causal_seen_t){.work = 3 * (uint64_t)SECOND});
-    ompp_causal_node_did(901, &(ompp_causal_seen_t){.work = 2 * (uint64_t)SECOND, .visits = 7});
+    ompp_causal_shared_did(901, &(ompp_causal_seen_t){.work = 3 * (uint64_t)SECOND});
+    ompp_causal_shared_did(901, &(ompp_causal_seen_t){.work = 2 * (uint64_t)SECOND, .visits = 7});
     both_pass(902, 15, 14);
-    ompp_causal_node_take(true);
+    ompp_causal_shared_take(true);
     assert_int_equal(nreported, 1);
     assert_int_equal(reported.work_ns, 5 * (uint64_t)SECOND);
     assert_int_equal(own_seen.work, 2 * (uint64_t)SECOND);
@@ -164,7 +164,7 @@ static void no_units_before_the_first(void **state)
     (void)state;
     both_pass(301, 0, 0);
     both_pass(302, 15, 14);
-    ompp_causal_node_take(true);
+    ompp_causal_shared_take(true);
     assert_int_equal(nreported, 1);
     assert_int_equal(reported.visits, 0);
 }
@@ -177,14 +177,14 @@ static void no_units_of_two_points(void **state)
     changes = 1;
     both_pass(602, 15, 14);
     both_pass(603, 20, 21);
-    ompp_causal_node_take(true);
+    ompp_causal_shared_take(true);
     assert_int_equal(nreported, 2);
     assert_int_equal(reported.visits, 6); /* the later one: both ends are of the new point */
     nreported = 0;
     both_pass(604, 25, 26);
     changes = 2;
     both_pass(605, 30, 31);
-    ompp_causal_node_take(true);
+    ompp_causal_shared_take(true);
     assert_int_equal(nreported, 2);
     assert_int_equal(reported.visits, 0);
     assert_int_equal(reported.time_ns, SECOND);
@@ -200,15 +200,15 @@ static void some_do_not_come(void **state)
     both_pass(first, 10, 11);
     both_pass(first + 1, 15, 14);
     both_pass(missed, 20, 19);
-    ompp_causal_node_take(false);
+    ompp_causal_shared_take(false);
     assert_int_equal(nreported, 2);
     assert_false(ompp_causal.lacks_ranks);
     for (uint64_t i = missed + 1; i < after; i++) {
         const ompp_causal_experiment_t experiment = {.number = i, .slot = 0, .percent = 50};
-        ompp_causal_node_announce(&experiment, false);
+        ompp_causal_shared_announce(&experiment, false);
         pass(i, 20, i * SECOND);
     }
-    ompp_causal_node_take(true);
+    ompp_causal_shared_take(true);
     assert_true(ompp_causal.lacks_ranks);
 }
 

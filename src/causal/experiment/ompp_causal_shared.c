@@ -48,11 +48,11 @@ typedef struct {
     _Atomic uint64_t work;    /* ns, of all ranks in the region, from here to the next one */
 } cut_t;
 
-typedef struct ompp_causal_node {
+typedef struct ompp_causal_shared {
     region_t regions[REGIONS];
     cut_t cuts[CUTS];
     ompp_causal_race_t race;
-} node_t;
+} shared_t;
 
 static struct {
     _Atomic uint32_t lock;
@@ -71,13 +71,13 @@ static struct {
     } drift[OMPP_CAUSAL_KNOWN]; /* ns, of all experiments with a region */
 } own;
 
-size_t ompp_causal_node_size(void) { return sizeof(node_t); }
+size_t ompp_causal_shared_size(void) { return sizeof(shared_t); }
 
-void ompp_causal_node_open(void *memory) { atomic_store(&ompp_causal.node, (node_t *)memory); }
+void ompp_causal_shared_open(void *memory) { atomic_store(&ompp_causal.shared, (shared_t *)memory); }
 
-ompp_causal_race_t *ompp_causal_node_race(void)
+ompp_causal_race_t *ompp_causal_shared_race(void)
 {
-    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
+    shared_t *n = atomic_load_explicit(&ompp_causal.shared, memory_order_acquire);
 
     return n ? &n->race : NULL;
 }
@@ -87,7 +87,7 @@ ompp_causal_race_t *ompp_causal_node_race(void)
 /* NULL: there is no memory, or no room in it. */
 static region_t *region_of(uint64_t key)
 {
-    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
+    shared_t *n = atomic_load_explicit(&ompp_causal.shared, memory_order_acquire);
 
     for (unsigned i = 0; n && i < REGIONS; i++) {
         uint64_t there = atomic_load_explicit(&n->regions[i].key, memory_order_relaxed);
@@ -97,16 +97,16 @@ static region_t *region_of(uint64_t key)
     return NULL;
 }
 
-void ompp_causal_node_tell(uint64_t key, uint64_t work)
+void ompp_causal_shared_tell(uint64_t key, uint64_t work)
 {
     region_t *region = region_of(key);
 
     if (region && work > atomic_load_explicit(&region->work, memory_order_relaxed)) atomic_store(&region->work, work);
 }
 
-void ompp_causal_node_listen(void (*heard)(uint64_t key, uint64_t work))
+void ompp_causal_shared_listen(void (*heard)(uint64_t key, uint64_t work))
 {
-    const node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
+    const shared_t *n = atomic_load_explicit(&ompp_causal.shared, memory_order_acquire);
 
     for (unsigned i = 0; n && i < REGIONS; i++) {
         const uint64_t key = atomic_load(&n->regions[i].key);
@@ -117,7 +117,7 @@ void ompp_causal_node_listen(void (*heard)(uint64_t key, uint64_t work))
 
 /* ---- Experiments ------------------------------------------------------------------------------------------------- */
 
-static cut_t *cut_of(node_t *n, uint64_t number) { return &n->cuts[number % CUTS]; }
+static cut_t *cut_of(shared_t *n, uint64_t number) { return &n->cuts[number % CUTS]; }
 
 static void begin_line(line_t *line)
 {
@@ -128,9 +128,9 @@ static void begin_line(line_t *line)
     atomic_store(&line->first_alone, INT64_MAX);
 }
 
-void ompp_causal_node_announce(const ompp_causal_experiment_t *experiment, bool unsynchronised)
+void ompp_causal_shared_announce(const ompp_causal_experiment_t *experiment, bool unsynchronised)
 {
-    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
+    shared_t *n = atomic_load_explicit(&ompp_causal.shared, memory_order_acquire);
     cut_t *cut = n ? cut_of(n, experiment->number) : NULL;
 
     if (!cut) return;
@@ -177,10 +177,10 @@ static void put_on_line(line_t *line, const ompp_causal_at_t *at)
     lower(&line->first_alone, alone);
 }
 
-void ompp_causal_node_pass(uint64_t number, uint64_t visits, const ompp_causal_at_t *now,
-                           const ompp_causal_at_t *arrival)
+void ompp_causal_shared_went_over(uint64_t number, uint64_t visits, const ompp_causal_at_t *now,
+                                  const ompp_causal_at_t *arrival)
 {
-    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
+    shared_t *n = atomic_load_explicit(&ompp_causal.shared, memory_order_acquire);
     cut_t *cut = n ? cut_of(n, number) : NULL;
 
     own.last = number;
@@ -193,24 +193,24 @@ void ompp_causal_node_pass(uint64_t number, uint64_t visits, const ompp_causal_a
     atomic_fetch_add(&cut->ranks, 1);
 }
 
-unsigned ompp_causal_node_come(uint64_t number)
+unsigned ompp_causal_shared_count(uint64_t number)
 {
-    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
+    shared_t *n = atomic_load_explicit(&ompp_causal.shared, memory_order_acquire);
     const cut_t *cut = n ? cut_of(n, number) : NULL;
 
     return cut && atomic_load(&cut->number) == number ? atomic_load(&cut->ranks) : 0;
 }
 
-bool ompp_causal_node_has_units(void)
+bool ompp_causal_shared_has_units(void)
 {
-    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
+    shared_t *n = atomic_load_explicit(&ompp_causal.shared, memory_order_acquire);
 
     return n && own.last && atomic_load(&cut_of(n, own.last)->visits) > 0;
 }
 
-void ompp_causal_node_did(uint64_t number, const ompp_causal_seen_t *seen)
+void ompp_causal_shared_did(uint64_t number, const ompp_causal_seen_t *seen)
 {
-    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
+    shared_t *n = atomic_load_explicit(&ompp_causal.shared, memory_order_acquire);
     cut_t *cut = n ? cut_of(n, number) : NULL;
 
     own.did[number % CUTS].seen = *seen;
@@ -218,9 +218,9 @@ void ompp_causal_node_did(uint64_t number, const ompp_causal_seen_t *seen)
     if (cut && atomic_load(&cut->number) == number) atomic_fetch_add(&cut->work, seen->work);
 }
 
-void ompp_causal_node_spoil(uint64_t number)
+void ompp_causal_shared_spoil(uint64_t number)
 {
-    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
+    shared_t *n = atomic_load_explicit(&ompp_causal.shared, memory_order_acquire);
     cut_t *cut = n ? cut_of(n, number) : NULL;
 
     if (cut && atomic_load(&cut->number) == number) atomic_store(&cut->spoilt, 1);
@@ -285,7 +285,7 @@ static void take(const cut_t *from, const cut_t *to)
                                        .paid_ns = alone < time ? (uint64_t)(time - alone) : 0,
                                        .work_ns = atomic_load(&from->work)};
     const bool unsynchronised =
-        from->unsynchronised || to->unsynchronised || ompp_causal_node_come(from->number) < own.ranks;
+        from->unsynchronised || to->unsynchronised || ompp_causal_shared_count(from->number) < own.ranks;
     const bool watched = unsynchronised && experiment.percent && experiment.known >= 0;
     const bool few = lacks_ranks();
     if (few && !experiment.percent) return; /* nothing to compare with */
@@ -303,34 +303,34 @@ static bool is_over(const cut_t *from, const cut_t *to, uint64_t number, bool fi
     return atomic_load(&to->ranks) == ranks && (final ? ranks > 1 : ranks == ompp_whatif_ranks());
 }
 
-static void weigh(node_t *n, uint64_t number)
+static void weigh(shared_t *n, uint64_t number)
 {
     const int64_t time = cut_of(n, number + 1)->now.t - cut_of(n, number)->now.t;
 
     if (time <= 0 || !cut_of(n, number)->now.t) return;
-    if (ompp_causal_node_come(number) >= own.ranks && ompp_causal_node_come(number + 1) >= own.ranks)
+    if (ompp_causal_shared_count(number) >= own.ranks && ompp_causal_shared_count(number + 1) >= own.ranks)
         own.with_all += time;
     else own.with_few += time;
 }
 
 /* Whoever came to it and to its end. */
-static bool is_known(node_t *n, uint64_t number)
+static bool is_known(shared_t *n, uint64_t number)
 {
     return own.done[number % CUTS] != number && cut_of(n, number)->number == number &&
            cut_of(n, number + 1)->number == number + 1;
 }
 
 /* What is over and was not taken until now, some ranks did not come to. */
-static void forget(node_t *n, uint64_t until)
+static void forget(shared_t *n, uint64_t until)
 {
     for (uint64_t i = own.forgotten + 1 + CUTS > until ? own.forgotten + 1 : until - CUTS; i <= until; i++)
         if (is_known(n, i)) weigh(n, i);
     if (until > own.forgotten) own.forgotten = until;
 }
 
-void ompp_causal_node_take(bool final)
+void ompp_causal_shared_take(bool final)
 {
-    node_t *n = atomic_load_explicit(&ompp_causal.node, memory_order_acquire);
+    shared_t *n = atomic_load_explicit(&ompp_causal.shared, memory_order_acquire);
     const uint64_t last = own.last, first = last > CUTS ? last - CUTS + 1 : 1;
     const ompp_time_t begin = ompp_event_now();
     bool news[CUTS];
