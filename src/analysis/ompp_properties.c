@@ -9,6 +9,7 @@
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_chunks.h"
 #include "analysis/ompp_meets.h"
+#include "analysis/ompp_node.h"
 #include "analysis/ompp_own.h"
 #include "analysis/ompp_tasks.h"
 #include "analysis/ompp_values.h"
@@ -486,16 +487,18 @@ static double rest_idle(const find_t *f)
 }
 
 /* What threads of the program's own did outside of teams, ns of each rank. own: [nranks_kept]. */
-static void add_own_threads(const ompp_profile_t *p, uint64_t *own)
+static void add_own_threads(const ompp_profile_t *p, const ompp_paths_t *paths, uint64_t *own)
 {
-    for (uint32_t n = 1; n < p->nnodes; n++)
-        for (uint32_t b = 0; p->nodes[n].parent == 0 && b < p->nodes[n].nblocks; b++) {
+    for (uint32_t n = 1; n < p->nnodes; n++) {
+        if (paths->top[n] != n || ompp_node_is_path(p, n)) continue;
+        for (uint32_t b = 0; b < p->nodes[n].nblocks; b++) {
             const ompp_block_t *block = &p->nodes[n].blocks[b];
             const ompp_location_t *l = &p->locations[block->location];
             const size_t r = ompp_analysis_rank_index(p, l->rank);
             if (block->set == OMPP_SET_PHASES && l->kind == OMPP_THREAD_OTHER && r < p->nranks_kept)
                 own[r] += ompp_analysis_value(p, n, block->location, OMPP_COLUMN_EXEC_T);
         }
+    }
 }
 
 /* Threads that have nothing to do while the first one of their rank is alone. */
@@ -508,7 +511,7 @@ static ompp_finding_t find_serial(const find_t *f)
 
     if (times && own) {
         ompp_analysis_rank_times(p, f->paths, times);
-        add_own_threads(p, own);
+        add_own_threads(p, f->paths, own);
         for (size_t r = 0; r < p->nranks_kept; r++)
             if (p->ranks[r].nthreads > 1)
                 finding.lost_ns += ompp_less(times[r].serial_ns * (p->ranks[r].nthreads - 1), own[r]);

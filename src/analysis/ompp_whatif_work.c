@@ -41,9 +41,10 @@ double ompp_whatif_own_work(const ompp_profile_t *p, const ompp_node_t *node)
     return sum;
 }
 
-/* Functions of a call path are no regions. */
+/* Functions of a call path are no regions: those with rows of their own have the time of the regions below. */
 static bool is_outermost(const ompp_profile_t *p, const ompp_node_t *node)
 {
+    if (ompp_construct_is_path(p->regions[node->region].construct)) return false;
     while (node->parent != 0 && ompp_construct_is_path(p->regions[p->nodes[node->parent].region].construct))
         node = &p->nodes[node->parent];
     return node->parent == 0;

@@ -368,18 +368,20 @@ static void follow(ompp_profile_t *p, uint32_t region, uint64_t followed, uint64
     ompp_profile_add_whatif_region(p, &r);
 }
 
-/* 10 s of one thread: a takes 4 s, 1 s of that in c; b 3 s, d 1 s, calls of MPI 1 s, and 1 s is outside of all. */
+/* 10 s of one thread: a takes 4 s, 1 s of that in c; b 3 s, d 1 s, calls of MPI 1 s, and 1 s is outside of all. b is
+ * called by a function that has a row of its own, with the time of b. */
 enum { A, B, C, D, M, NAMED };
 
 static ompp_profile_t *suspended_run(ompp_thread_kind_t kind, uint32_t region[NAMED])
 {
     ompp_profile_t *p = ompp_profile_new();
-    uint32_t a, other;
+    uint32_t a, function, other;
 
     p->nslots = 1;
     ompp_profile_add_location(p, &(ompp_location_t){.end_ns = 10000 * (uint64_t)MS, .kind = kind});
     region[A] = add_region(p, OMPP_CONSTRUCT_USER_REGION, 0, 4000, 1000, 1, &a);
-    region[B] = add_region(p, OMPP_CONSTRUCT_USER_REGION, 0, 3000, 0, 1, &other);
+    add_region(p, OMPP_CONSTRUCT_FUNCTION, 0, 3000, 3000, 1, &function);
+    region[B] = add_region(p, OMPP_CONSTRUCT_USER_REGION, function, 3000, 0, 1, &other);
     region[C] = add_region(p, OMPP_CONSTRUCT_USER_REGION, a, 1000, 0, 1, &other);
     region[D] = add_region(p, OMPP_CONSTRUCT_USER_REGION, 0, 1000, 0, 1, &other);
     region[M] = add_region(p, OMPP_CONSTRUCT_MPI, 0, 1000, 0, 100, &other);
