@@ -8,8 +8,9 @@
 #include "analysis/ompp_alone.h"
 #include "analysis/ompp_analysis.h"
 #include "analysis/ompp_chunks.h"
+#include "analysis/ompp_idle.h"
+#include "analysis/ompp_meanwhile.h"
 #include "analysis/ompp_meets.h"
-#include "analysis/ompp_node.h"
 #include "analysis/ompp_own.h"
 #include "analysis/ompp_tasks.h"
 #include "analysis/ompp_values.h"
@@ -36,10 +37,10 @@
 typedef struct {
     const ompp_profile_t *profile;
     const ompp_paths_t *paths;
-    const ompp_task_team_t *teams; /* [nnodes] */
-    const uint64_t *task_waits;    /* [nnodes] */
-    uint64_t *pieces, *visits;     /* [nlocations] */
-    uint64_t *own_ns;              /* that was left out of what threads lose, so far */
+    const ompp_task_team_t *teams;     /* [nnodes] */
+    const ompp_meanwhile_t *meanwhile; /* [nnodes] */
+    uint64_t *pieces, *visits;         /* [nlocations] */
+    uint64_t *own_ns;                  /* that was left out of what threads lose, so far */
     double basis;
     double waited; /* part of it, that threads waited for processors */
     /* MPI: thread time in the call, of it waiting for the last rank, that rank, and messages. */
@@ -64,16 +65,6 @@ static const uint32_t *begin(const find_t *f, uint32_t region) { return ompp_pat
 static const uint32_t *end(const find_t *f, uint32_t region) { return ompp_paths_end(f->paths, region); }
 
 static uint64_t to_ns(double ns) { return ns > 0 && ns < 1.8e19 ? (uint64_t)(ns + 0.5) : 0; }
-
-/* ---- Ranks ------------------------------------------------------------------------------------------------------- */
-
-static double rest_threads(const ompp_profile_t *p)
-{
-    uint64_t kept = 0;
-
-    for (size_t r = 0; r < p->nranks_kept; r++) kept += p->ranks[r].nthreads;
-    return p->nrest ? (double)ompp_less(p->nslots, kept) / p->nrest : 0;
-}
 
 /* ---- MPI calls --------------------------------------------------------------------------------------------------- */
 
@@ -127,7 +118,7 @@ static void add_call(find_t *f, uint32_t n, uint64_t *rank_ns)
         if (rank_ns[r]) waiting += threads * (double)(rank_ns[r] - least);
     }
     if (node->over_ranks.count) {
-        double threads = inside ? 1 : rest_threads(p);
+        double threads = inside ? 1 : ompp_analysis_rest_threads(p);
         f->busy += threads * (double)node->over_ranks.sum;
         waiting += threads * ((double)node->over_ranks.sum - (double)node->over_ranks.count * (double)least);
     }
@@ -227,8 +218,8 @@ static uint64_t lost_in_phase(const find_t *f, uint32_t n, unsigned phase)
         sum += lost;
         *f->own_ns += time - lost;
     }
-    /* A master that waits for its tasks shares its work. */
-    return construct == OMPP_CONSTRUCT_MASTER ? ompp_less(sum, f->task_waits[n]) : sum;
+    /* A master that waits for its tasks shares its work, and calls of MPI have properties of their own. */
+    return construct == OMPP_CONSTRUCT_MASTER ? ompp_less(sum, f->meanwhile[n].tasks + f->meanwhile[n].called) : sum;
 }
 
 /* Waits that the size of tasks explains are told of these (find_tasks). */
@@ -310,6 +301,7 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
     switch (when) {
     case OMPP_WHEN_ALWAYS: return true;
     case OMPP_WHEN_LOOP: return f->profile->regions[region].flags & OMPP_REGION_F_LOOP;
+    case OMPP_WHEN_CALLS: return ompp_analysis_waits_for_calls(f->profile, f->paths, f->meanwhile, region);
     case OMPP_WHEN_NOWAIT: return f->profile->regions[region].flags & OMPP_REGION_F_NOWAIT;
     case OMPP_WHEN_UNEVEN:
     case OMPP_WHEN_FEW:
@@ -467,61 +459,6 @@ static ompp_finding_t find_tasks(const find_t *f, uint32_t region)
     return finding;
 }
 
-/* The same of the ranks that are not kept: thread time less that of parallel regions and MPI calls outside them. */
-static double rest_idle(const find_t *f)
-{
-    const ompp_profile_t *p = f->profile;
-    double threads = rest_threads(p), alone = (double)p->rest_wall_threads_ns;
-
-    if (threads <= 1) return 0;
-    for (uint32_t n = 1; n < p->nnodes; n++) {
-        const ompp_node_t *node = &p->nodes[n];
-        unsigned construct = p->regions[node->region].construct;
-        if (f->paths->fork[node->parent] != 0) continue;
-        /* Threads of a team have the same execT, so that their mean stands for the rank. */
-        if (ompp_construct_forks(construct))
-            alone -= threads * node->over_threads.mean * (double)node->over_ranks.count;
-        if (construct == OMPP_CONSTRUCT_MPI) alone -= threads * (double)node->over_ranks.sum;
-    }
-    return alone > 0 ? alone * (threads - 1) / threads : 0;
-}
-
-/* What threads of the program's own did outside of teams, ns of each rank. own: [nranks_kept]. */
-static void add_own_threads(const ompp_profile_t *p, const ompp_paths_t *paths, uint64_t *own)
-{
-    for (uint32_t n = 1; n < p->nnodes; n++) {
-        if (paths->top[n] != n || ompp_node_is_path(p, n)) continue;
-        for (uint32_t b = 0; b < p->nodes[n].nblocks; b++) {
-            const ompp_block_t *block = &p->nodes[n].blocks[b];
-            const ompp_location_t *l = &p->locations[block->location];
-            const size_t r = ompp_analysis_rank_index(p, l->rank);
-            if (block->set == OMPP_SET_PHASES && l->kind == OMPP_THREAD_OTHER && r < p->nranks_kept)
-                own[r] += ompp_analysis_value(p, n, block->location, OMPP_COLUMN_EXEC_T);
-        }
-    }
-}
-
-/* Threads that have nothing to do while the first one of their rank is alone. */
-static ompp_finding_t find_serial(const find_t *f)
-{
-    const ompp_profile_t *p = f->profile;
-    ompp_rank_time_t *times = calloc(p->nranks_kept + 1, sizeof *times);
-    uint64_t *own = calloc(p->nranks_kept + 1, sizeof *own);
-    ompp_finding_t finding = {.property = OMPP_PROPERTY_SERIAL_PROGRAM, OMPP_NONE, OMPP_NONE};
-
-    if (times && own) {
-        ompp_analysis_rank_times(p, f->paths, times);
-        add_own_threads(p, f->paths, own);
-        for (size_t r = 0; r < p->nranks_kept; r++)
-            if (p->ranks[r].nthreads > 1)
-                finding.lost_ns += ompp_less(times[r].serial_ns * (p->ranks[r].nthreads - 1), own[r]);
-        finding.lost_ns += to_ns(rest_idle(f));
-    }
-    free(times);
-    free(own);
-    return finding;
-}
-
 /* Loops that lose much to handing out iterations. */
 static int find_chunks(const find_t *f, ompp_finding_t *all, size_t *found)
 {
@@ -564,7 +501,7 @@ int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths,
     int rc = -OMPP_E_NOMEM;
 
     double *below = ompp_own_below(p);
-    uint64_t *task_waits = ompp_analysis_task_waits(p);
+    ompp_meanwhile_t *meanwhile = ompp_analysis_meanwhile(p);
 
     *findings = NULL;
     *n = 0;
@@ -572,9 +509,10 @@ int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths,
     f.visits = calloc(p->nlocations + 1, sizeof *f.visits);
     f.own_ns = &own_ns;
     f.teams = teams;
-    f.task_waits = task_waits;
-    if (all && teams && below && task_waits && f.pieces && f.visits) {
-        all[0] = find_serial(&f);
+    f.meanwhile = meanwhile;
+    if (all && teams && below && meanwhile && f.pieces && f.visits) {
+        all[0] = (ompp_finding_t){OMPP_PROPERTY_SERIAL_PROGRAM, OMPP_NONE, OMPP_NONE,
+                                  .lost_ns = ompp_analysis_idle_ns(p, paths)};
         found = all[0].lost_ns > 0;
         for (uint32_t r = 0; r < p->nregions; r++) {
             all[found] = find_one(&f, r);
@@ -595,7 +533,7 @@ int ompp_analysis_properties(const ompp_profile_t *p, const ompp_paths_t *paths,
     free(all);
     free(teams);
     free(below);
-    free(task_waits);
+    free(meanwhile);
     free(f.pieces);
     free(f.visits);
     return rc;

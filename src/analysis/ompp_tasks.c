@@ -138,28 +138,6 @@ bool ompp_analysis_waits_for_tasks(const ompp_profile_t *p, uint32_t n, unsigned
     return false;
 }
 
-uint64_t *ompp_analysis_task_waits(const ompp_profile_t *p)
-{
-    uint64_t *waits = calloc(p->nnodes + 1, sizeof *waits);
-
-    for (uint32_t n = 1; waits && n < p->nnodes; n++) {
-        const unsigned construct = p->regions[p->nodes[n].region].construct;
-        const bool group = construct == OMPP_CONSTRUCT_TASKGROUP;
-        const unsigned slot = ompp_phase_slot(construct, group ? OMPP_PHASE_EXITBAR : OMPP_PHASE_EXEC);
-        uint64_t sum = 0;
-        if (!group && construct != OMPP_CONSTRUCT_TASKWAIT) continue;
-        for (uint32_t b = 0; b < p->nodes[n].nblocks; b++)
-            if (ompp_block_is_phases(&p->nodes[n].blocks[b]))
-                sum += p->nodes[n].blocks[b].values[ompp_value_index(slot, OMPP_SLOT_TIME)];
-        for (uint32_t above = p->nodes[n].parent; above && above != OMPP_NONE; above = p->nodes[above].parent) {
-            const unsigned flags = ompp_constructs[p->regions[p->nodes[above].region].construct].flags;
-            if (flags & (OMPP_CONSTRUCT_F_FORK | OMPP_CONSTRUCT_F_TASK)) break;
-            waits[above] += sum;
-        }
-    }
-    return waits;
-}
-
 static bool makes_tasks(unsigned construct)
 {
     return construct == OMPP_CONSTRUCT_TASK || construct == OMPP_CONSTRUCT_UTASK;

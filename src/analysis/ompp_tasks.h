@@ -54,11 +54,4 @@ ompp_task_team_t *ompp_analysis_task_teams(const ompp_profile_t *profile, const 
 /** \return whether threads wait for tasks in this phase of a node: some were run in it, or it is there for that. */
 bool ompp_analysis_waits_for_tasks(const ompp_profile_t *profile, uint32_t node, unsigned phase);
 
-/**
- * \brief What threads wait for tasks below each node, in the same team and task, in ns: taskwait, the end of taskgroup.
- *        The tasks that they run meanwhile are in it.
- * \return owned by the caller, free(); shape [nnodes]. NULL: out of memory.
- */
-uint64_t *ompp_analysis_task_waits(const ompp_profile_t *profile);
-
 #endif

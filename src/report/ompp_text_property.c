@@ -73,9 +73,12 @@ static void put_longer(const ompp_text_t *t, const ompp_finding_t *f, FILE *out)
     static const char most[] = " longer than the others, most of it in ";
     const ompp_late_t late = {f->rank, f->more_ns};
     char *where = f->where == OMPP_NONE ? NULL : ompp_text_subject(t, f->where);
+    const size_t rank = ompp_analysis_rank_index(t->profile, f->rank);
+    const bool several = rank < t->profile->nranks_kept && t->profile->ranks[rank].nthreads > 1;
 
     fputs(" It works ", out);
     put_short_time(out, f->more_ns);
+    if (several) fputs(" of thread time", out);
     if (where) fprintf(out, "%s%s.", most, where);
     else if (!put_serial_place(t, &late, most, out)) fprintf(out, "%swhat is outside of regions.", most);
     free(where);

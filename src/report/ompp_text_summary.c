@@ -171,6 +171,15 @@ static void put_first(const ompp_text_t *t, const ompp_finding_t *f, size_t room
     free(advice);
 }
 
+/* The one to begin with: where threads wait for one that calls MPI, that call, if it is among the findings. */
+static const ompp_finding_t *first_of(const ompp_profile_t *p, const ompp_finding_t *findings, size_t n, double least)
+{
+    if (findings[0].property != OMPP_PROPERTY_WAIT_CALLS) return findings;
+    for (const ompp_finding_t *f = findings; f < findings + n && (double)f->lost_ns >= least; f++)
+        if (f->region != OMPP_NONE && p->regions[f->region].construct == OMPP_CONSTRUCT_MPI) return f;
+    return findings;
+}
+
 /* room: lines that there are. */
 static int put_losses(ompp_text_t *t, size_t room)
 {
@@ -185,7 +194,7 @@ static int put_losses(ompp_text_t *t, size_t room)
         lines += put_loss(t, &findings[k], basis);
     }
     if (n && (double)findings[0].lost_ns >= LEAST_PART * basis)
-        put_first(t, &findings[0], room - (lines - ADVICE_LINES));
+        put_first(t, first_of(t->profile, findings, n, LEAST_PART * basis), room - (lines - ADVICE_LINES));
     free(findings);
     return 0;
 }

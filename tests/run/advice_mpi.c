@@ -1,5 +1,6 @@
 /* As advice.c, of ranks: advice_mpi.c NAME. */
 #include <mpi.h>
+#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -63,6 +64,34 @@ static void do_late(void)
 static void do_small(void)
 {
     for (int i = 0; i < 200000; i++) sum_up(MPI_COMM_WORLD);
+}
+
+/* One thread calls MPI, and the other waits for it. uneven: also at another barrier, for a thread that works longer. */
+static void of_one_thread(double uneven)
+{
+#pragma omp parallel num_threads(2)
+    for (int i = 0; i < 40; i++) {
+        rest((rank == 1 ? 10 : 2) + (omp_get_thread_num() ? uneven : 0));
+#pragma omp barrier
+#pragma omp master
+        sum_up(MPI_COMM_WORLD);
+#pragma omp barrier
+    }
+}
+
+static void do_late_master(void) { of_one_thread(0); }
+
+static void do_uneven_master(void) { of_one_thread(12); }
+
+static void do_late_single(void)
+{
+#pragma omp parallel num_threads(2)
+    for (int i = 0; i < 40; i++) {
+        rest(rank == 1 ? 10 : 2);
+#pragma omp barrier
+#pragma omp single
+        sum_up(MPI_COMM_WORLD);
+    }
 }
 
 enum { MANY = 1 << 20 }; /* doubles: more than a message that goes before its receiver is there */
@@ -242,13 +271,16 @@ static const struct {
     void (*run)(void);
 } programs[] = {
 #define ROW(name) {#name, do_##name},
-    ROW(in_turn) ROW(in_turn_other) ROW(in_turn_many) ROW(late) ROW(small) ROW(late_sender) ROW(late_sender_any)
-        ROW(late_sender_wait) ROW(late_sender_many) ROW(late_unknown) ROW(receive_unknown) ROW(late_receiver)
-            ROW(late_receiver_grid) ROW(transfer) ROW(even) ROW(early) ROW(exchange)};
+    ROW(in_turn) ROW(in_turn_other) ROW(in_turn_many) ROW(late) ROW(late_master) ROW(uneven_master) ROW(late_single)
+        ROW(small) ROW(late_sender) ROW(late_sender_any) ROW(late_sender_wait) ROW(late_sender_many) ROW(late_unknown)
+            ROW(receive_unknown) ROW(late_receiver) ROW(late_receiver_grid) ROW(transfer) ROW(even) ROW(early)
+                ROW(exchange)};
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
+    int level;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
