@@ -31,6 +31,8 @@
 #define STARTED_NS 10e9    /* of a rank: MPI starts so slowly that it is worth a look */
 #define BRIEF_NS 1000.0    /* in a lock: handing it over may take as long */
 #define ENTER_NS 100.0     /* the same, and taking it takes as long */
+#define QUICK_NS 2000.0    /* at a barrier: its own cost with some ten threads ... */
+#define BARRIER_NS 20000.0 /* ... that have a processor each; else */
 #define COSTLY 0.05        /* share of a region's thread time */
 
 /* What one call works on, for one region after the other. */
@@ -293,6 +295,24 @@ static bool moves_much(const find_t *f, uint32_t region)
     return f->bytes_in + f->bytes_out >= MUCH_BYTES * column_sum(f, region, OMPP_COLUMN_EXEC_C);
 }
 
+/* A barrier: what threads wait is short, or short and more than all else that they do in the teams. */
+static bool takes_time_itself(const find_t *f, uint32_t region)
+{
+    const double waits = (double)phase_of_region(f, region, OMPP_PHASE_EXEC),
+                 visits = (double)column_sum(f, region, OMPP_COLUMN_EXEC_C);
+    double teams = 0;
+
+    if (waits < QUICK_NS * visits) return true;
+    for (const uint32_t *n = begin(f, region); waits < BARRIER_NS * visits && n < end(f, region); n++) {
+        const ompp_node_t *fork = &f->profile->nodes[f->paths->fork[*n]];
+        for (uint32_t b = 0; b < fork->nblocks; b++)
+            if (ompp_block_is_phases(&fork->blocks[b]))
+                teams += (double)ompp_analysis_value(f->profile, f->paths->fork[*n], fork->blocks[b].location,
+                                                     OMPP_COLUMN_EXEC_T);
+    }
+    return waits > teams / 2 && teams > 0;
+}
+
 static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_when_t when)
 {
     ompp_column_t piece = piece_column(construct);
@@ -330,6 +350,7 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
     case OMPP_WHEN_MAINLY: return inside_of(f, region) > waiting_for(f, region);
     case OMPP_WHEN_TINY: return works_less(f, region, TINY_NS);
     case OMPP_WHEN_SHORT: return works_less(f, region, SHORT_NS);
+    case OMPP_WHEN_QUICK: return takes_time_itself(f, region);
     }
     return false;
 }

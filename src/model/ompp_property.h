@@ -38,7 +38,8 @@ typedef enum {
     OMPP_WHEN_MOVES,
     OMPP_WHEN_MOVES_MUCH,
     OMPP_WHEN_TINY,
-    OMPP_WHEN_SHORT
+    OMPP_WHEN_SHORT,
+    OMPP_WHEN_QUICK
 } ompp_property_when_t;
 
 /** Whether the size of the tasks of a team explains what its threads wait. */

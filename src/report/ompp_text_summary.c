@@ -290,7 +290,8 @@ static void put_limits(const ompp_text_t *t, uint64_t sampled)
             n++; /* what runs after MPI_Finalize is never measured */
     }
     if (sampled > own + much + MUCH_MORE)
-        fprintf(t->out, "Measuring took %.1f %% (by samples).%s", (double)sampled / 10, n ? " " : "\n");
+        fprintf(t->out, "Measuring took %.1f %% of processor time, by samples.%s", (double)sampled / 10,
+                n ? " " : "\n");
     else if (own) fprintf(t->out, "Measuring took %.1f %%, part of all figures.%s", (double)own / 10, n ? " " : "\n");
     if (n) fputs("Not measured: see section ompp Coverage.\n", t->out);
 }

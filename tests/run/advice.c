@@ -309,6 +309,14 @@ static void do_barrier(void)
     }
 }
 
+static void do_barrier_often(void)
+{
+#pragma omp parallel
+    for (int i = 0; i < 400000; i++) {
+#pragma omp barrier
+    }
+}
+
 static void do_single(void)
 {
 #pragma omp parallel
@@ -479,11 +487,12 @@ static const struct {
 #define ROW(name) {#name, do_##name},
     ROW(loop) ROW(one_loop) ROW(one_all) ROW(one_inner) ROW(tasks_fine) ROW(tasks_fine_loop) ROW(tasks_large)
         ROW(tasks_large_wait) ROW(wait_tasks) ROW(master) ROW(master_brief) ROW(tasks) ROW(chunks_small)
-            ROW(chunks_small_for) ROW(imbalance) ROW(imbalance_static) ROW(imbalance_region) ROW(critical) ROW(lock) ROW(lock_brief)
-                ROW(critical_brief) ROW(critical_work) ROW(lock_work) ROW(atomic) ROW(ordered) ROW(barrier) ROW(single)
-                    ROW(serial) ROW(sections) ROW(sections_few) ROW(sections_uneven) ROW(tiny_regions) ROW(loop_static)
-                        ROW(barrier_even) ROW(sections_even) ROW(lock_seldom) ROW(atomic_seldom) ROW(single_nowait)
-                            ROW(ordered_seldom) ROW(chunks) ROW(critical_seldom)};
+            ROW(chunks_small_for) ROW(imbalance) ROW(imbalance_static) ROW(imbalance_region) ROW(critical) ROW(lock)
+                ROW(lock_brief) ROW(critical_brief) ROW(critical_work) ROW(lock_work) ROW(atomic) ROW(ordered)
+                    ROW(barrier) ROW(barrier_often) ROW(single) ROW(serial) ROW(sections) ROW(sections_few)
+                        ROW(sections_uneven) ROW(tiny_regions) ROW(loop_static) ROW(barrier_even) ROW(sections_even)
+                            ROW(lock_seldom) ROW(atomic_seldom) ROW(single_nowait) ROW(ordered_seldom) ROW(chunks)
+                                ROW(critical_seldom)};
 
 int main(int argc, char **argv)
 {

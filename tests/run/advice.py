@@ -69,6 +69,7 @@ CASES = [
     Case("atomic", "FrequentAtomic", "add up privately", only="opari", seen=("opari", "fortran")),
     Case("ordered", "WaitAtOrdered", "do less inside", only="ompt"),
     Case("barrier", "WaitAtBarrier"),
+    Case("barrier_often", "WaitAtBarrier", "make fewer of them", OMP_WAIT_POLICY="active"),
     Case("single", "UnparallelizedInSingleRegion"),
     Case("master", "UnparallelizedInMasterRegion|ImbalanceInParallelRegion", only="opari", seen=("opari", "ompt")),
     Case("master_brief", only="ompt", seen=("opari", "ompt")),
