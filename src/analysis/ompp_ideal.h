@@ -26,6 +26,7 @@ extern const ompp_ideal_row_t ompp_ideal_rows[OMPP_IDEAL_NUM];
 typedef enum {
     OMPP_IDEAL_NO_CLOCKS, /* it takes virtual clocks, or they tell nothing of this run */
     OMPP_IDEAL_OWN_COST,  /* measuring took so much that the gain may be anything */
+    OMPP_IDEAL_VAGUE,     /* the gain would be anything between nothing and most of the run */
     OMPP_IDEAL_WHY_NUM
 } ompp_ideal_why_t;
 
@@ -64,7 +65,8 @@ int ompp_analysis_ideal(const ompp_profile_t *profile, const ompp_paths_t *paths
                         ompp_tiny_t **tiny, size_t *ntiny);
 
 #define OMPP_IDEAL_TINY 0.8
-#define OMPP_IDEAL_WIDE 0.2 /* a gain that measuring makes less certain than that is not known */
+#define OMPP_IDEAL_MOST_WIDE 0.6 /* of the run: a range that is wider says nothing */
+#define OMPP_IDEAL_WIDE 0.2      /* a gain that measuring makes less certain than that is not known */
 
 /**
  * \brief The locks that threads waited for longest, each gone by itself.

@@ -15,6 +15,7 @@
 static const char *const reasons[OMPP_IDEAL_WHY_NUM] = {
     [OMPP_IDEAL_NO_CLOCKS] = "OMPP_EFFICIENCY=full tells more",
     [OMPP_IDEAL_OWN_COST] = "measuring took too much of the time: it may be anything",
+    [OMPP_IDEAL_VAGUE] = "threads wait for the barrier itself, or for one after the other: the gain may be anything",
 };
 
 static void put_range(const ompp_text_t *t, const ompp_gain_range_t *gain)
@@ -74,7 +75,8 @@ int ompp_text_ideal(ompp_text_t *t)
     const int rc = ompp_analysis_ideal(t->profile, t->paths, gains, &tiny, &n);
     bool any = n > 0;
 
-    for (unsigned i = 0; i < OMPP_IDEAL_NUM; i++) any |= gains[i].known && gains[i].applies;
+    for (unsigned i = 0; i < OMPP_IDEAL_NUM; i++)
+        any |= gains[i].applies && (gains[i].known || gains[i].why != OMPP_IDEAL_NO_CLOCKS);
     if (rc == 0 && any && t->nslots > 1) {
         ompp_layout_title(t->out, "ompp Ideal");
         fputs("What the run would gain, by its profile, if one thing were ideal and all else as it was:\n", t->out);

@@ -271,6 +271,9 @@ def ideal(verdict, scratch):
             if short:
                 break
         verdict.check(short, "%s: tiny loops are not told so: %s" % (how, section and section[1]))
+        outcome = harness.run(program, scratch.file(how, "barriers", "x")[:-2], 2, args=["barriers"])
+        text = open(outcome.reports("txt")[0]).read()
+        verdict.check(re.search(r"^not determined: balanced-teams", text, re.M) and " - 100.0 %" not in text, "%s: a range from nothing to all" % how)
 
 
 def main():

@@ -50,6 +50,15 @@ static double tiny(void)
     return sum;
 }
 
+/* Nothing but barriers. */
+static void barriers(void)
+{
+#pragma omp parallel num_threads(2)
+    for (int i = 0; i < 20000; i++) {
+#pragma omp barrier
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
@@ -59,7 +68,8 @@ int main(int argc, char **argv)
 #pragma omp parallel num_threads(2)
     nap(1);
     begin = now();
-    if (strcmp(name, "tiny") == 0) printf("%g\n", tiny());
+    if (strcmp(name, "barriers") == 0) barriers();
+    else if (strcmp(name, "tiny") == 0) printf("%g\n", tiny());
     else sleepers(name);
     printf("took %.6f balanced %.6f\n", now() - begin, balanced);
     return 0;
