@@ -25,7 +25,8 @@
 #define VARIABLES 3   /* in one place of a frame, that are told */
 #define MOST_STEPS 12 /* from pointer to pointer */
 
-enum { NONE, BY_HELPER, BY_FORMER, BY_THIS, BY_STACK, BY_RESULT, BY_BLOCK, BY_VARIABLE };
+/* Parameters are other names of what a caller has, if that is known. */
+enum { NONE, BY_HELPER, BY_FORMER, BY_THIS, BY_PARAMETER, BY_STACK, BY_RESULT, BY_BLOCK, BY_VARIABLE };
 
 /* ---- Raw names --------------------------------------------------------------------------------------------------- */
 
@@ -132,17 +133,36 @@ static void by_variable(ompp_names_t *n, const char *text, ompp_names_answer_t *
     if (read_place(n, text, &structure, &at) && structure) by_address(n, structure, at, a);
 }
 
-/* Of two that are as good, both are told. */
+static bool is_this(const char *name) { return strcmp(name, "this") == 0; }
+
+static int rank_of(const ompp_local_t *found)
+{
+    return is_this(found->name) ? BY_THIS : found->parameter ? BY_PARAMETER : BY_STACK;
+}
+
+static bool is_on_stack(const ompp_names_answer_t *a) { return a->rank == BY_STACK || a->rank == BY_PARAMETER; }
+
+/* From pointer to pointer. */
+static unsigned steps_of(const char *name)
+{
+    unsigned n = 0;
+
+    for (; (name = strstr(name, "->")); name += 2) n++;
+    return n;
+}
+
+/* Of two that are as good, both are told; of two ways to a block the shorter one. */
 static void join(ompp_names_answer_t *into, const ompp_names_answer_t *next)
 {
     ompp_names_answer_t a = *into, b = *next;
 
     if (!*next->name) return;
-    if (next->rank > into->rank) {
+    const bool ways = next->rank == BY_BLOCK && into->rank == BY_BLOCK && steps_of(a.name) != steps_of(b.name);
+    if (next->rank > into->rank || (ways && steps_of(b.name) < steps_of(a.name))) {
         *into = *next;
         return;
     }
-    if (next->rank < into->rank || strstr(into->name, next->name)) return;
+    if (next->rank < into->rank || ways || strstr(into->name, next->name)) return;
     if (strchr(into->name, '|')) return;
     say(into->name, "%.190s|%.190s", a.name, b.name);
     into->mixed = a.target.structure != b.target.structure || a.target.type != b.target.type;
@@ -178,8 +198,6 @@ static void by_block(ompp_names_t *n, const char *text, ompp_names_answer_t *a, 
     a->rank = BY_BLOCK;
 }
 
-static bool is_this(const char *name) { return strcmp(name, "this") == 0; }
-
 /* What implementations of languages and libraries call their own. */
 static bool is_own(const char *name) { return strncmp(name, "__", 2) == 0; }
 
@@ -198,11 +216,12 @@ static void by_stack(ompp_names_t *n, const char *text, ompp_names_answer_t *a)
         .code = code - 1, .low = -below, .high = -below + 8, .frame = (uint64_t)(below + above), .now = true};
     const size_t nfound = ompp_local_find(structure, &place, found, VARIABLES);
     for (size_t i = 0; i < nfound; i++) { /* outer ones first */
-        ompp_names_answer_t one = {.rank = is_this(found[i].name) ? BY_THIS : BY_STACK,
-                                   .target = {structure, 0, found[i].fortran}};
+        ompp_names_answer_t one = {.rank = (char)rank_of(&found[i]),
+                                   .target = {structure, 0, found[i].fortran},
+                                   .function = found[i].function};
         if (is_own(found[i].name) || place.low < found[i].low ||
-            !ompp_local_pointer(structure, found[i].type, (uint64_t)(place.low - found[i].low), found[i].fortran, part,
-                                sizeof part, &one.target.type))
+            !ompp_local_points(structure, &found[i], (uint64_t)(place.low - found[i].low), part, sizeof part,
+                               &one.target.type))
             continue;
         if (listed && found[i].listed) continue; /* both have this value: the outer one's name is told */
         listed = found[i].listed;
@@ -234,10 +253,10 @@ static void by_kept_register(ompp_names_t *n, const char *text, ompp_names_answe
         if (ompp_local_find(structure, &place, &found, 1) == 1 && !is_this(found.name) && !is_own(found.name)) {
             char part[OMPP_NAMES_TEXT / 2];
             a->target = (ompp_names_target_t){structure, 0, found.fortran};
-            if (!ompp_local_pointer(structure, found.type, 0, found.fortran, part, sizeof part, &a->target.type))
-                return;
+            if (!ompp_local_points(structure, &found, 0, part, sizeof part, &a->target.type)) return;
             qualify(a->name, found.function, found.name, part);
-            a->rank = BY_STACK;
+            a->rank = (char)rank_of(&found);
+            a->function = found.function;
         }
         if (ompp_local_keeps(structure, at - 1, (unsigned)reg)) return;
     }
@@ -253,11 +272,22 @@ static void by_call(ompp_names_t *n, ompp_structure_t *structure, uint64_t code,
     if (stored && a->rank) a->rank = BY_RESULT;
     if (stored || !ompp_local_result(structure, code, &found) || is_own(found.name)) return;
     a->target = (ompp_names_target_t){structure, 0, found.fortran};
-    if (!ompp_local_pointer(structure, found.type, (uint64_t)-found.low, found.fortran, part, sizeof part,
-                            &a->target.type))
-        return;
+    if (!ompp_local_points(structure, &found, (uint64_t)-found.low, part, sizeof part, &a->target.type)) return;
     qualify(a->name, found.function, found.name, part);
     a->rank = is_this(found.name) ? BY_THIS : BY_RESULT;
+    a->function = found.function;
+}
+
+/*
+ * Whether a function allocates for others: it returns a pointer to it is not said what, or to what a variable of its
+ * own points to that gets the block.
+ */
+static bool allocates(ompp_structure_t *structure, uint64_t code, const ompp_names_answer_t *a)
+{
+    uint64_t target = 0;
+
+    if (!ompp_local_returns_pointer(structure, code, &target)) return false;
+    return !target || (a->function && a->rank == BY_RESULT && a->target.type == target);
 }
 
 /* The variable that gets the result of the allocating call; of a function that allocates for others, of its call. */
@@ -270,7 +300,7 @@ static void by_result(ompp_names_t *n, const char *path, ompp_names_answer_t *a)
     while ((path = read_place(n, path, &structure, &code)) && structure) {
         *a = (ompp_names_answer_t){.rank = NONE};
         by_call(n, structure, code, a);
-        if (!ompp_local_allocates(structure, code - 1)) break;
+        if (!allocates(structure, code - 1, a)) break;
         if (a->rank) inner = *a;
     }
     if (a->rank || !inner.rank) return;
@@ -293,6 +323,16 @@ static bool points_to_others(const ompp_names_answer_t *a, const ompp_names_answ
     return size && allocated > 1 && size != allocated; /* of one byte: an allocator's, for what its caller wants */
 }
 
+/*
+ * A variable of a function that was over when others held the block: it got the block from the allocator and gave it
+ * on. A variable that holds the address and points to the same type names it better.
+ */
+static bool is_given_on(const ompp_names_answer_t *held, const ompp_names_answer_t *result)
+{
+    return is_on_stack(held) && held->function && result->function && result->rank == BY_RESULT &&
+           size_of(&held->target) == size_of(&result->target) && strcmp(held->function, result->function) != 0;
+}
+
 static const ompp_names_answer_t *answer_of(ompp_names_t *n, size_t i, int steps)
 {
     ompp_names_object_t *o = &n->objects[i];
@@ -309,18 +349,20 @@ static const ompp_names_answer_t *answer_of(ompp_names_t *n, size_t i, int steps
         if (says[1] == 'f' && a.rank) a.rank = BY_FORMER;
         if (says[1] == 'h') by_block(n, says + 3, &a, steps);
         if (says[1] == 's') by_stack(n, says + 3, &a);
-        if (says[1] == 's' && a.rank < BY_STACK) {
+        if (says[1] == 's' && a.rank < BY_PARAMETER) {
             ompp_names_answer_t kept = {.rank = NONE};
             by_kept_register(n, says + 3, &kept);
             if (kept.rank) a = kept;
         }
-        if (a.rank == BY_STACK && !asked && path) by_result(n, path, &result), asked = true;
-        if (a.rank == BY_STACK && points_to_others(&a, &result)) a.rank = BY_HELPER;
+        if (is_on_stack(&a) && !asked && path) by_result(n, path, &result), asked = true;
+        if (is_on_stack(&a) && points_to_others(&a, &result)) a.rank = BY_HELPER;
         ompp_name_without_indices(a.name);
         join(&o->answer, &a);
     }
     if (path && !asked && o->answer.rank < BY_RESULT) by_result(n, path, &result);
-    if (o->answer.rank < BY_RESULT) join(&o->answer, &result);
+    if (o->answer.rank < BY_RESULT && !is_given_on(&o->answer, &result)) join(&o->answer, &result);
+    ompp_names_target_t *t = &o->answer.target;
+    if (t->structure && t->type) t->type = ompp_local_defined(t->structure, t->type, n->deadline);
     o->state = OMPP_NAMES_DONE;
     return &o->answer;
 }

@@ -28,6 +28,7 @@ typedef struct {
     char rank;                  /* how good: kinds of holders, best last */
     ompp_names_target_t target; /* of the first name */
     bool mixed;                 /* the second one's is another: members are not its own */
+    const char *function;       /* that the first name is a local variable of; borrowed, NULL = it is none */
 } ompp_names_answer_t;
 
 typedef struct {

@@ -22,6 +22,7 @@
 
 typedef struct {
     unsigned n; /* operations */
+    bool deref; /* and what is there is the variable's address: arrays of Fortran that the compiler allocates */
     Dwarf_Small op;
     Dwarf_Unsigned first, second;
 } expression_t;
@@ -92,8 +93,10 @@ static bool read_expression(ompp_dwarf_t *dwarf, Dwarf_Locdesc_c where, Dwarf_Un
     /* of a variable in several pieces, the first one: the address in a descriptor */
     if (n > 1 &&
         ompp_die_ok(dwarf, dwarf_get_location_op_value_c(where, 1, &next, &a, &b, &third, &branch, &dwarf->error)) &&
-        next == DW_OP_piece && a == sizeof(void *))
+        ((next == DW_OP_piece && a == sizeof(void *)) || (next == DW_OP_deref && n == 2))) {
         e->n = 1;
+        e->deref = next == DW_OP_deref;
+    }
     return n > 0 && ompp_die_ok(dwarf, dwarf_get_location_op_value_c(where, 0, &e->op, &e->first, &e->second, &third,
                                                                      &branch, &dwarf->error));
 }
@@ -153,10 +156,19 @@ static void take_base(search_t *s, const expression_t *e)
     else s->has_base = false;
 }
 
-/* Where an expression says that the variable lies. */
+/* Whether the register that is asked for has a variable, or its address. */
+static bool is_in_register(const search_t *s, const expression_t *e, bool *is_address)
+{
+    const unsigned reg = s->place->reg;
+
+    *is_address = reg != RSP && e->op == DW_OP_breg0 + reg && !e->first;
+    return e->n == 1 && !e->deref && (*is_address || e->op == DW_OP_reg0 + reg);
+}
+
+/* Where an expression says that the variable lies, or its address. */
 static bool place_of(const search_t *s, const expression_t *e, int64_t *low)
 {
-    if (e->n != 1) return false;
+    if (e->n != 1 || (e->deref && !s->place->now)) return false;
     if (e->op == DW_OP_fbreg && s->has_base) *low = s->base + (int64_t)e->first;
     else if (e->op == DW_OP_breg0 + RBP) *low = (int64_t)e->first - BELOW_RBP;
     else if (e->op == DW_OP_breg0 + RSP && s->place->frame) *low = (int64_t)e->first - (int64_t)s->place->frame;
@@ -195,13 +207,16 @@ static bool take(search_t *s, const location_t *at)
     ompp_local_t local = {.function = at->function, .fortran = s->fortran, .listed = at->high != UINT64_MAX};
     const ompp_local_place_t *p = s->place;
 
-    if (p->in_register ? e->n != 1 || e->op != DW_OP_reg0 + p->reg : !place_of(s, e, &local.low)) return false;
+    if (p->in_register ? !is_in_register(s, e, &local.is_address) : !place_of(s, e, &local.low)) return false;
+    if (!p->in_register) local.is_address = e->deref;
     if (!p->in_register && local.low >= p->high) return false;
     Dwarf_Die die = ompp_die_at(dwarf, at->die);
     if (die) local.name = name_of(dwarf, die, &local.type, 0);
+    if (die) local.parameter = tag_of(dwarf, die) == DW_TAG_formal_parameter;
     if (die) dwarf_dealloc_die(die);
     if (!local.name || !*local.name || is_oparis(local.name)) return false;
-    if (!p->in_register && local.low + (int64_t)bytes_of(s, local.type) <= p->low) return false;
+    const int64_t bytes = local.is_address ? 8 : (int64_t)bytes_of(s, local.type);
+    if (!p->in_register && local.low + bytes <= p->low) return false;
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->found[i].name, local.name) == 0 && strcmp(s->found[i].function, local.function) == 0) return true;
     if (s->n < s->max) s->found[s->n++] = local;
@@ -418,7 +433,7 @@ uint64_t ompp_local_stored(ompp_structure_t *structure, uint64_t code)
     return 0;
 }
 
-bool ompp_local_allocates(ompp_structure_t *structure, uint64_t code)
+bool ompp_local_returns_pointer(ompp_structure_t *structure, uint64_t code, uint64_t *target)
 {
     const ompp_unit_t *unit;
     const ompp_function_t *f = procedure_of(structure, code, &unit);
@@ -431,8 +446,7 @@ bool ompp_local_allocates(ompp_structure_t *structure, uint64_t code)
     const uint64_t type = ompp_type_of(dwarf, die);
     if (type && ompp_type_is_pointer(dwarf, type)) {
         char text[8];
-        uint64_t target;
-        is = ompp_type_pointer(dwarf, type, 0, false, text, sizeof text, &target) && !target;
+        is = ompp_type_pointer(dwarf, type, 0, false, text, sizeof text, target);
     }
     dwarf_dealloc_die(die);
     return is;
@@ -573,4 +587,14 @@ size_t ompp_local_lines(ompp_structure_t *structure, uint64_t code, ompp_line_t 
         if (ompp_dwarf_call_site(&structure->dwarf, unit, &unit->functions[f], &file, &line))
             add_line(unit, file, line, lines, &n, max);
     return n;
+}
+
+bool ompp_local_points(ompp_structure_t *structure, const ompp_local_t *found, uint64_t offset, char *text, size_t size,
+                       uint64_t *target)
+{
+    if (!found->is_address)
+        return ompp_local_pointer(structure, found->type, offset, found->fortran, text, size, target);
+    text[0] = '\0';
+    *target = found->type;
+    return offset == 0;
 }

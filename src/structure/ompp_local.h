@@ -24,7 +24,9 @@ typedef struct {
     uint64_t type;
     int64_t low; /* where it begins */
     bool fortran;
-    bool listed; /* it is said to be there at this code, not only in all of its block */
+    bool parameter;
+    bool is_address; /* what is there is not the variable, but its address */
+    bool listed;     /* it is said to be there at this code, not only in all of its block */
 } ompp_local_t;
 
 /**
@@ -45,8 +47,11 @@ bool ompp_local_result(ompp_structure_t *structure, uint64_t code, ompp_local_t 
 /** \brief The address that a call's result is stored to, where the code behind the call says so; 0 = it does not. */
 uint64_t ompp_local_stored(ompp_structure_t *structure, uint64_t code);
 
-/** \brief Whether the procedure around an address returns a pointer to it is not said what: it allocates for others. */
-bool ompp_local_allocates(ompp_structure_t *structure, uint64_t code);
+/**
+ * \brief Whether the procedure around an address returns a pointer.
+ * \param[out] target  the type that it points to; 0 = it is not said what.
+ */
+bool ompp_local_returns_pointer(ompp_structure_t *structure, uint64_t code, uint64_t *target);
 
 /** \return the register of its callers that a function has kept so many bytes below its canonical frame address at an
  *         address of the code, in DWARF's numbers; negative = none. */
@@ -66,6 +71,16 @@ const char *ompp_local_function(ompp_structure_t *structure, uint64_t code);
  */
 bool ompp_local_pointer(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran, char *text,
                         size_t size, uint64_t *target);
+
+/**
+ * \brief The same of a variable that was found, or of its address.
+ * \param[in] offset  within what was found.
+ */
+bool ompp_local_points(ompp_structure_t *structure, const ompp_local_t *found, uint64_t offset, char *text, size_t size,
+                       uint64_t *target);
+
+/** \return the definition of a type that its unit only declares, where another unit has the only one; else type. */
+uint64_t ompp_local_defined(ompp_structure_t *structure, uint64_t type, double deadline);
 
 /** \brief Which part of a type lies at an offset, as ompp_variable_part(). */
 void ompp_local_part(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran, char *text,

@@ -129,6 +129,7 @@ void ompp_structure_close(ompp_structure_t *structure)
     ompp_variables_free(structure->variables);
     if (structure->scopes) structure->free_scopes(structure->scopes);
     if (structure->locals) structure->free_locals(structure->locals);
+    if (structure->definitions) structure->free_definitions(structure->definitions);
     if (structure->has_lines) ompp_dwarf_close(&structure->dwarf);
     if (structure->debug.fd >= 0) ompp_elf_close(&structure->debug);
     ompp_elf_close(&structure->elf);

@@ -17,6 +17,7 @@ typedef struct ompp_kept_name {
 
 struct ompp_variables;
 struct ompp_locals;
+struct ompp_definitions;
 struct ompp_scopes;
 
 struct ompp_structure {
@@ -32,6 +33,8 @@ struct ompp_structure {
     void (*free_scopes)(struct ompp_scopes *scopes);
     struct ompp_locals *locals; /* the same; ompp_local.c */
     void (*free_locals)(struct ompp_locals *locals);
+    struct ompp_definitions *definitions; /* the same; ompp_defined.c */
+    void (*free_definitions)(struct ompp_definitions *definitions);
 };
 
 /** \brief Gives back what ompp_variable.c has read. NULL is accepted. */

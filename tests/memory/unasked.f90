@@ -20,12 +20,13 @@ subroutine fill(a, n)
 end subroutine
 
 subroutine work(total)
-  double precision :: total, local(50)
+  double precision :: total, local(50), automatic(int(total) * 0 + 60)
   double precision, allocatable :: temporary(:)
   allocate (temporary(70))
   call fill(temporary, 70)
   call fill(local, 50)
-  total = total + local(7) + temporary(3)
+  call fill(automatic, 60)
+  total = total + 0 * automatic(2) + local(7) + temporary(3)
   deallocate (temporary)
 end subroutine
 

@@ -1,0 +1,59 @@
+/* Blocks that wrappers get and give on; and a structure that only the other file defines (given_mesh.c). */
+#include "given.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef double volatile cell_t;
+
+static struct owner {
+    struct mesh *mesh; /* declared, not defined here */
+} owner;
+
+__attribute__((noinline)) static cell_t *get(int n)
+{
+    cell_t *result = malloc((size_t)n * sizeof *result);
+
+    if (!result) abort();
+    return result;
+}
+
+/* Its parameter is no name of what it gets. */
+__attribute__((noinline)) static void put_back(cell_t *gone) { free((void *)gone); }
+
+typedef struct {
+    cell_t *cells;
+    int n;
+} part_t;
+
+__attribute__((noinline)) static void make(part_t *part, int n)
+{
+    part->cells = get(n);
+    part->n = n;
+}
+
+__attribute__((noinline)) static double work(void)
+{
+    part_t in, out;
+    cell_t *first = get(700), *second = get(900);
+
+    make(&in, 500);
+    make(&out, 300);
+    for (int i = 0; i < 700; i++) first[i] = i;
+    for (int i = 0; i < 900; i++) second[i] = i;
+    for (int i = 0; i < in.n; i++) in.cells[i] = i;
+    for (int i = 0; i < out.n; i++) out.cells[i] = i;
+    const double sum = first[3] + second[4] + in.cells[5] + out.cells[6];
+    put_back(first);
+    put_back(second);
+    put_back(in.cells);
+    put_back(out.cells);
+    return sum;
+}
+
+int main(void)
+{
+    owner.mesh = make_mesh(400);
+    printf("%g\n", work() + sum_of_mesh(owner.mesh));
+    return 0;
+}
