@@ -298,7 +298,6 @@ function given(what, class) {
     if (what == "sends_to") return class_sends[class] && "peer" in role_param && "comm" in role_param
     if (what == "waits") return class == "wait"
     if (what == "may_end") return class ~ /^(waitany|test|cancel|forget)$/
-    if (what == "ends") return class == "wait" || given("may_end", class)
     if (what == "creates") return class == "created"
     return what in role_param
 }

@@ -100,6 +100,7 @@ RANKS = [
     Case("late_sender", "MPIWaitForLateSender", "send earlier"),
     Case("late_sender_any", "MPIWaitForLateSender", "send earlier"),
     Case("late_sender_wait", "MPIWaitForLateSender", "send earlier"),
+    Case("late_sender_wait", "MPIWaitForLateSender", "send earlier", OMPP_CAUSAL="virtual"),
     Case("late_sender_many", "MPIWaitForLateSender", "send earlier"),
     Case("late_unknown", "MPICall", "waits for what was begun before", never="compared"),
     Case("receive_unknown", "MPIReceive", "not determined which", never="compared", only="mpi"),
@@ -121,7 +122,7 @@ def read(outcome):
 
 
 def test(verdict, scratch, case, words, how, ranks):
-    title = "%s %s %d" % (case.name, how, ranks or case.threads)
+    title = " ".join([case.name, how, str(ranks or case.threads), *(case.settings[k] for k in case.settings if k == "OMPP_CAUSAL")])
     counter = iter(range(100))
 
     def attempt():
