@@ -95,6 +95,13 @@ def test_alone(doctor):
     doctor.ask("limits", ["sh", "-c", "exit"], 1, {"OpenMP": ("BAD", "nothing to measure")})
     static_loops = ("note", "what is a call is seen", "to see them: CC=\"kinst-ompp gcc\" in the build$")
     doctor.ask("OpenMP", [good], 0, {"OpenMP": static_loops})
+    if harness.shutil.which("g++"):
+        cxx = os.path.join(folder, "plus.cc")
+        with open(cxx, "w") as file:
+            file.write("#include <iostream>\nint main() {\n#pragma omp parallel\n  { }\n  std::cout << 1;\n}\n")
+        plus = os.path.join(folder, "plus")
+        if harness.execute(["g++", "-g", "-fopenmp", cxx, "-o", plus], folder).status == 0:
+            doctor.ask("OpenMP, C++", [plus], 0, {"OpenMP": ("note", "what is a call is seen", "CXX=\"kinst-ompp g[+][+]\" in the build")})
     if harness.libomp():
         doctor.ask("OpenMP, libomp", [good], 0, {"OpenMP": ("note", "libomp in place of libgomp", *static_loops[1:])},
                    OMPP_OMP_RUNTIME="llvm")

@@ -142,6 +142,30 @@ static bool is_replaced(const ompp_part_t *p)
     return p->needs.openmp == OMPP_OPENMP_GOMP && wants_runtime("llvm") && ompp_program_find_libomp(libomp);
 }
 
+static void see_language(const char *soname, void *data)
+{
+    const char **language = data;
+
+    if (strncmp(soname, "libgfortran.so", 14) == 0) *language = "Fortran";
+    else if (strncmp(soname, "libstdc++.so", 12) == 0 && strcmp(*language, "C") == 0) *language = "C++";
+}
+
+/* How a program of its language, with MPI or without, is built with ompp. */
+static const char *build_with(const ompp_part_t *p)
+{
+    static const struct {
+        const char *language, *alone, *mpi;
+    } builds[] = {{"Fortran", "FC=\"kinst-ompp gfortran\"", "FC=\"kinst-ompp mpifort\""},
+                  {"C++", "CXX=\"kinst-ompp g++\"", "CXX=\"kinst-ompp mpicxx\""},
+                  {"C", "CC=\"kinst-ompp gcc\"", "CC=\"kinst-ompp mpicc\""}};
+    const char *language = "C";
+    size_t i = 0;
+
+    ompp_needed_names(p->program.path, see_language, &language);
+    while (strcmp(builds[i].language, language) != 0) i++;
+    return *p->needs.mpi ? builds[i].mpi : builds[i].alone;
+}
+
 static void check_openmp(ompp_doctor_t *d, ompp_part_t *p)
 {
     const char *tool = ompp_env_foreign("OMP_TOOL");
@@ -162,7 +186,7 @@ static void check_openmp(ompp_doctor_t *d, ompp_part_t *p)
         ompp_doctor_say(d, OMPP_NOTE, "OpenMP",
                         "%s: what is a call is seen; loops with a static schedule, master and atomic are not",
                         replaced ? "libomp in place of libgomp" : "libgomp");
-        ompp_doctor_advise("to see them: CC=\"kinst-ompp gcc\" in the build%s",
+        ompp_doctor_advise("to see them: %s in the build%s", build_with(p),
                            wants_runtime("llvm") && !replaced
                                ? "; for --omp-runtime=llvm, libomp.so.5 is missing (Debian package: libomp5-19)"
                                : "");
