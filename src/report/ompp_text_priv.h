@@ -305,6 +305,8 @@ uint64_t ompp_text_exclusive(const ompp_text_t *t, uint32_t node);
  */
 char *ompp_text_subject(const ompp_text_t *t, uint32_t region);
 
+#define OMPP_TEXT_OWN_MARK " * " /* in advice, before what is said of own cost, which is its end */
+
 /** \return what to do about a finding, one line; owned, free(); NULL when out of memory. */
 char *ompp_text_advice(const ompp_text_t *t, const ompp_finding_t *finding);
 

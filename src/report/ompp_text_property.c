@@ -110,7 +110,9 @@ char *ompp_text_advice(const ompp_text_t *t, const ompp_finding_t *f)
     if (f->property == OMPP_PROPERTY_SERIAL_PROGRAM) put_serial_place(t, NULL, " Most of its work is in ", out);
     if (f->own_permille >= 1000 * OMPP_OWN_WORTH || (double)f->own_ns >= OMPP_OWN_WORTH * (double)f->lost_ns)
         fprintf(out,
-                " * Measuring took %.1f %% of this region's time. That is subtracted; waits that it causes are not.",
+                OMPP_TEXT_OWN_MARK
+                "Measuring took %.1f %% of this region's time. That is subtracted; waits that it causes "
+                "are not.",
                 (double)f->own_permille / 10);
     return fclose(out) == 0 ? text : (free(text), NULL);
 }

@@ -9,6 +9,7 @@
 
 #include "analysis/ompp_efficiency.h"
 #include "analysis/ompp_outline.h"
+#include "analysis/ompp_own.h"
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_sample_sums.h"
 #include "base/ompp_error.h"
@@ -137,8 +138,13 @@ static size_t put_parts(const ompp_text_t *t, const ompp_efficiency_t *e)
 /* One line, or two where it is wider than the page. */
 static size_t put_loss(ompp_text_t *t, const ompp_finding_t *f, double basis)
 {
-    const char *name = ompp_properties[f->property].name;
+    char name[80];
     char *subject = ompp_text_subject(t, f->region);
+
+    snprintf(name, sizeof name, "%s", ompp_properties[f->property].name);
+    if (f->own_permille >= 1000 * OMPP_OWN_WORTH)
+        snprintf(name, sizeof name, "%s (measuring took %.0f %%)", ompp_properties[f->property].name,
+                 (double)f->own_permille / 10);
     const bool fits = subject && LOSS_COLUMN + strlen(name) + 2 + ompp_utf8_width(subject) <= COLUMNS;
 
     fprintf(t->out, "%8s sec %5.1f %%  %s", ompp_text_seconds_digits(f->lost_ns, 2).text,
@@ -156,7 +162,9 @@ static size_t put_loss(ompp_text_t *t, const ompp_finding_t *f, double basis)
 static void put_first(const ompp_text_t *t, const ompp_finding_t *f, size_t room)
 {
     enum { ROOM = COLUMNS - FIRST_COLUMN - 4 };
-    char *advice = ompp_text_advice(t, f), *remedy = ompp_text_remedy(t, f->lost_ns, advice ? advice : "");
+    char *advice = ompp_text_advice(t, f), *mark = advice ? strstr(advice, OMPP_TEXT_OWN_MARK) : NULL;
+    if (mark) *mark = '\0'; /* the line of the loss tells of own cost */
+    char *remedy = ompp_text_remedy(t, f->lost_ns, advice ? advice : "");
     const char *rest = remedy ? remedy : advice ? advice : "";
 
     for (size_t line = 0; *rest && line < room; line++) {
