@@ -339,13 +339,15 @@ static int compare_results(const void *a, const void *b)
 }
 
 /*
- * There are processors for all threads, and still these waited much for one: other programs had them. What is taken as
- * work is in part such waiting. Where the program's own threads are too many, the runtime knows which regions they are
- * in.
+ * There are processors for all threads that work, and still these waited much for one: other programs had them. What is
+ * taken as work is in part such waiting. Where more threads of a process work than there are processors, the runtime
+ * knows in which regions; of ranks that share processors Coverage knows.
  */
 static bool had_others_beside(const ompp_profile_t *p)
 {
-    for (size_t i = 0; i < p->ncoverage; i++)
+    for (size_t i = 0; i < p->whatif.nregions; i++)
+        if (p->whatif.regions[i].flags & OMPP_WHATIF_F_OVERSUBSCRIBED) return false;
+    for (size_t i = 0; i < p->ncoverage && p->nranks > 1; i++)
         if (p->coverage[i].kind == OMPP_COVERAGE_SHARED) return false;
     return ompp_analysis_waited(p) >= WAITED;
 }
