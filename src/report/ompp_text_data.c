@@ -352,7 +352,13 @@ static const char *const quality_words[] = {[OMPP_QUALITY_EXACT] = "exact",
 /* Who has filled the columns, how exactly, and what is in them; those of all tables have a star. */
 static void print_legend(const ompp_text_t *t, const set_t *s)
 {
-    if (!t->profile->nobjects)
+    const bool asked = *ompp_profile_setting(t->profile, "OMPP_DATA");
+
+    if (!t->profile->nobjects && asked)
+        fputs("No name in OMPP_DATA was found (ompp Coverage says why), so that all data is one. With hooks "
+              "(kinst-ompp --memory), a run\nwithout OMPP_DATA, or with OMPP_DATA=all, tells all structures apart.\n",
+              t->out);
+    else if (!t->profile->nobjects)
         fputs("No structure is named, so that all data is one. To tell structures apart, name variables with "
               "OMPP_DATA=NAME,... (ompp\n"
               "--data=NAME,...; ompp doctor checks the names), or blocks in the source: #pragma pomp inst data(...) "
