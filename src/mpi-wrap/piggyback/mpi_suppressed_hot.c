@@ -14,8 +14,7 @@
 
 static bool is_possible(void)
 {
-    return ompp_sync_is_suspended() && __atomic_load_n(&ompp_mpi_piggyback_state.alone, __ATOMIC_RELAXED) &&
-           !ompp_mpi_under_way_any();
+    return __atomic_load_n(&ompp_mpi_piggyback_state.alone, __ATOMIC_RELAXED) && !ompp_mpi_under_way_any();
 }
 
 /* \return when it began; 0 = it is not measured. */
