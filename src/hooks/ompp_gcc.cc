@@ -763,12 +763,57 @@ static unsigned replace(function *in)
 
 static const pass_data about = {GIMPLE_PASS, "ompp", OPTGROUP_NONE, TV_NONE, PROP_ssa | PROP_cfg, 0, 0, 0, 0};
 
+/*
+ * The compiler puts no hook at variables in memory whose address stays in the function: other threads cannot reach
+ * them. For its pass alone they seem to be known elsewhere. What is known of pointers is as before behind it, so that
+ * calls at the end of a function stay jumps.
+ */
+static auto_vec<unsigned> shown; /* their bits */
+
+static void show(function *in, tree variable)
+{
+    pt_solution *escaped = &in->gimple_df->escaped;
+
+    if (is_global_var(variable) || is_gimple_reg(variable) || DECL_HARD_REGISTER(variable)) return;
+    TREE_ADDRESSABLE(variable) = 1;
+    if (!escaped->vars) escaped->vars = BITMAP_GGC_ALLOC();
+    if (bitmap_set_bit(escaped->vars, DECL_PT_UID(variable))) shown.safe_push(DECL_PT_UID(variable));
+}
+
+class show_pass : public gimple_opt_pass
+{
+  public:
+    show_pass(gcc::context *context) : gimple_opt_pass(about, context) {}
+    opt_pass *clone() final override { return new show_pass(m_ctxt); }
+    unsigned execute(function *in) final override
+    {
+        unsigned i;
+        tree variable;
+
+        shown.truncate(0);
+        FOR_EACH_LOCAL_DECL(in, i, variable)
+        if (VAR_P(variable)) show(in, variable);
+        for (tree p = DECL_ARGUMENTS(in->decl); p; p = DECL_CHAIN(p)) show(in, p);
+        return 0;
+    }
+};
+
+static void hide(function *in)
+{
+    for (unsigned bit : shown) bitmap_clear_bit(in->gimple_df->escaped.vars, bit);
+    shown.truncate(0);
+}
+
 class replace_pass : public gimple_opt_pass
 {
   public:
     replace_pass(gcc::context *context) : gimple_opt_pass(about, context) {}
     opt_pass *clone() final override { return new replace_pass(m_ctxt); }
-    unsigned execute(function *in) final override { return replace(in); }
+    unsigned execute(function *in) final override
+    {
+        hide(in);
+        return replace(in);
+    }
 };
 
 static void prepare(void *, void *)
@@ -783,11 +828,13 @@ __attribute__((visibility("default"))) int plugin_init(plugin_name_args *plugin,
                                          {&half_type, 1, sizeof half_type, &gt_ggc_mx_tree_node, NULL},
                                          {&variable, 1, sizeof variable, &gt_ggc_mx_tree_node, NULL},
                                          LAST_GGC_ROOT_TAB};
-    register_pass_info where = {new replace_pass(g), "tsan", 0, PASS_POS_INSERT_AFTER};
+    register_pass_info before = {new show_pass(g), "tsan", 0, PASS_POS_INSERT_BEFORE},
+                       where = {new replace_pass(g), "tsan", 0, PASS_POS_INSERT_AFTER};
 
     if (!plugin_default_version_check(version, &gcc_version)) return 1;
     register_callback(plugin->base_name, PLUGIN_START_UNIT, prepare, NULL);
     register_callback(plugin->base_name, PLUGIN_REGISTER_GGC_ROOTS, NULL, const_cast<ggc_root_tab *>(roots));
+    register_callback(plugin->base_name, PLUGIN_PASS_MANAGER_SETUP, NULL, &before);
     register_callback(plugin->base_name, PLUGIN_PASS_MANAGER_SETUP, NULL, &where);
     return 0;
 }

@@ -95,6 +95,17 @@ __attribute__((noinline)) static double copy(int n)
     return at(&whole, n);
 }
 
+/* An array whose address never leaves the function. */
+__attribute__((noinline)) static double inside(int n)
+{
+    double own[50];
+    double sum = 0;
+
+    for (int i = 0; i < n; i++) own[i * 7 % 50] = i;
+    for (int i = 0; i < n; i++) sum += own[i * 3 % 50];
+    return sum;
+}
+
 static void heap(void)
 {
     pointer = get(300 * sizeof *pointer);
@@ -144,7 +155,7 @@ int main(void)
     heap();
     for (int i = 0; i < 5; i++) sum += stack(60);
     for (int i = 1; i <= 20; i++) sum += copy(i) > 0;
-    sum += deep(9) + grow() + callers();
+    sum += deep(9) + grow() + callers() + inside(500);
     printf("%g\n", sum + (double)mine[3]);
     free((void *)mesh->density);
     free((void *)mesh->energy);
