@@ -13,6 +13,7 @@
 #include "base/ompp_path.h"
 #include "image/ompp_known.h"
 #include "model/ompp_raw.h"
+#include "structure/ompp_local_call.h"
 #include "structure/ompp_name.h"
 
 #include <stdarg.h>
@@ -446,8 +447,11 @@ static void name_frame(ompp_names_t *n, size_t i, char *text)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", k ? "|" : "", one);
     }
     if (nfound) say(text, "%s [stack]", names);
-    else if (function) say(text, "[stack of %s]", function);
-    else say(text, "[stack of %s]", raw_of(n, i) + 3);
+    else if (function) {
+        char of[120];
+        ompp_name_of_user(function, of, sizeof of);
+        say(text, "[stack of %s]", *of ? of : function);
+    } else say(text, "[stack of %s]", raw_of(n, i) + 3);
 }
 
 static void name_members(ompp_names_t *n, size_t i)

@@ -4,6 +4,7 @@
  */
 #include "structure/ompp_local.h"
 
+#include "structure/ompp_local_priv.h"
 #include "structure/ompp_structure_priv.h"
 #include "structure/ompp_type_priv.h"
 
@@ -15,10 +16,6 @@
 #include <strings.h>
 
 #define MAX_DEPTH 64
-#define RESULT 0 /* DWARF's numbers of rax, rbp, rsp */
-#define RBP 6
-#define RSP 7
-#define BELOW_RBP 16 /* bytes from rbp to the canonical frame address, where a frame begins with it */
 
 typedef struct {
     unsigned n; /* operations */
@@ -82,14 +79,34 @@ static Dwarf_Half tag_of(ompp_dwarf_t *dwarf, Dwarf_Die die)
 
 /* ---- Locations --------------------------------------------------------------------------------------------------- */
 
+/* The canonical frame address and a number: the base of frames that clang has aligned. */
+static bool is_cfa_plus(ompp_dwarf_t *dwarf, Dwarf_Locdesc_c where, Dwarf_Unsigned n, Dwarf_Unsigned *number)
+{
+    static const Dwarf_Small wanted[] = {DW_OP_call_frame_cfa, DW_OP_consts, DW_OP_plus};
+    Dwarf_Unsigned a = 0, b = 0, c = 0, branch = 0;
+    Dwarf_Small op = 0;
+
+    for (Dwarf_Unsigned i = 0; n == 3 && i < 3; i++) {
+        if (!ompp_die_ok(dwarf, dwarf_get_location_op_value_c(where, i, &op, &a, &b, &c, &branch, &dwarf->error)) ||
+            op != wanted[i])
+            return false;
+        if (op == DW_OP_consts) *number = a;
+    }
+    return n == 3;
+}
+
 static bool read_expression(ompp_dwarf_t *dwarf, Dwarf_Locdesc_c where, Dwarf_Unsigned n, expression_t *e)
 {
-    Dwarf_Unsigned third = 0, branch = 0;
+    Dwarf_Unsigned third = 0, branch = 0, number = 0;
 
     Dwarf_Unsigned a = 0, b = 0;
     Dwarf_Small next = 0;
 
     *e = (expression_t){.n = (unsigned)n};
+    if (is_cfa_plus(dwarf, where, n, &number)) {
+        *e = (expression_t){.n = 1, .op = DW_OP_call_frame_cfa, .first = number};
+        return true;
+    }
     /* of a variable in several pieces, the first one: the address in a descriptor */
     if (n > 1 &&
         ompp_die_ok(dwarf, dwarf_get_location_op_value_c(where, 1, &next, &a, &b, &third, &branch, &dwarf->error)) &&
@@ -149,10 +166,11 @@ static void read_locations(ompp_dwarf_t *dwarf, reader_t *r, Dwarf_Die die, Dwar
 static void take_base(search_t *s, const expression_t *e)
 {
     s->has_base = true;
-    if (e->n == 1 && e->op == DW_OP_call_frame_cfa) s->base = 0;
-    else if (e->n == 1 && (e->op == DW_OP_reg0 + RBP || (e->op == DW_OP_breg0 + RBP && !e->first)))
-        s->base = -BELOW_RBP;
-    else if (e->n == 1 && e->op == DW_OP_reg0 + RSP && s->place->frame) s->base = -(int64_t)s->place->frame;
+    if (e->n == 1 && e->op == DW_OP_call_frame_cfa) s->base = (int64_t)e->first;
+    else if (e->n == 1 &&
+             (e->op == DW_OP_reg0 + OMPP_LOCAL_RBP || (e->op == DW_OP_breg0 + OMPP_LOCAL_RBP && !e->first)))
+        s->base = -OMPP_LOCAL_BELOW_RBP;
+    else if (e->n == 1 && e->op == DW_OP_reg0 + OMPP_LOCAL_RSP && s->place->frame) s->base = -(int64_t)s->place->frame;
     else s->has_base = false;
 }
 
@@ -161,7 +179,7 @@ static bool is_in_register(const search_t *s, const expression_t *e, bool *is_ad
 {
     const unsigned reg = s->place->reg;
 
-    *is_address = reg != RSP && e->op == DW_OP_breg0 + reg && !e->first;
+    *is_address = reg != OMPP_LOCAL_RSP && e->op == DW_OP_breg0 + reg && !e->first;
     return e->n == 1 && !e->deref && (*is_address || e->op == DW_OP_reg0 + reg);
 }
 
@@ -170,8 +188,9 @@ static bool place_of(const search_t *s, const expression_t *e, int64_t *low)
 {
     if (e->n != 1 || (e->deref && !s->place->now)) return false;
     if (e->op == DW_OP_fbreg && s->has_base) *low = s->base + (int64_t)e->first;
-    else if (e->op == DW_OP_breg0 + RBP) *low = (int64_t)e->first - BELOW_RBP;
-    else if (e->op == DW_OP_breg0 + RSP && s->place->frame) *low = (int64_t)e->first - (int64_t)s->place->frame;
+    else if (e->op == DW_OP_breg0 + OMPP_LOCAL_RBP) *low = (int64_t)e->first - OMPP_LOCAL_BELOW_RBP;
+    else if (e->op == DW_OP_breg0 + OMPP_LOCAL_RSP && s->place->frame)
+        *low = (int64_t)e->first - (int64_t)s->place->frame;
     else return false;
     return true;
 }
@@ -266,6 +285,25 @@ const char *ompp_local_function(ompp_structure_t *structure, uint64_t code)
     return f ? f->name : NULL;
 }
 
+bool ompp_local_returns_pointer(ompp_structure_t *structure, uint64_t code, uint64_t *target)
+{
+    const ompp_unit_t *unit;
+    const ompp_function_t *f = procedure_of(structure, code, &unit);
+    bool is = false;
+
+    if (!f || !f->die) return false;
+    ompp_dwarf_t *dwarf = ompp_unit_dwarf(&structure->dwarf, unit);
+    Dwarf_Die die = ompp_die_at(dwarf, f->die);
+    if (!die) return false;
+    const uint64_t type = ompp_type_of(dwarf, die);
+    if (type && ompp_type_is_pointer(dwarf, type)) {
+        char text[8];
+        is = ompp_type_pointer(dwarf, type, 0, false, text, sizeof text, target);
+    }
+    dwarf_dealloc_die(die);
+    return is;
+}
+
 static bool is_fortran(Dwarf_Unsigned language)
 {
     return language == DW_LANG_Fortran77 || language == DW_LANG_Fortran90 || language == DW_LANG_Fortran95 ||
@@ -350,191 +388,6 @@ size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *pl
         if (take(&s, at)) taken = i;
     }
     return s.n;
-}
-
-/* ---- Results of calls -------------------------------------------------------------------------------------------- */
-
-/* Instructions behind a call, of x86-64: what becomes of rax. */
-typedef enum { OTHER, NO_CHANGE, TO_REGISTER, TO_FRAME, TO_MEMORY } step_t;
-
-/* \return bytes of the instruction; 0 = it is none of those that are known. */
-static unsigned decode(const unsigned char *c, step_t *step, unsigned *reg, int64_t *offset, unsigned *base)
-{
-    static const unsigned char dwarf_of[16] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
-    const bool wide = c[0] == 0x48 || c[0] == 0x49;
-
-    *step = NO_CHANGE;
-    if (wide && c[1] == 0x85 && c[2] == 0xc0) return 3; /* test rax, rax */
-    if (c[0] == 0x74 || c[0] == 0x75) return 2;         /* je, jne: what follows is taken */
-    if (c[0] == 0x0f && (c[1] == 0x84 || c[1] == 0x85)) return 6;
-    if (!wide || c[1] != 0x89 || (c[2] & 0x38) != 0) return 0; /* mov of rax */
-    if (c[2] >> 6 == 3) {
-        *step = TO_REGISTER;
-        *reg = dwarf_of[(c[2] & 7) + (c[0] & 1) * 8];
-        return 3;
-    }
-    const unsigned mode = c[2] >> 6, rm = c[2] & 7, bytes = mode == 1 ? 1 : 4, at = rm == 4 ? 4 : 3;
-    int32_t far = 0;
-    if (c[0] == 0x48 && mode == 0 && rm == 5) { /* from the next instruction on */
-        memcpy(&far, c + 3, sizeof far);
-        *step = TO_MEMORY;
-        *offset = far;
-        return 7;
-    }
-    if (c[0] != 0x48 || (mode != 1 && mode != 2) || (rm != 5 && (rm != 4 || c[3] != 0x24))) return 0;
-    memcpy(&far, c + at, sizeof far);
-    *step = TO_FRAME;
-    *base = rm == 5 ? RBP : RSP;
-    *offset = bytes == 1 ? (signed char)c[at] : far;
-    return at + bytes;
-}
-
-static bool in_register(ompp_structure_t *structure, uint64_t code, unsigned reg, ompp_local_t *found)
-{
-    const ompp_local_place_t place = {.code = code, .now = true, .in_register = true, .reg = reg};
-
-    found->low = 0;
-    return ompp_local_find(structure, &place, found, 1) == 1;
-}
-
-/* Only where a frame begins with rbp is its canonical frame address known from the code alone. */
-static bool in_frame(ompp_structure_t *structure, uint64_t code, unsigned base, int64_t offset, ompp_local_t *found)
-{
-    const ompp_local_place_t place = {
-        .code = code, .low = offset - BELOW_RBP, .high = offset - BELOW_RBP + 8, .now = true};
-
-    if (base != RBP || ompp_local_find(structure, &place, found, 1) != 1 || found->low > place.low) return false;
-    found->low -= place.low;
-    return true;
-}
-
-enum { STEPS = 8, LONGEST = 16 };
-
-static void read_code(ompp_structure_t *structure, uint64_t code, unsigned char bytes[STEPS * LONGEST])
-{
-    memset(bytes, 0, STEPS * LONGEST);
-    for (size_t n = STEPS * LONGEST; n >= LONGEST && !ompp_elf_read(&structure->elf, code, bytes, n); n /= 2) continue;
-}
-
-uint64_t ompp_local_stored(ompp_structure_t *structure, uint64_t code)
-{
-    unsigned char bytes[STEPS * LONGEST];
-    unsigned reg = 0, base = 0, at = 0;
-    int64_t offset = 0;
-    step_t step = OTHER;
-
-    read_code(structure, code, bytes);
-    for (unsigned i = 0; i < STEPS; i++) {
-        const unsigned length = decode(bytes + at, &step, &reg, &offset, &base);
-        if (!length) return 0;
-        at += length;
-        if (step == TO_MEMORY) return code + at + (uint64_t)offset;
-    }
-    return 0;
-}
-
-bool ompp_local_returns_pointer(ompp_structure_t *structure, uint64_t code, uint64_t *target)
-{
-    const ompp_unit_t *unit;
-    const ompp_function_t *f = procedure_of(structure, code, &unit);
-    bool is = false;
-
-    if (!f || !f->die) return false;
-    ompp_dwarf_t *dwarf = ompp_unit_dwarf(&structure->dwarf, unit);
-    Dwarf_Die die = ompp_die_at(dwarf, f->die);
-    if (!die) return false;
-    const uint64_t type = ompp_type_of(dwarf, die);
-    if (type && ompp_type_is_pointer(dwarf, type)) {
-        char text[8];
-        is = ompp_type_pointer(dwarf, type, 0, false, text, sizeof text, target);
-    }
-    dwarf_dealloc_die(die);
-    return is;
-}
-
-bool ompp_local_result(ompp_structure_t *structure, uint64_t code, ompp_local_t *found)
-{
-    unsigned char bytes[STEPS * LONGEST];
-    unsigned reg = 0, base = 0, at = 0;
-    int64_t offset = 0;
-    step_t step = OTHER;
-
-    if (in_register(structure, code, RESULT, found)) return true;
-    read_code(structure, code, bytes);
-    for (unsigned i = 0; i < STEPS; i++) {
-        const unsigned length = decode(bytes + at, &step, &reg, &offset, &base);
-        if (!length) return false;
-        at += length;
-        if (step == TO_REGISTER && in_register(structure, code + at, reg, found)) return true;
-        if (step == TO_FRAME && in_frame(structure, code + at, base, offset, found)) return true;
-        if (in_register(structure, code + at, RESULT, found)) return true;
-    }
-    return false;
-}
-
-/* ---- Registers that are kept ------------------------------------------------------------------------------------- */
-
-static const unsigned callee_saved[] = {3, RBP, 12, 13, 14, 15};
-
-/* Bytes below the canonical frame address where a register of the callers is; 0 = it is still in the register. */
-static int64_t kept_at(ompp_dwarf_t *dwarf, Dwarf_Fde fde, uint64_t code, unsigned reg)
-{
-    Dwarf_Small kind = 0;
-    Dwarf_Signed offset = 0;
-#ifdef OMPP_DWARF_INIT_PATH_SHORT
-#define INFO_FOR_REGISTER dwarf_get_fde_info_for_reg3_c
-    Dwarf_Unsigned relevant = 0, of = 0;
-    Dwarf_Block block;
-#else
-#define INFO_FOR_REGISTER dwarf_get_fde_info_for_reg3_b
-    Dwarf_Signed relevant = 0, of = 0;
-    Dwarf_Ptr block = NULL;
-#endif
-    Dwarf_Addr row = 0, next = 0;
-    Dwarf_Bool more = 0;
-
-    if (!ompp_die_ok(dwarf, INFO_FOR_REGISTER(fde, (Dwarf_Half)reg, code, &kind, &relevant, &of, &offset, &block, &row,
-                                              &more, &next, &dwarf->error)))
-        return 0;
-    return kind == DW_EXPR_OFFSET && relevant && offset < 0 ? -offset : 0;
-}
-
-static bool open_frames(ompp_structure_t *structure)
-{
-    ompp_dwarf_t *dwarf = &structure->dwarf;
-
-    if (!structure->has_lines || dwarf->frames_read) return dwarf->nfdes > 0;
-    dwarf->frames_read = true;
-    if (!ompp_die_ok(dwarf, dwarf_get_fde_list_eh(dwarf->debug, &dwarf->cies, &dwarf->ncies, &dwarf->fdes,
-                                                  &dwarf->nfdes, &dwarf->error)))
-        dwarf->nfdes = 0;
-    return dwarf->nfdes > 0;
-}
-
-static Dwarf_Fde frame_at(ompp_structure_t *structure, uint64_t code)
-{
-    ompp_dwarf_t *dwarf = &structure->dwarf;
-    Dwarf_Addr low = 0, high = 0;
-    Dwarf_Fde fde = NULL;
-
-    if (!open_frames(structure)) return NULL;
-    return ompp_die_ok(dwarf, dwarf_get_fde_at_pc(dwarf->fdes, code, &fde, &low, &high, &dwarf->error)) ? fde : NULL;
-}
-
-int ompp_local_kept(ompp_structure_t *structure, uint64_t code, int64_t below)
-{
-    const Dwarf_Fde fde = frame_at(structure, code);
-
-    for (size_t i = 0; fde && i < sizeof callee_saved / sizeof callee_saved[0]; i++)
-        if (kept_at(&structure->dwarf, fde, code, callee_saved[i]) == below) return (int)callee_saved[i];
-    return -1;
-}
-
-bool ompp_local_keeps(ompp_structure_t *structure, uint64_t code, unsigned reg)
-{
-    const Dwarf_Fde fde = frame_at(structure, code);
-
-    return fde && kept_at(&structure->dwarf, fde, code, reg) > 0;
 }
 
 /* ---- Pointers ---------------------------------------------------------------------------------------------------- */

@@ -38,27 +38,10 @@ typedef struct {
 size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *place, ompp_local_t *found, size_t max);
 
 /**
- * \brief The variable that gets what a call returns, as far as the code behind the call tells.
- * \param[in]  code   where it returns to.
- * \param[out] found  low is at most 0: the result is stored so many bytes behind the variable's begin.
- */
-bool ompp_local_result(ompp_structure_t *structure, uint64_t code, ompp_local_t *found);
-
-/** \brief The address that a call's result is stored to, where the code behind the call says so; 0 = it does not. */
-uint64_t ompp_local_stored(ompp_structure_t *structure, uint64_t code);
-
-/**
  * \brief Whether the procedure around an address returns a pointer.
  * \param[out] target  the type that it points to; 0 = it is not said what.
  */
 bool ompp_local_returns_pointer(ompp_structure_t *structure, uint64_t code, uint64_t *target);
-
-/** \return the register of its callers that a function has kept so many bytes below its canonical frame address at an
- *         address of the code, in DWARF's numbers; negative = none. */
-int ompp_local_kept(ompp_structure_t *structure, uint64_t code, int64_t below);
-
-/** \brief Whether a function has kept a register of its callers anywhere. */
-bool ompp_local_keeps(ompp_structure_t *structure, uint64_t code, unsigned reg);
 
 /** \brief The procedure around an address, as in the source. \return borrowed; NULL = not known. */
 const char *ompp_local_function(ompp_structure_t *structure, uint64_t code);

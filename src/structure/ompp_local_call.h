@@ -1,0 +1,27 @@
+/**
+ * \file
+ * Variables that get what a call returns, and registers of its callers that a function has kept in its frame.
+ */
+#ifndef OMPP_LOCAL_CALL_H
+#define OMPP_LOCAL_CALL_H
+
+#include "structure/ompp_local.h"
+
+/**
+ * \brief The variable that gets what a call returns, as far as the code behind the call tells.
+ * \param[in]  code   where it returns to.
+ * \param[out] found  low is at most 0: the result is stored so many bytes behind the variable's begin.
+ */
+bool ompp_local_result(ompp_structure_t *structure, uint64_t code, ompp_local_t *found);
+
+/** \brief The address that a call's result is stored to, where the code behind the call says so; 0 = it does not. */
+uint64_t ompp_local_stored(ompp_structure_t *structure, uint64_t code);
+
+/** \return the register of its callers that a function has kept so many bytes below its canonical frame address at an
+ *         address of the code, in DWARF's numbers; negative = none. */
+int ompp_local_kept(ompp_structure_t *structure, uint64_t code, int64_t below);
+
+/** \brief Whether a function has kept a register of its callers anywhere. */
+bool ompp_local_keeps(ompp_structure_t *structure, uint64_t code, unsigned reg);
+
+#endif
