@@ -26,8 +26,21 @@
 #define VARIABLES 3   /* in one place of a frame, that are told */
 #define MOST_STEPS 12 /* from pointer to pointer */
 
-/* Parameters are other names of what a caller has, if that is known. */
-enum { NONE, BY_HELPER, BY_FORMER, BY_THIS, BY_PARAMETER, BY_STACK, BY_RESULT, BY_BLOCK, BY_VARIABLE };
+/* Parameters are other names of what a caller has, if that is known. WEAK: members of blocks whose own names begin with
+ * a parameter. OWNER: members of what lies on a stack. */
+enum {
+    NONE,
+    BY_HELPER,
+    BY_FORMER,
+    BY_THIS,
+    BY_PARAMETER,
+    BY_STACK,
+    BY_WEAK,
+    BY_OWNER,
+    BY_RESULT,
+    BY_BLOCK,
+    BY_VARIABLE
+};
 
 /* ---- Raw names --------------------------------------------------------------------------------------------------- */
 
@@ -141,7 +154,10 @@ static int rank_of(const ompp_local_t *found)
     return is_this(found->name) ? BY_THIS : found->parameter ? BY_PARAMETER : BY_STACK;
 }
 
-static bool is_on_stack(const ompp_names_answer_t *a) { return a->rank == BY_STACK || a->rank == BY_PARAMETER; }
+static bool is_on_stack(const ompp_names_answer_t *a)
+{
+    return a->rank == BY_STACK || a->rank == BY_PARAMETER || a->rank == BY_OWNER;
+}
 
 /* From pointer to pointer. */
 static unsigned steps_of(const char *name)
@@ -158,7 +174,8 @@ static void join(ompp_names_answer_t *into, const ompp_names_answer_t *next)
     ompp_names_answer_t a = *into, b = *next;
 
     if (!*next->name) return;
-    const bool ways = next->rank == BY_BLOCK && into->rank == BY_BLOCK && steps_of(a.name) != steps_of(b.name);
+    const bool ways = next->rank == into->rank && (into->rank == BY_BLOCK || into->rank == BY_WEAK) &&
+                      steps_of(a.name) != steps_of(b.name);
     if (next->rank > into->rank || (ways && steps_of(b.name) < steps_of(a.name))) {
         *into = *next;
         return;
@@ -196,7 +213,7 @@ static void by_block(ompp_names_t *n, const char *text, ompp_names_answer_t *a, 
     if (!ompp_local_pointer(t->structure, t->type, offset % size, t->fortran, part, sizeof part, &a->target.type))
         return;
     member(a->name, owner, part, offset >= size || !*part);
-    a->rank = BY_BLOCK;
+    a->rank = owner->rank < BY_STACK || owner->rank == BY_WEAK ? BY_WEAK : BY_BLOCK;
 }
 
 /* What implementations of languages and libraries call their own. */
@@ -224,6 +241,7 @@ static void by_stack(ompp_names_t *n, const char *text, ompp_names_answer_t *a)
             !ompp_local_points(structure, &found[i], (uint64_t)(place.low - found[i].low), part, sizeof part,
                                &one.target.type))
             continue;
+        if (one.rank == BY_STACK && *part) one.rank = BY_OWNER;
         if (listed && found[i].listed) continue; /* both have this value: the outer one's name is told */
         listed = found[i].listed;
         qualify(one.name, found[i].function, found[i].name, part);
@@ -330,8 +348,10 @@ static bool points_to_others(const ompp_names_answer_t *a, const ompp_names_answ
  */
 static bool is_given_on(const ompp_names_answer_t *held, const ompp_names_answer_t *result)
 {
-    return is_on_stack(held) && held->function && result->function && result->rank == BY_RESULT &&
-           size_of(&held->target) == size_of(&result->target) && strcmp(held->function, result->function) != 0;
+    if (!result->function || result->rank != BY_RESULT) return false;
+    if (held->rank == BY_WEAK) return true;
+    return is_on_stack(held) && held->function && size_of(&held->target) == size_of(&result->target) &&
+           strcmp(held->function, result->function) != 0;
 }
 
 static const ompp_names_answer_t *answer_of(ompp_names_t *n, size_t i, int steps)
