@@ -168,22 +168,22 @@ static unsigned steps_of(const char *name)
     return n;
 }
 
-/* Of two that are as good, both are told; of two ways to a block the shorter one. */
+/* Of two that are as good, both are told, the shorter way first: what lies behind it has its name. */
 static void join(ompp_names_answer_t *into, const ompp_names_answer_t *next)
 {
     ompp_names_answer_t a = *into, b = *next;
 
     if (!*next->name) return;
-    const bool ways = next->rank == into->rank && (into->rank == BY_BLOCK || into->rank == BY_WEAK) &&
-                      steps_of(a.name) != steps_of(b.name);
-    if (next->rank > into->rank || (ways && steps_of(b.name) < steps_of(a.name))) {
+    if (next->rank > into->rank) {
         *into = *next;
         return;
     }
-    if (next->rank < into->rank || ways || strstr(into->name, next->name)) return;
+    if (next->rank < into->rank || strstr(into->name, next->name)) return;
     if (strchr(into->name, '|')) return;
-    say(into->name, "%.190s|%.190s", a.name, b.name);
-    into->mixed = a.target.structure != b.target.structure || a.target.type != b.target.type;
+    const unsigned steps = steps_of(a.name), more = steps_of(b.name);
+    if (more < steps) *into = b;
+    say(into->name, "%.190s|%.190s", more < steps ? b.name : a.name, more < steps ? a.name : b.name);
+    into->mixed = steps != more || a.target.structure != b.target.structure || a.target.type != b.target.type;
 }
 
 static const ompp_names_answer_t *answer_of(ompp_names_t *n, size_t object, int steps);
@@ -299,14 +299,15 @@ static void by_call(ompp_names_t *n, ompp_structure_t *structure, uint64_t code,
 
 /*
  * Whether a function allocates for others: it returns a pointer to it is not said what, or to what a variable of its
- * own points to that gets the block.
+ * own points to that gets the block, the only one that does.
  */
 static bool allocates(ompp_structure_t *structure, uint64_t code, const ompp_names_answer_t *a)
 {
     uint64_t target = 0;
 
     if (!ompp_local_returns_pointer(structure, code, &target)) return false;
-    return !target || (a->function && a->rank == BY_RESULT && a->target.type == target);
+    return !target || (a->function && a->rank == BY_RESULT && a->target.type == target &&
+                       ompp_local_pointers_to(structure, code, target) == 1);
 }
 
 /* The variable that gets the result of the allocating call; of a function that allocates for others, of its call. */

@@ -37,17 +37,33 @@ OMPP_EXPORT int __wrap_posix_memalign(void **block, size_t align, size_t size)
     return result;
 }
 
-/* C++'s new and new[]: the program's own operators, or those of its C++ library; a program without C++ has none, and
- * calls none. */
-#define NEW(name, parameters, arguments)                \
-    extern __attribute__((weak)) void *name parameters; \
-    GET(name, parameters, arguments, size)
+/*
+ * C++'s new and new[]: the program's own operators, or those of its C++ library. A program that needs that for nothing
+ * else is linked without it (--as-needed), since it calls these functions: they do what the library would. Nobody can
+ * catch what it throws then.
+ */
+static void *or_abort(void *block)
+{
+    if (!block) abort();
+    return block;
+}
 
-NEW(_Znwm, (size_t size), (size))
-NEW(_Znam, (size_t size), (size))
-NEW(_ZnwmSt11align_val_t, (size_t size, size_t align), (size, align))
-NEW(_ZnamSt11align_val_t, (size_t size, size_t align), (size, align))
-NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *word), (size, word))
-NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *word), (size, word))
-NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t align, const void *word), (size, align, word))
-NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t align, const void *word), (size, align, word))
+static void *plain(size_t size) { return malloc(size ? size : 1); }
+
+static void *aligned(size_t size, size_t align) { return aligned_alloc(align, (size + align - 1) & ~(align - 1)); }
+
+#define NEW(name, parameters, arguments, otherwise)     \
+    extern __attribute__((weak)) void *name parameters; \
+    OMPP_EXPORT void *__wrap_##name parameters;         \
+    OMPP_EXPORT void *__wrap_##name parameters { return got(name ? name arguments : otherwise, size, CODE); }
+
+NEW(_Znwm, (size_t size), (size), or_abort(plain(size)))
+NEW(_Znam, (size_t size), (size), or_abort(plain(size)))
+NEW(_ZnwmSt11align_val_t, (size_t size, size_t align), (size, align), or_abort(aligned(size, align)))
+NEW(_ZnamSt11align_val_t, (size_t size, size_t align), (size, align), or_abort(aligned(size, align)))
+NEW(_ZnwmRKSt9nothrow_t, (size_t size, const void *word), (size, word), plain(size))
+NEW(_ZnamRKSt9nothrow_t, (size_t size, const void *word), (size, word), plain(size))
+NEW(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t align, const void *word), (size, align, word),
+    aligned(size, align))
+NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t align, const void *word), (size, align, word),
+    aligned(size, align))

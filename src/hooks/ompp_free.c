@@ -167,14 +167,15 @@ OMPP_EXPORT void *__wrap_reallocarray(void *old, size_t count, size_t size)
 
 /* ---- C++ --------------------------------------------------------------------------------------------------------- */
 
-/* The program's own operators, or those of its C++ library: a program without C++ has none, and calls none. */
+/* The program's own operators, or those of its C++ library; without it blocks are malloc's (ompp_alloc.c). */
 #define DELETE(name, parameters, arguments)            \
     extern __attribute__((weak)) void name parameters; \
     OMPP_EXPORT void __wrap_##name parameters;         \
     OMPP_EXPORT void __wrap_##name parameters          \
     {                                                  \
         block_given_back(block);                       \
-        name arguments;                                \
+        if (name) name arguments;                      \
+        else free(block);                              \
     }
 
 DELETE(_ZdlPv, (void *block), (block))

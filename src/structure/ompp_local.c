@@ -359,6 +359,28 @@ static const procedure_t *known_procedure(ompp_structure_t *structure, const omp
     return p;
 }
 
+unsigned ompp_local_pointers_to(ompp_structure_t *structure, uint64_t code, uint64_t target)
+{
+    const ompp_unit_t *unit;
+    const ompp_function_t *f = procedure_of(structure, code, &unit);
+    const procedure_t *p = f && f->die ? known_procedure(structure, unit, f) : NULL;
+    ompp_dwarf_t *dwarf = p ? ompp_unit_dwarf(&structure->dwarf, unit) : NULL;
+    unsigned n = 0;
+
+    for (size_t i = 0; p && i < p->n; i++) {
+        Dwarf_Die die =
+            i && p->locations[i].die == p->locations[i - 1].die ? NULL : ompp_die_at(dwarf, p->locations[i].die);
+        uint64_t type = 0, points_to = 0;
+        char text[8];
+        if (!die) continue;
+        name_of(dwarf, die, &type, 0);
+        n +=
+            type && ompp_type_pointer(dwarf, type, 0, p->fortran, text, sizeof text, &points_to) && points_to == target;
+        dwarf_dealloc_die(die);
+    }
+    return n;
+}
+
 /* Variables of different blocks may have one place in the frame: those count in whose block the code is. */
 static bool is_in_block(const procedure_t *p, const location_t *at, uint64_t code)
 {

@@ -43,6 +43,9 @@ size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *pl
  */
 bool ompp_local_returns_pointer(ompp_structure_t *structure, uint64_t code, uint64_t *target);
 
+/** \return how many variables and parameters of the procedure around an address point to this type. */
+unsigned ompp_local_pointers_to(ompp_structure_t *structure, uint64_t code, uint64_t target);
+
 /** \brief The procedure around an address, as in the source. \return borrowed; NULL = not known. */
 const char *ompp_local_function(ompp_structure_t *structure, uint64_t code);
 

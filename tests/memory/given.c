@@ -21,6 +21,28 @@ __attribute__((noinline)) static cell_t *get(int n)
 /* Its parameter is no name of what it gets. */
 __attribute__((noinline)) static void put_back(cell_t *gone) { free((void *)gone); }
 
+/* Of two blocks one is returned; of one block none is: what gets the result is no name of the other. */
+__attribute__((noinline)) static cell_t *both(int n, cell_t **columns)
+{
+    cell_t *rows = malloc((size_t)n * sizeof *rows), *more = malloc((size_t)n * sizeof *more);
+
+    if (!rows || !more) abort();
+    for (int i = 0; i < n; i++) more[i] = i;
+    *columns = more;
+    return rows;
+}
+
+__attribute__((noinline)) static cell_t *smooth(cell_t *field, int n)
+{
+    cell_t *scratch = malloc((size_t)n * sizeof *scratch);
+
+    if (!scratch) abort();
+    for (int i = 0; i < n; i++) scratch[i] = field[i];
+    field[0] = scratch[n - 1];
+    free((void *)scratch);
+    return field;
+}
+
 typedef struct {
     cell_t *cells;
     int n;
@@ -35,7 +57,7 @@ __attribute__((noinline)) static void make(part_t *part, int n)
 __attribute__((noinline)) static double work(void)
 {
     part_t in, out;
-    cell_t *first = get(700), *second = get(900);
+    cell_t *first = get(700), *second = get(900), *columns, *rows = both(110, &columns), *same = smooth(first, 130);
 
     make(&in, 500);
     make(&out, 300);
@@ -43,11 +65,13 @@ __attribute__((noinline)) static double work(void)
     for (int i = 0; i < 900; i++) second[i] = i;
     for (int i = 0; i < in.n; i++) in.cells[i] = i;
     for (int i = 0; i < out.n; i++) out.cells[i] = i;
-    const double sum = first[3] + second[4] + in.cells[5] + out.cells[6];
+    const double sum = same[3] + second[4] + in.cells[5] + out.cells[6] + columns[7];
     put_back(first);
     put_back(second);
     put_back(in.cells);
     put_back(out.cells);
+    put_back(rows);
+    put_back(columns);
     return sum;
 }
 
