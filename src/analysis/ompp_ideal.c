@@ -403,7 +403,7 @@ int ompp_analysis_ideal(const ompp_profile_t *p, const ompp_paths_t *paths, ompp
     int rc = find_teams(p, paths, duration, gains, &again);
     if (rc == 0) rc = find_clocks(p, paths, duration, again, gains);
     for (unsigned i = 0; i < OMPP_IDEAL_NUM; i++)
-        if (gains[i].known && gains[i].high - gains[i].low > OMPP_IDEAL_MOST_WIDE)
+        if (gains[i].known && gains[i].low < OMPP_IDEAL_LEAST && gains[i].high - gains[i].low > OMPP_IDEAL_MOST_WIDE)
             gains[i].known = false, gains[i].why = OMPP_IDEAL_VAGUE;
     gains[OMPP_IDEAL_LOCKS].applies = has_locks(p) || gains[OMPP_IDEAL_LOCKS].high >= WORTH;
     return rc;

@@ -65,7 +65,8 @@ int ompp_analysis_ideal(const ompp_profile_t *profile, const ompp_paths_t *paths
                         ompp_tiny_t **tiny, size_t *ntiny);
 
 #define OMPP_IDEAL_TINY 0.8
-#define OMPP_IDEAL_MOST_WIDE 0.6 /* of the run: a range that is wider says nothing */
+#define OMPP_IDEAL_LEAST 0.1     /* of the run: a range that begins below, ... */
+#define OMPP_IDEAL_MOST_WIDE 0.6 /* ... and is wider than that, says nothing */
 #define OMPP_IDEAL_WIDE 0.2      /* a gain that measuring makes less certain than that is not known */
 
 /**

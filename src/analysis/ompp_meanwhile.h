@@ -12,16 +12,17 @@
 /** Of a node and what lies below it in the same team and task; ns of all threads. */
 typedef struct {
     uint64_t tasks;  /* waits for tasks: taskwait, the end of taskgroup. The tasks that they run meanwhile are in it */
-    uint64_t called; /* in calls of MPI by one thread of the team: in master and single, or by the initial thread */
-    uint64_t others; /* in other calls of MPI */
-    uint64_t barriers; /* at barriers, also at the end of constructs */
+    uint64_t called; /* in calls of MPI */
 } ompp_meanwhile_t;
 
 /** \return owned by the caller, free(); shape [nnodes]. NULL: out of memory. */
 ompp_meanwhile_t *ompp_analysis_meanwhile(const ompp_profile_t *profile);
 
-/** \return whether threads wait at barriers of a region's teams, or of the region itself if it is SINGLE, for one that
- *          calls MPI: its calls explain all of these waits. */
+/**
+ * \brief Whether the waits at a region, a barrier or one that ends with it, are for a thread that calls MPI: in each
+ *        rank one thread of the team calls it and waits at none of the team's barriers; the others wait there as long as
+ *        the calls take.
+ */
 bool ompp_analysis_waits_for_calls(const ompp_profile_t *profile, const ompp_paths_t *paths,
                                    const ompp_meanwhile_t *meanwhile, uint32_t region);
 

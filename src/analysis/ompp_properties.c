@@ -33,6 +33,8 @@
 #define ENTER_NS 100.0     /* the same, and taking it takes as long */
 #define QUICK_NS 2000.0    /* at a barrier: its own cost with some ten threads ... */
 #define BARRIER_NS 20000.0 /* ... that have a processor each; else */
+#define LISTED 0.001       /* of the run: less is not listed */
+#define ALIKE 0.5          /* of what threads wait on average, the one that waits least */
 #define COSTLY 0.05        /* share of a region's thread time */
 
 /* What one call works on, for one region after the other. */
@@ -295,22 +297,47 @@ static bool moves_much(const find_t *f, uint32_t region)
     return f->bytes_in + f->bytes_out >= MUCH_BYTES * column_sum(f, region, OMPP_COLUMN_EXEC_C);
 }
 
-/* A barrier: what threads wait is short, or short and more than all else that they do in the teams. */
+static uint64_t exec_of(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block)
+{
+    return ompp_block_is_phases(block) ? ompp_analysis_value(p, node, block->location, OMPP_COLUMN_EXEC_T) : 0;
+}
+
+/* What the next two look at goes through all nodes: only of what is worth it. */
+static bool is_worth_a_look(const find_t *f, uint32_t region, unsigned construct, double most_each)
+{
+    const unsigned phase = construct == OMPP_CONSTRUCT_BARRIER ? OMPP_PHASE_EXEC : OMPP_PHASE_EXITBAR;
+    const double waits = (double)phase_of_region(f, region, phase);
+
+    return waits >= LISTED * f->basis && waits < most_each * (double)column_sum(f, region, OMPP_COLUMN_EXEC_C);
+}
+
+/* A barrier that all threads wait for alike: what they wait is short, or short and more than all else that they do. */
 static bool takes_time_itself(const find_t *f, uint32_t region)
 {
+    const ompp_profile_t *p = f->profile;
     const double waits = (double)phase_of_region(f, region, OMPP_PHASE_EXEC),
                  visits = (double)column_sum(f, region, OMPP_COLUMN_EXEC_C);
+    bool *seen = calloc(p->nnodes + 1, sizeof *seen);
+    uint64_t all = 0, least = UINT64_MAX, n = 0;
     double teams = 0;
 
-    if (waits < QUICK_NS * visits) return true;
-    for (const uint32_t *n = begin(f, region); waits < BARRIER_NS * visits && n < end(f, region); n++) {
-        const ompp_node_t *fork = &f->profile->nodes[f->paths->fork[*n]];
-        for (uint32_t b = 0; b < fork->nblocks; b++)
-            if (ompp_block_is_phases(&fork->blocks[b]))
-                teams += (double)ompp_analysis_value(f->profile, f->paths->fork[*n], fork->blocks[b].location,
-                                                     OMPP_COLUMN_EXEC_T);
+    memset(f->visits, 0, p->nlocations * sizeof *f->visits);
+    for (const uint32_t *i = begin(f, region); seen && i < end(f, region); i++) {
+        const uint32_t fork = f->paths->fork[*i];
+        for (uint32_t b = 0; b < p->nodes[*i].nblocks; b++)
+            f->visits[p->nodes[*i].blocks[b].location] += exec_of(p, *i, &p->nodes[*i].blocks[b]);
+        for (uint32_t b = 0; !seen[fork] && b < p->nodes[fork].nblocks; b++)
+            teams += (double)exec_of(p, fork, &p->nodes[fork].blocks[b]);
+        seen[fork] = true;
     }
-    return waits > teams / 2 && teams > 0;
+    free(seen);
+    for (uint32_t l = 0; l < p->nlocations; l++) {
+        if (!f->visits[l]) continue;
+        all += f->visits[l], n++;
+        if (f->visits[l] < least) least = f->visits[l];
+    }
+    if (!n || (double)least * (double)n < ALIKE * (double)all) return false;
+    return waits < QUICK_NS * visits || waits > teams / 2;
 }
 
 static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_when_t when)
@@ -321,7 +348,9 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
     switch (when) {
     case OMPP_WHEN_ALWAYS: return true;
     case OMPP_WHEN_LOOP: return f->profile->regions[region].flags & OMPP_REGION_F_LOOP;
-    case OMPP_WHEN_CALLS: return ompp_analysis_waits_for_calls(f->profile, f->paths, f->meanwhile, region);
+    case OMPP_WHEN_CALLS:
+        return is_worth_a_look(f, region, construct, 1e300) &&
+               ompp_analysis_waits_for_calls(f->profile, f->paths, f->meanwhile, region);
     case OMPP_WHEN_NOWAIT: return f->profile->regions[region].flags & OMPP_REGION_F_NOWAIT;
     case OMPP_WHEN_UNEVEN:
     case OMPP_WHEN_FEW:
@@ -350,7 +379,7 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
     case OMPP_WHEN_MAINLY: return inside_of(f, region) > waiting_for(f, region);
     case OMPP_WHEN_TINY: return works_less(f, region, TINY_NS);
     case OMPP_WHEN_SHORT: return works_less(f, region, SHORT_NS);
-    case OMPP_WHEN_QUICK: return takes_time_itself(f, region);
+    case OMPP_WHEN_QUICK: return is_worth_a_look(f, region, construct, BARRIER_NS) && takes_time_itself(f, region);
     }
     return false;
 }
