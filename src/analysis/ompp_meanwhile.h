@@ -20,8 +20,8 @@ ompp_meanwhile_t *ompp_analysis_meanwhile(const ompp_profile_t *profile);
 
 /**
  * \brief Whether the waits at a region, a barrier or one that ends with it, are for a thread that calls MPI: in each
- *        rank one thread of the team calls it and waits at none of the team's barriers; the others wait there as long as
- *        the calls take.
+ *        rank one thread of the team calls it and waits at none of the team's barriers, and the others wait there as
+ *        long as the calls take.
  */
 bool ompp_analysis_waits_for_calls(const ompp_profile_t *profile, const ompp_paths_t *paths,
                                    const ompp_meanwhile_t *meanwhile, uint32_t region);
