@@ -87,8 +87,8 @@ static void add_teams(const ompp_profile_t *p, const ompp_paths_t *paths, bool *
     }
 }
 
-/* \return what threads of a rank wait; explained: gets what of that is for the one that calls MPI. In SINGLE each thread
- * may be the one, time after time, so that sums of all tell. */
+/* \return what threads of a rank wait. \param[out] explained  is added what of that is for the one that calls MPI. In
+ * SINGLE each thread may be the one, time after time, so that sums of all tell. */
 static double of_rank(const ompp_profile_t *p, const thread_t *threads, uint32_t rank, bool any, double *explained)
 {
     double waits = 0, calls = 0, most = 0, own = 0;
