@@ -10,25 +10,25 @@
 #ifndef OMPP_MAP_LAYOUT_H
 #define OMPP_MAP_LAYOUT_H
 
-#define OMPP_INLINE_SELF ompp_memory_self_5   /* thread-local: address of the counter */
-#define OMPP_INLINE_LOAD ompp_memory_load_5   /* ompp_count_find_load() */
-#define OMPP_INLINE_STORE ompp_memory_store_5 /* ompp_count_find_store() */
+#define OMPP_INLINE_SELF ompp_memory_self_6   /* thread-local: address of the counter */
+#define OMPP_INLINE_LOAD ompp_memory_load_6   /* ompp_count_find_load() */
+#define OMPP_INLINE_STORE ompp_memory_store_6 /* ompp_count_find_store() */
 /* For code that gives all registers but two: ompp_found_hot.c. */
-#define OMPP_INLINE_AT_LOAD ompp_memory_at_load_5
-#define OMPP_INLINE_AT_STORE ompp_memory_at_store_5
-#define OMPP_INLINE_TURN_LOAD ompp_memory_turn_load_5
-#define OMPP_INLINE_TURN_STORE ompp_memory_turn_store_5
+#define OMPP_INLINE_AT_LOAD ompp_memory_at_load_6
+#define OMPP_INLINE_AT_STORE ompp_memory_at_store_6
+#define OMPP_INLINE_TURN_LOAD ompp_memory_turn_load_6
+#define OMPP_INLINE_TURN_STORE ompp_memory_turn_store_6
 /* The same of accesses to one local variable of the function: what stands before where rdx leads ends with the distance
  * from there to the variable's cell. */
-#define OMPP_INLINE_LOCAL_LOAD ompp_memory_local_load_5
-#define OMPP_INLINE_LOCAL_STORE ompp_memory_local_store_5
-#define OMPP_INLINE_TURN_LOCAL_LOAD ompp_memory_turn_local_load_5
-#define OMPP_INLINE_TURN_LOCAL_STORE ompp_memory_turn_local_store_5
+#define OMPP_INLINE_LOCAL_LOAD ompp_memory_local_load_6
+#define OMPP_INLINE_LOCAL_STORE ompp_memory_local_store_6
+#define OMPP_INLINE_TURN_LOCAL_LOAD ompp_memory_turn_local_load_6
+#define OMPP_INLINE_TURN_LOCAL_STORE ompp_memory_turn_local_store_6
 /* The same as AT of accesses through one pointer, which stays in one variable; the result has BASE_STACK. */
-#define OMPP_INLINE_BASE_LOAD ompp_memory_base_load_5
-#define OMPP_INLINE_BASE_STORE ompp_memory_base_store_5
+#define OMPP_INLINE_BASE_LOAD ompp_memory_base_load_6
+#define OMPP_INLINE_BASE_STORE ompp_memory_base_store_6
 #define OMPP_INLINE_BASE_STACK 63 /* bit: the address is in the thread's own stack */
-#define OMPP_INLINE_RUN ompp_memory_run_5
+#define OMPP_INLINE_RUN ompp_memory_run_6
 
 /* Offsets in the counter, in bytes. */
 #define OMPP_INLINE_TAG 0
@@ -40,6 +40,7 @@
 #define OMPP_INLINE_EDGES 128 /* tables of pages that several structures share */
 /* ~0: cells of local variables, 4 bytes, have how far the variable's count is from COUNT, 0 = not known yet; or 0 */
 #define OMPP_INLINE_LOCALS 136
+#define OMPP_INLINE_CELLS 124 /* the same of accesses to pages that lead, and that are the thread's as its tag says */
 #define OMPP_INLINE_EPOCH 120 /* 4 bytes, never 0: what BASE_STACK tells of is good while they are the same */
 #define OMPP_INLINE_COUNT 256 /* of structure 0; of structure n: n << OMPP_INLINE_COUNT_BITS further */
 #define OMPP_INLINE_COUNT_BITS 7

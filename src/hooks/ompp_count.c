@@ -220,7 +220,7 @@ static void put_named(uint32_t object, uintptr_t begin, uintptr_t end)
     if (ompp_whose_all && ompp_counter_in_stack(begin)) {
         atomic_store(&no_locals, true);
         for (thread_t *t = atomic_load(&threads); t; t = t->next) {
-            t->counter.locals = 0;
+            t->counter.locals = t->counter.cells = 0;
             new_epoch(&t->counter);
         }
     }
@@ -291,7 +291,8 @@ static void *begin(void)
     counter->mask = ompp_map_mask;
     counter->edges = ompp_map_edge;
     ompp_feed_begin(counter);
-    if (counter->whose && !counter->feed && !atomic_load(&no_locals)) counter->locals = UINT32_MAX;
+    if (counter->whose && !atomic_load(&no_locals)) counter->cells = UINT32_MAX;
+    if (!counter->feed) counter->locals = counter->cells;
     return ompp_counter_self = counter;
 }
 

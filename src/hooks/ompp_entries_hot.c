@@ -65,7 +65,7 @@
 #define TEXT_OF(name) #name
 #define TEXT(name) TEXT_OF(name)
 
-/* What KNOWN and LINE know of the thread's feed. */
+/* What KNOWN, LOCAL and LINE know of the thread's feed. */
 _Static_assert(offsetof(ompp_feed_t, by_line) == 5 && offsetof(ompp_feed_t, always) == 6, "kinds");
 _Static_assert(offsetof(ompp_feed_t, shift) == 8, "shift");
 _Static_assert(offsetof(ompp_feed_t, mask) == 12, "mask");
@@ -76,6 +76,7 @@ _Static_assert(offsetof(ompp_feed_t, latest[0].found) == 40 && sizeof(((ompp_fee
 #define SELF TEXT(OMPP_INLINE_SELF)
 #define FEED TEXT(OMPP_INLINE_FEED)
 #define LOCALS TEXT(OMPP_INLINE_LOCALS)
+#define CELLS TEXT(OMPP_INLINE_CELLS)
 #define COUNT TEXT(OMPP_INLINE_COUNT)
 
 /*
@@ -185,6 +186,50 @@ _Static_assert(offsetof(ompp_counter_t, own) == 80, "own");
                                                           "    jnz 2f\n"                   \
                                                           "5:\n"
 
+/*
+ * What is most of it of a local variable where accesses are told of: one to a line of before, whose cell tells where it
+ * is counted. The distance to that stands in front of where the program goes on.
+ */
+#define LOCAL(always)                         \
+    "    movq " SELF "@GOTTPOFF(%rip), %rax\n" \
+    "    movq %fs:(%rax), %rax\n"             \
+    "    movq " FEED "(%rax), %rdx\n"         \
+    "    testq %rdx, %rdx\n"                  \
+    "    jz 5f\n"                             \
+    "    cmpb $0, " #always "(%rdx)\n"        \
+    "    jne 5f\n"                            \
+    "    pushq %rcx\n"                        \
+    "    .cfi_adjust_cfa_offset 8\n"          \
+    "    pushq %rsi\n"                        \
+    "    .cfi_adjust_cfa_offset 8\n"          \
+    "    movl 8(%rdx), %ecx\n"                \
+    "    movq %rdi, %rsi\n"                   \
+    "    shrq %cl, %rsi\n"                    \
+    "    movl %esi, %ecx\n"                   \
+    "    andl 12(%rdx), %ecx\n"               \
+    "    shlq $4, %rcx\n"                     \
+    "    cmpq %rsi, 32(%rdx,%rcx)\n"          \
+    "    jne 6f\n"                            \
+    "    movq 24(%rsp), %rsi\n"               \
+    "    movslq -4(%rsi), %rcx\n"             \
+    "    movl (%rsi,%rcx), %ecx\n"            \
+    "    andl " CELLS "(%rax), %ecx\n"        \
+    "    jz 6f\n"                             \
+    "    addq %rcx, %rax\n"                   \
+    "    movq 16(%rdx), %rdx\n"               \
+    "    incq 16(%rdx)\n"                     \
+    "    popq %rsi\n"                         \
+    "    .cfi_adjust_cfa_offset -8\n"         \
+    "    popq %rcx\n"                         \
+    "    .cfi_adjust_cfa_offset -8\n"         \
+    "    jmp 2f\n"                            \
+    "    .cfi_adjust_cfa_offset 16\n"         \
+    "6:  popq %rsi\n"                         \
+    "    .cfi_adjust_cfa_offset -8\n"         \
+    "    popq %rcx\n"                         \
+    "    .cfi_adjust_cfa_offset -8\n"         \
+    "5:\n"
+
 /* The same of code that keeps what it finds. */
 #define BASE(kind)                             \
     "    movq " SELF "@GOTTPOFF(%rip), %rax\n" \
@@ -224,8 +269,8 @@ KEPT(OMPP_INLINE_AT_LOAD, at_load, QUICK(load, 6))
 KEPT(OMPP_INLINE_AT_STORE, at_store, QUICK(store, 7))
 KEPT(OMPP_INLINE_BASE_LOAD, base_load, BASE(load))
 KEPT(OMPP_INLINE_BASE_STORE, base_store, BASE(store))
-KEPT(OMPP_INLINE_LOCAL_LOAD, local_load, "")
-KEPT(OMPP_INLINE_LOCAL_STORE, local_store, "")
+KEPT(OMPP_INLINE_LOCAL_LOAD, local_load, LOCAL(6))
+KEPT(OMPP_INLINE_LOCAL_STORE, local_store, LOCAL(7))
 KEPT(OMPP_INLINE_TURN_LOCAL_LOAD, turn_local_load, "")
 KEPT(OMPP_INLINE_TURN_LOCAL_STORE, turn_local_store, "")
 KEPT(OMPP_INLINE_TURN_LOAD, turn_load, LINE(load, 6))

@@ -339,32 +339,64 @@ static void *fill(void *data)
 static inline uintptr_t local_known(ompp_accessor_t by)
 {
     ompp_counter_t *counter = ompp_counter_self;
-    const uint32_t cell = atomic_load_explicit(cell_of(by), memory_order_relaxed) & counter->locals;
+    const uint32_t cell = atomic_load_explicit(cell_of(by), memory_order_relaxed) & counter->cells;
 
     return cell ? (uintptr_t)counter + cell : 0;
 }
 
 static inline bool fills_cells(const ompp_counter_t *counter)
 {
-    return counter->locals && !atomic_load_explicit(&ompp_counter_locals_full, memory_order_relaxed);
+    return counter->cells && !atomic_load_explicit(&ompp_counter_locals_full, memory_order_relaxed);
 }
 
-static uintptr_t local_slow(uintptr_t address, ompp_accessor_t by)
+/*
+ * Of a variable that is known: tells of an access that is to be told of, or of its line to code that counts in
+ * registers. \return what the count is for then; OMPP_INLINE_FOR + 1: the page is nobody's, or the buffer is full.
+ */
+static inline unsigned tell_local(ompp_counter_t *counter, uintptr_t address, unsigned kind, uintptr_t known)
+{
+    ompp_feed_t *feed = counter->feed;
+    const uint32_t entry = feed ? ompp_count_entry(counter, address) : 0;
+
+    if (!feed) return OMPP_INLINE_FOR_PAGE;
+    if (!(entry & ~OMPP_MAP_LOW)) return OMPP_INLINE_FOR + 1;
+    if (!ompp_feed_wants(feed, entry)) return OMPP_INLINE_FOR_PAGE;
+    if (ompp_feed_is_full(feed)) return OMPP_INLINE_FOR + 1;
+    ompp_feed_add(feed, address, 1, kind, structure_at(known - (uintptr_t)counter));
+    return feed->by_line ? OMPP_INLINE_FOR_PAGE : OMPP_INLINE_FOR_ACCESS;
+}
+
+/* What it is for is added to it; 0 = it is not known. */
+static uintptr_t local_slow(uintptr_t address, unsigned kind, ompp_accessor_t by, unsigned *is_for)
 {
     asked_t asked = {seen(), address, by, 0};
+    uintptr_t known = local_known(by);
 
-    if (fills_cells(asked.counter)) ompp_found_kept(fill, &asked);
-    return local_known(by);
+    if (!known && fills_cells(asked.counter)) {
+        ompp_found_kept(fill, &asked);
+        known = local_known(by);
+    }
+    if (known && asked.counter->feed) {
+        ompp_found_touch(asked.counter, address);
+        if (ompp_feed_is_full(asked.counter->feed)) ompp_found_kept(ompp_found_drain, asked.counter);
+    }
+    *is_for = known ? tell_local(asked.counter, address, kind, known) : OMPP_INLINE_FOR_ACCESS;
+    if (*is_for > OMPP_INLINE_FOR) *is_for = OMPP_INLINE_FOR_ACCESS; /* the simulation is at work: a signal handler */
+    return known;
 }
 
 static inline uintptr_t local_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
+    const uintptr_t known = local_known(by);
+
+    if (known) return tell_local(ompp_counter_self, address, kind, known) > OMPP_INLINE_FOR ? 0 : known;
     return fills_cells(ompp_counter_self) ? 0 : at_usual(address, kind, by);
 }
 
 static inline uintptr_t local(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
-    const uintptr_t found = local_slow(address, by);
+    unsigned is_for;
+    const uintptr_t found = local_slow(address, kind, by, &is_for);
 
     return found ? found : at(address, kind, by);
 }
@@ -373,15 +405,19 @@ static inline uintptr_t turn_local_usual(uintptr_t address, unsigned kind, ompp_
 {
     const uintptr_t known = local_known(by);
 
-    if (known) return (known + COUNTS) | OMPP_INLINE_FOR_PAGE;
+    if (known) {
+        const unsigned is_for = tell_local(ompp_counter_self, address, kind, known);
+        return is_for > OMPP_INLINE_FOR ? 0 : (known + COUNTS) | is_for;
+    }
     return fills_cells(ompp_counter_self) ? 0 : turn_usual(address, kind, by);
 }
 
 static inline uintptr_t turn_local(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
-    const uintptr_t found = local_slow(address, by);
+    unsigned is_for;
+    const uintptr_t found = local_slow(address, kind, by, &is_for);
 
-    return found ? (found + COUNTS) | OMPP_INLINE_FOR_PAGE : turn(address, kind, by);
+    return found ? (found + COUNTS) | is_for : turn(address, kind, by);
 }
 
 #define FOUND(name, function, kind, usual)                                                        \

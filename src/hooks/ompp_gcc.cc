@@ -375,16 +375,23 @@ static std::string in_edge(const hook_t *hook)
            "\n\tjmp 4f\n3:\tshll $" TEXT(OMPP_INLINE_COUNT_BITS) ", %k0\n4:";
 }
 
-/* Of a local variable whose cell tells nothing: all that count() does otherwise. */
+/* Of a local variable whose cell tells nothing, or not all: what count() does otherwise, and its cell again where no
+ * more than the structure is asked for. */
 static std::string by_map(const hook_t *hook)
 {
     static const char entry[] = "movq %1, %%rdx\n\tshrq $" TEXT(OMPP_INLINE_PAGE_BITS) ", %%rdx\n\tandq " TEXT(
         OMPP_INLINE_MASK) "(%2), %%rdx\n\t"
                           "movq " TEXT(OMPP_INLINE_PAGES) "(%2), %0\n\tmovl (%0,%%rdx,4), %k0\n\txorl " TEXT(
                               OMPP_INLINE_TAG) "(%2), %k0\n\t"
-                                               "cmpl $" TEXT(OMPP_INLINE_LEADS) ", %k0\n\tjb 4f\n\t";
+                                               "cmpl $" TEXT(OMPP_INLINE_LEADS) ", %k0\n\tjb 4f\n\t"
+                                                                               "cmpl $2*" TEXT(
+                                                                                   OMPP_INLINE_LEADS) ", %k0\n\t"
+                                                                                                     "jae 2f\n\t";
+    const std::string cell = std::string("movl ") + IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(hook->cell)) +
+                             "(%%rip), %%edx\n\tandl " TEXT(OMPP_INLINE_CELLS) "(%2), %%edx\n\tjz 5f\n\t" +
+                             "movl %%edx, %k0\n\tjmp 4f\n5:\t";
 
-    return entry + in_edge(hook);
+    return entry + cell + in_edge(hook);
 }
 
 /* How far the count is from the counter, which is self; where this is not usual, an assembly of this text knows. */

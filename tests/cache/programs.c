@@ -7,7 +7,8 @@ enum { N = 300, LONG = 60000, NODES = 20000, SIDE = 160, BLOCK = 16 };
 
 double square[N][N], x[N], y[N];
 double a[LONG], b[LONG], c[LONG];
-double p[SIDE][SIDE], q[SIDE][SIDE], r[SIDE][SIDE];
+/* where a page begins: which lines share a set is then no matter of what else the program has */
+_Alignas(4096) double p[SIDE][SIDE], q[SIDE][SIDE], r[SIDE][SIDE];
 int place[LONG];
 struct node {
     struct node *next;
@@ -86,6 +87,31 @@ double product(int step)
     return r[1][1];
 }
 
+/* Variables of functions: one that no cache here holds, small ones at many depths, and one beside other data. */
+__attribute__((noinline)) static double deep(int depth, int seed)
+{
+    double v[24];
+
+    for (int i = 0; i < 24; i++) v[i] = seed + i * depth;
+    if (depth) v[seed % 24] += deep(depth - 1, seed + 1);
+    return v[seed % 24] + v[(seed + depth) % 24];
+}
+
+__attribute__((noinline)) static double local(void)
+{
+    double wide[3 * LONG / 2], three[3], sum = 0;
+
+    for (int i = 0; i < 3 * LONG / 2; i++) wide[i] = i;
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < LONG; i++) sum += wide[(i * 40503L + k) % (3 * LONG / 2)];
+    for (int k = 0; k < 60; k++) sum += deep(60, k);
+    for (int i = 0; i < LONG; i++) {
+        for (int j = 0; j < 3; j++) three[(i + j) % 3] = a[i] - b[(i * 7919L + j) % LONG];
+        c[i] = three[i % 3] + three[(i + 1) % 3];
+    }
+    return sum + c[1];
+}
+
 static double whole(void) { return product(SIDE); }
 static double blocked(void) { return product(BLOCK); }
 static double nothing(void) { return 0; }
@@ -97,7 +123,8 @@ int main(int argc, char **argv)
         double (*run)(void);
     } programs[] = {{"rows", rows},     {"columns", columns}, {"triad", triad},
                     {"gather", gather}, {"list", list},       {"stencil", stencil},
-                    {"product", whole}, {"blocked", blocked}, {"nothing", nothing}};
+                    {"product", whole}, {"blocked", blocked}, {"local", local},
+                    {"nothing", nothing}};
 
     for (size_t i = 0; argc > 1 && i < sizeof programs / sizeof programs[0]; i++)
         if (strcmp(argv[1], programs[i].name) == 0) printf("%.6g\n", programs[i].run());
