@@ -40,9 +40,9 @@ typedef struct {
     struct ompp_whose_thread *whose; /* NULL: it is not known whose data is whose */
     struct ompp_feed *feed;          /* what is told of accesses one by one; NULL = nothing */
     uint32_t epoch;                  /* another one whenever the thread's place changes; never 0 */
-    uint32_t cells;          /* ~0: cells tell whose variables of functions are; 0: the map alone does */
-    const void *edges;       /* the map's, as the pages */
-    uint32_t locals;         /* ~0: code in the program looks at cells by itself; 0: it asks, as caches are simulated */
+    uint32_t cells;                  /* ~0: cells tell whose variables of functions are; 0: the map alone does */
+    const void *edges;               /* the map's, as the pages */
+    uint32_t locals; /* ~0: code in the program looks at cells by itself; 0: it asks, as caches are simulated */
     /* which bits of an address change where gcc's code counts in a register no longer; by FOR */
     uint64_t widths[OMPP_INLINE_FOR + 1];
     uint64_t unused_too[6];

@@ -190,44 +190,44 @@ _Static_assert(offsetof(ompp_counter_t, own) == 80, "own");
  * What is most of it of a local variable where accesses are told of: one to a line of before, whose cell tells where it
  * is counted. The distance to that stands in front of where the program goes on.
  */
-#define LOCAL(always)                         \
+#define LOCAL(always)                          \
     "    movq " SELF "@GOTTPOFF(%rip), %rax\n" \
-    "    movq %fs:(%rax), %rax\n"             \
-    "    movq " FEED "(%rax), %rdx\n"         \
-    "    testq %rdx, %rdx\n"                  \
-    "    jz 5f\n"                             \
-    "    cmpb $0, " #always "(%rdx)\n"        \
-    "    jne 5f\n"                            \
-    "    pushq %rcx\n"                        \
-    "    .cfi_adjust_cfa_offset 8\n"          \
-    "    pushq %rsi\n"                        \
-    "    .cfi_adjust_cfa_offset 8\n"          \
-    "    movl 8(%rdx), %ecx\n"                \
-    "    movq %rdi, %rsi\n"                   \
-    "    shrq %cl, %rsi\n"                    \
-    "    movl %esi, %ecx\n"                   \
-    "    andl 12(%rdx), %ecx\n"               \
-    "    shlq $4, %rcx\n"                     \
-    "    cmpq %rsi, 32(%rdx,%rcx)\n"          \
-    "    jne 6f\n"                            \
-    "    movq 24(%rsp), %rsi\n"               \
-    "    movslq -4(%rsi), %rcx\n"             \
-    "    movl (%rsi,%rcx), %ecx\n"            \
-    "    andl " CELLS "(%rax), %ecx\n"        \
-    "    jz 6f\n"                             \
-    "    addq %rcx, %rax\n"                   \
-    "    movq 16(%rdx), %rdx\n"               \
-    "    incq 16(%rdx)\n"                     \
-    "    popq %rsi\n"                         \
-    "    .cfi_adjust_cfa_offset -8\n"         \
-    "    popq %rcx\n"                         \
-    "    .cfi_adjust_cfa_offset -8\n"         \
-    "    jmp 2f\n"                            \
-    "    .cfi_adjust_cfa_offset 16\n"         \
-    "6:  popq %rsi\n"                         \
-    "    .cfi_adjust_cfa_offset -8\n"         \
-    "    popq %rcx\n"                         \
-    "    .cfi_adjust_cfa_offset -8\n"         \
+    "    movq %fs:(%rax), %rax\n"              \
+    "    movq " FEED "(%rax), %rdx\n"          \
+    "    testq %rdx, %rdx\n"                   \
+    "    jz 5f\n"                              \
+    "    cmpb $0, " #always "(%rdx)\n"         \
+    "    jne 5f\n"                             \
+    "    pushq %rcx\n"                         \
+    "    .cfi_adjust_cfa_offset 8\n"           \
+    "    pushq %rsi\n"                         \
+    "    .cfi_adjust_cfa_offset 8\n"           \
+    "    movl 8(%rdx), %ecx\n"                 \
+    "    movq %rdi, %rsi\n"                    \
+    "    shrq %cl, %rsi\n"                     \
+    "    movl %esi, %ecx\n"                    \
+    "    andl 12(%rdx), %ecx\n"                \
+    "    shlq $4, %rcx\n"                      \
+    "    cmpq %rsi, 32(%rdx,%rcx)\n"           \
+    "    jne 6f\n"                             \
+    "    movq 24(%rsp), %rsi\n"                \
+    "    movslq -4(%rsi), %rcx\n"              \
+    "    movl (%rsi,%rcx), %ecx\n"             \
+    "    andl " CELLS "(%rax), %ecx\n"         \
+    "    jz 6f\n"                              \
+    "    addq %rcx, %rax\n"                    \
+    "    movq 16(%rdx), %rdx\n"                \
+    "    incq 16(%rdx)\n"                      \
+    "    popq %rsi\n"                          \
+    "    .cfi_adjust_cfa_offset -8\n"          \
+    "    popq %rcx\n"                          \
+    "    .cfi_adjust_cfa_offset -8\n"          \
+    "    jmp 2f\n"                             \
+    "    .cfi_adjust_cfa_offset 16\n"          \
+    "6:  popq %rsi\n"                          \
+    "    .cfi_adjust_cfa_offset -8\n"          \
+    "    popq %rcx\n"                          \
+    "    .cfi_adjust_cfa_offset -8\n"          \
     "5:\n"
 
 /* The same of code that keeps what it finds. */

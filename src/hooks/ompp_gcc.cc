@@ -384,9 +384,9 @@ static std::string by_map(const hook_t *hook)
                           "movq " TEXT(OMPP_INLINE_PAGES) "(%2), %0\n\tmovl (%0,%%rdx,4), %k0\n\txorl " TEXT(
                               OMPP_INLINE_TAG) "(%2), %k0\n\t"
                                                "cmpl $" TEXT(OMPP_INLINE_LEADS) ", %k0\n\tjb 4f\n\t"
-                                                                               "cmpl $2*" TEXT(
-                                                                                   OMPP_INLINE_LEADS) ", %k0\n\t"
-                                                                                                     "jae 2f\n\t";
+                                                                                "cmpl $2*" TEXT(
+                                                                                    OMPP_INLINE_LEADS) ", %k0\n\t"
+                                                                                                       "jae 2f\n\t";
     const std::string cell = std::string("movl ") + IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(hook->cell)) +
                              "(%%rip), %%edx\n\tandl " TEXT(OMPP_INLINE_CELLS) "(%2), %%edx\n\tjz 5f\n\t" +
                              "movl %%edx, %k0\n\tjmp 4f\n5:\t";
