@@ -3,56 +3,11 @@
  * Calls of MPI, before and after MPI's function, for the clocks of their thread: what all do, those that send and
  * receive, and those that make and free communicators. The class of a call names its functions (mpi_rules.def).
  */
-#include "base/ompp_vector.h"
 #include "mpi-wrap/mpi_bytes_priv.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_request_priv.h"
 
 #include <errno.h>
-#include <string.h>
-
-/* ---- Statuses ---------------------------------------------------------------------------------------------------- */
-
-#if !defined(OPEN_MPI) /* there both are one */
-/* MPICH 4.2 has these in the library of its Fortran bindings, which programs in C do not load. */
-#pragma weak MPI_F08_STATUS_IGNORE
-#pragma weak MPI_F08_STATUSES_IGNORE
-#endif
-
-static bool is_ignored(const ompp_mpi_piggyback_t *piggyback)
-{
-    const void *s = piggyback->status;
-
-    if (!s) return true;
-    if (!piggyback->fortran) return s == (const void *)MPI_STATUS_IGNORE || s == (const void *)MPI_STATUSES_IGNORE;
-#if !defined(OPEN_MPI)
-    if (&MPI_F08_STATUS_IGNORE && s == (const void *)MPI_F08_STATUS_IGNORE) return true;
-    if (&MPI_F08_STATUSES_IGNORE && s == (const void *)MPI_F08_STATUSES_IGNORE) return true;
-#endif
-    return s == (const void *)MPI_F_STATUS_IGNORE || s == (const void *)MPI_F_STATUSES_IGNORE;
-}
-
-void ompp_mpi_substitute(ompp_mpi_piggyback_t *piggyback, int number)
-{
-    static __thread MPI_Status *own;
-    static __thread size_t allocated;
-
-    if (!is_ignored(piggyback) || (piggyback->fortran && !ompp_mpi_piggyback_state.statuses_are_alike) ||
-        !ompp_vector_reserve(&own, &allocated, (size_t)number, sizeof *own))
-        return;
-    piggyback->status = own;
-    piggyback->substituted = true;
-}
-
-const MPI_Status *ompp_mpi_status(const ompp_mpi_piggyback_t *piggyback, int i, MPI_Status *room)
-{
-    if (is_ignored(piggyback)) return NULL;
-    if (!piggyback->fortran || ompp_mpi_piggyback_state.statuses_are_alike) {
-        memcpy(room, (const char *)piggyback->status + (size_t)i * sizeof *room, sizeof *room);
-        return room;
-    }
-    return i == 0 && PMPI_Status_f2c(piggyback->status, room) == MPI_SUCCESS ? room : NULL;
-}
 
 /* ---- Waits ------------------------------------------------------------------------------------------------------- */
 

@@ -1,11 +1,7 @@
 /**
  * \file
  * Calls that start, ask for and complete requests that clocks travel with.
- *
- * MPI may give a handle to another request, on another thread, as soon as the call that completes one has freed it. So
- * requests are taken out of the table before such a call, and those that are still active put back after it.
  */
-#include "base/ompp_vector.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_collective_priv.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_request_priv.h"
@@ -15,30 +11,6 @@
 /* ---- Completion -------------------------------------------------------------------------------------------------- */
 
 static bool takes_any(const ompp_mpi_piggyback_t *s) { return s->index || s->outcount; }
-
-static bool is_wild(const ompp_mpi_request_t *r)
-{
-    return r->kind == OMPP_MPI_PENDING_RECEIVE && (r->peer == MPI_ANY_SOURCE || r->tag == MPI_ANY_TAG);
-}
-
-void ompp_mpi_wait_before(ompp_mpi_piggyback_t *piggyback)
-{
-    static __thread ompp_mpi_request_t **taken; /* the thread's; calls do not nest */
-    static __thread size_t room;
-    const size_t number = piggyback->requests && piggyback->number > 0 ? (size_t)piggyback->number : 0;
-    bool any = false, needs_status = false;
-
-    ompp_mpi_progress_before(NULL, 0, 0, piggyback->begin);
-    piggyback->pending = number && ompp_vector_reserve(&taken, &room, number, sizeof *taken) ? taken : NULL;
-    for (int i = 0; piggyback->pending && i < piggyback->number; i++) {
-        ompp_mpi_request_t *r = ompp_mpi_request_take(ompp_mpi_handle(piggyback, i));
-        piggyback->pending[i] = r;
-        any |= r != NULL;
-        needs_status |= r && (is_wild(r) || r->cancelled);
-    }
-    if (!any) piggyback->pending = NULL;
-    if (needs_status) ompp_mpi_substitute(piggyback, piggyback->index ? 1 : piggyback->number); /* index: of one */
-}
 
 /* What the requests taken by one call have waited for. */
 typedef struct {
@@ -225,7 +197,7 @@ void ompp_mpi_ask_before(ompp_mpi_piggyback_t *piggyback)
     const ompp_mpi_request_t *r = asked_for(piggyback);
 
     ompp_mpi_progress_before(NULL, 0, 0, piggyback->begin);
-    if (r && is_wild(r)) ompp_mpi_substitute(piggyback, 1);
+    if (r && ompp_mpi_request_is_wild(r)) ompp_mpi_substitute(piggyback, 1);
 }
 
 /* The request stays, and the call that completes it will claim the same clock vector. Of others than receives it is not
@@ -234,10 +206,10 @@ static void peek_at(const ompp_mpi_request_t *r, const MPI_Status *status, ompp_
                     unsigned *flags)
 {
     if (r->kind != OMPP_MPI_PENDING_RECEIVE || r->cancelled) return;
-    if (is_wild(r) && !status) return;
+    if (ompp_mpi_request_is_wild(r) && !status) return;
     if (r->peer == MPI_ANY_SOURCE && r->shadow->peers > 1) *flags |= OMPP_WHATIF_F_WILDCARD;
-    ompp_mpi_piggyback_peek(r->shadow, is_wild(r) ? status->MPI_SOURCE : r->peer, is_wild(r) ? status->MPI_TAG : r->tag,
-                            true, begin, sum, flags);
+    ompp_mpi_piggyback_peek(r->shadow, ompp_mpi_request_is_wild(r) ? status->MPI_SOURCE : r->peer,
+                            ompp_mpi_request_is_wild(r) ? status->MPI_TAG : r->tag, true, begin, sum, flags);
 }
 
 void ompp_mpi_ask_after(ompp_mpi_piggyback_t *piggyback, bool ok)

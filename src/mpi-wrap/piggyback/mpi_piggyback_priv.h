@@ -323,7 +323,7 @@ bool ompp_mpi_here_acknowledge(ompp_mpi_shadow_t *shadow, int source, int tag, o
  */
 ompp_mpi_message_t *ompp_mpi_here_bring(ompp_mpi_shadow_t *shadow, int source, int tag, bool looks, uint64_t limit_ns);
 
-/* ---- Statuses (mpi_piggyback.c) ---------------------------------------------------------------------------------- */
+/* ---- Statuses (mpi_piggyback_request.c) -------------------------------------------------------------------------- */
 
 /**
  * \return the status number i of the call in C's form; MPI_STATUS_IGNORE when there is none.

@@ -1,8 +1,13 @@
 /**
  * \file
- * Requests that clocks travel with: their table. Receives of the short way come into it when another call needs them.
+ * Requests that clocks travel with: their table, and those of one call, with its statuses. Receives of the short way
+ * come into the table when another call needs them.
+ *
+ * MPI may give a handle to another request, on another thread, as soon as the call that completes one has freed it. So
+ * requests are taken out of the table before such a call; those that are still active are put back after it.
  */
 #include "base/ompp_hash.h"
+#include "base/ompp_vector.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_collective_priv.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_message_priv.h"
 #include "mpi-wrap/piggyback/mpi_piggyback_request_priv.h"
@@ -10,6 +15,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BUCKET_BITS 10
 
@@ -123,8 +129,75 @@ ompp_mpi_request_t *ompp_mpi_request_peek(MPI_Request handle)
 
 bool ompp_mpi_request_any(void) { return __atomic_load_n(&table.number, __ATOMIC_RELAXED) > 0; }
 
+/* ---- Requests and statuses of a call ----------------------------------------------------------------------------- */
+
 MPI_Request ompp_mpi_handle(const ompp_mpi_piggyback_t *piggyback, int i)
 {
     return piggyback->fortran ? PMPI_Request_f2c(((MPI_Fint *)piggyback->requests)[i])
                               : ((MPI_Request *)piggyback->requests)[i];
+}
+
+#if !defined(OPEN_MPI) /* there both are one */
+/* MPICH 4.2 has these in the library of its Fortran bindings, which programs in C do not load. */
+#pragma weak MPI_F08_STATUS_IGNORE
+#pragma weak MPI_F08_STATUSES_IGNORE
+#endif
+
+static bool is_ignored(const ompp_mpi_piggyback_t *piggyback)
+{
+    const void *s = piggyback->status;
+
+    if (!s) return true;
+    if (!piggyback->fortran) return s == (const void *)MPI_STATUS_IGNORE || s == (const void *)MPI_STATUSES_IGNORE;
+#if !defined(OPEN_MPI)
+    if (&MPI_F08_STATUS_IGNORE && s == (const void *)MPI_F08_STATUS_IGNORE) return true;
+    if (&MPI_F08_STATUSES_IGNORE && s == (const void *)MPI_F08_STATUSES_IGNORE) return true;
+#endif
+    return s == (const void *)MPI_F_STATUS_IGNORE || s == (const void *)MPI_F_STATUSES_IGNORE;
+}
+
+void ompp_mpi_substitute(ompp_mpi_piggyback_t *piggyback, int number)
+{
+    static __thread MPI_Status *own;
+    static __thread size_t allocated;
+
+    if (!is_ignored(piggyback) || (piggyback->fortran && !ompp_mpi_piggyback_state.statuses_are_alike) ||
+        !ompp_vector_reserve(&own, &allocated, (size_t)number, sizeof *own))
+        return;
+    piggyback->status = own;
+    piggyback->substituted = true;
+}
+
+const MPI_Status *ompp_mpi_status(const ompp_mpi_piggyback_t *piggyback, int i, MPI_Status *room)
+{
+    if (is_ignored(piggyback)) return NULL;
+    if (!piggyback->fortran || ompp_mpi_piggyback_state.statuses_are_alike) {
+        memcpy(room, (const char *)piggyback->status + (size_t)i * sizeof *room, sizeof *room);
+        return room;
+    }
+    return i == 0 && PMPI_Status_f2c(piggyback->status, room) == MPI_SUCCESS ? room : NULL;
+}
+
+bool ompp_mpi_request_is_wild(const ompp_mpi_request_t *r)
+{
+    return r->kind == OMPP_MPI_PENDING_RECEIVE && (r->peer == MPI_ANY_SOURCE || r->tag == MPI_ANY_TAG);
+}
+
+void ompp_mpi_wait_before(ompp_mpi_piggyback_t *piggyback)
+{
+    static __thread ompp_mpi_request_t **taken; /* the thread's; calls do not nest */
+    static __thread size_t room;
+    const size_t number = piggyback->requests && piggyback->number > 0 ? (size_t)piggyback->number : 0;
+    bool any = false, needs_status = false;
+
+    ompp_mpi_progress_before(NULL, 0, 0, piggyback->begin);
+    piggyback->pending = number && ompp_vector_reserve(&taken, &room, number, sizeof *taken) ? taken : NULL;
+    for (int i = 0; piggyback->pending && i < piggyback->number; i++) {
+        ompp_mpi_request_t *r = ompp_mpi_request_take(ompp_mpi_handle(piggyback, i));
+        piggyback->pending[i] = r;
+        any |= r != NULL;
+        needs_status |= r && (ompp_mpi_request_is_wild(r) || r->cancelled);
+    }
+    if (!any) piggyback->pending = NULL;
+    if (needs_status) ompp_mpi_substitute(piggyback, piggyback->index ? 1 : piggyback->number); /* index: of one */
 }

@@ -70,6 +70,9 @@ bool ompp_mpi_request_any(void);
 /** \return handle number i of the call, whatever language it is in. */
 MPI_Request ompp_mpi_handle(const ompp_mpi_piggyback_t *piggyback, int i);
 
+/** \return whether the message of a receive may be any of several. */
+bool ompp_mpi_request_is_wild(const ompp_mpi_request_t *request);
+
 /* ---- Progress (mpi_piggyback_progress.c) ------------------------------------------------------------------------- */
 
 /**
