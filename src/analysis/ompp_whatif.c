@@ -14,6 +14,7 @@
 #define FEW_OF_SHARE 0.2 /* gains below this part of the share: busy for nothing */
 #define MANY_OF_SHARE 2.0
 #define CRITICAL_GAIN 0.02
+#define ABOVE 0.1  /* a part of the run, as found, may be larger than the whole by so much */
 #define WAITED 0.1 /* of the threads' time, for a processor */
 
 /* ---- Gains ------------------------------------------------------------------------------------------------------- */
@@ -158,7 +159,8 @@ double ompp_whatif_time_alone(const ompp_profile_t *p)
 /*
  * What ompp_whatif_correction() is for all of a region, for one speed-up: its experiments may have seen other parts of
  * the run than those of the others (a serial part that comes once is in one of them). of_region: where that is not
- * known.
+ * known. Experiments that ranks began and ended apart may have the work of some ranks alone: that of one group of equal
+ * ones, as many as it takes for a part of the run that is no larger than the whole.
  */
 static double correction_of_clock(const ompp_profile_t *p, const ompp_whatif_sums_t *sums,
                                   const ompp_whatif_region_t *r, const ompp_whatif_clock_t *clock, double of_region)
@@ -167,7 +169,8 @@ static double correction_of_clock(const ompp_profile_t *p, const ompp_whatif_sum
     const double time = (double)clock->time_ns - (double)clock->paid_ns - more, run = sums->alone;
 
     if (time <= 0 || run <= 0 || !r->total_ns || !clock->work_ns) return of_region;
-    return time >= OMPP_WHATIF_WHOLE_RUN * run ? 1 : density_in(r, run) / ((double)clock->work_ns / time);
+    const double found = time >= OMPP_WHATIF_WHOLE_RUN * run ? 1 : density_in(r, run) / ((double)clock->work_ns / time);
+    return r->flags & OMPP_WHATIF_F_UNSYNCHRONISED ? found / fmax(ceil(found - ABOVE), 1) : found;
 }
 
 /*
@@ -374,8 +377,9 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
             ompp_whatif_is_observed(r))
             find_result(p, &sums, r, &(*results)[(*n)++]);
     }
+    const bool inflated = control.disturbed || ompp_whatif_clocks_disturb(p);
     const uint32_t flags =
-        (control.disturbed ? OMPP_WHATIF_F_INFLATED : 0u) | (had_others_beside(p) ? OMPP_WHATIF_F_OVERSUBSCRIBED : 0u);
+        (inflated ? OMPP_WHATIF_F_INFLATED : 0u) | (had_others_beside(p) ? OMPP_WHATIF_F_OVERSUBSCRIBED : 0u);
     for (size_t i = 0; i < *n; i++) (*results)[i].flags |= flags;
     bool memory = find_own(p, &sums, *results, *n) && find_inside(p, &sums.paths, *results, *n);
     ompp_whatif_sums_fini(&sums);

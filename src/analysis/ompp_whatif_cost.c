@@ -15,6 +15,7 @@
 #define MOST 0.9          /* nor can it have taken nearly all of it */
 #define ALL 0.99          /* followed for so much of the run: what clocks took is in what was followed */
 #define FREE_NS 1e6       /* per thread, whatever the budget */
+#define DISTURBING 0.05   /* part of the threads' time: the run may take so much longer several times */
 #define MANY_PROBES 0.01  /* part of the threads' time: worth a line */
 #define ENOUGH_CALLS 1000 /* to know how long one takes */
 
@@ -184,16 +185,24 @@ void ompp_whatif_reach(ompp_whatif_factor_t factor, ompp_gain_t *gain)
     gain->high = fmax(gain->high, behind);
 }
 
+/* ns that the threads had, all of them. */
+static double time_of_threads(const ompp_profile_t *p) { return (double)p->whatif.time_ns * (double)p->nslots; }
+
 bool ompp_whatif_over_budget(const ompp_profile_t *p, double *percent, double *budget)
 {
     const ompp_whatif_t *w = &p->whatif;
     const char *setting = ompp_profile_setting(p, "OMPP_CAUSAL_BUDGET");
-    const double threads = (double)w->time_ns * (double)p->nslots;
+    const double threads = time_of_threads(p);
 
     *budget = *setting ? atof(setting) : 2;
     *percent = threads > 0 ? 100 * (double)w->cost_ns / threads : 0;
     return w->mode == OMPP_WHATIF_VIRTUAL && *budget < 100 &&
            (double)w->cost_ns > *budget / 100 * threads + FREE_NS * (double)p->nslots;
+}
+
+bool ompp_whatif_clocks_disturb(const ompp_profile_t *p)
+{
+    return p->whatif.mode == OMPP_WHATIF_VIRTUAL && (double)p->whatif.cost_ns >= DISTURBING * time_of_threads(p);
 }
 
 /* ---- Regions within others --------------------------------------------------------------------------------------- */

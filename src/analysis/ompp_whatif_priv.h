@@ -147,4 +147,10 @@ double ompp_whatif_excess(const ompp_whatif_clock_t *clock, const ompp_whatif_cl
 bool ompp_whatif_by_control(const ompp_whatif_clock_t *clock, const ompp_whatif_clock_t *control, double density,
                             ompp_gain_t *gain);
 
+/**
+ * \return whether clocks took so much of the threads' time that the run was another one: threads wait for each other's
+ *         clocks, so that the run may take longer by several times as much.
+ */
+bool ompp_whatif_clocks_disturb(const ompp_profile_t *profile);
+
 #endif

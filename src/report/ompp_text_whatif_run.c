@@ -198,8 +198,8 @@ static void print_budget(ompp_text_t *t)
     if (!ompp_whatif_over_budget(t->profile, &percent, &budget)) return;
     fprintf(
         t->out,
-        "Budget         : clocks took %.1f %% of the threads' time, more than OMPP_CAUSAL_BUDGET=%.0f: longer runs, or "
-        "fewer events (OMPP_FUNCTIONS, OMPP_DISABLE_...)\n",
+        "Budget         : clocks took %.1f %% of the threads' time, more than OMPP_CAUSAL_BUDGET=%.0f, and the run may "
+        "take longer by several times that: run longer, or with fewer events (OMPP_FUNCTIONS, OMPP_DISABLE_...)\n",
         percent, budget);
 }
 

@@ -141,6 +141,21 @@ static void workers(void)
     }
 }
 
+/* Between regions, two ranks send each other a thousand messages that nobody works for. */
+static void ping_pong(void)
+{
+    int x = 0;
+
+    for (int i = 0; i < run.rounds; i++) {
+        region(rank == 0 ? "a" : "b", rank == 0 ? 4 : 2);
+        for (int k = 0; k < 1000; k++) {
+            if (rank == 0) MPI_Send(&x, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+            MPI_Recv(&x, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            if (rank == 1) MPI_Send(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+        }
+    }
+}
+
 /* Rank 0 goes on with whatever has come. Rank 1 is the last one, and would be the first. */
 static void whichever(int (*wait)(MPI_Request requests[]))
 {
@@ -380,7 +395,7 @@ static void silent(void)
 int main(int argc, char **argv)
 {
     static const rank_case_t cases[] = {{"bulk", bulk}, {"early", early}, {"pipeline", pipeline}, {"synchronous", synchronous}, {"rendezvous", rendezvous},
-                 {"halo", halo}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
+                 {"halo", halo}, {"ping_pong", ping_pong}, {"persistent", persistent}, {"workers", workers}, {"subcomm", subcomm}, {"rooted", rooted},
                  {"above", above}, {"below", below},
                  {"epochs", epochs}, {"asking", asking}, {"made", made}, {"any", any}, {"some", some},
                  {"meetings", meetings}, {"messages", messages}, {"polling", polling}, {"silent", silent},

@@ -145,6 +145,25 @@ static void lock(void)
     omp_destroy_lock(&locks[1]);
 }
 
+/* In a run of 20 rounds, 10,000 short intervals in which two threads hold a lock. */
+static void intervals(void)
+{
+    omp_lock_t l;
+
+    omp_init_lock(&l);
+#pragma omp parallel num_threads(2)
+    for (int i = 0; i < run.rounds; i++) {
+        for (int j = 0; j < 250; j++) {
+            region("a", 0.03);
+            omp_set_lock(&l);
+            region("b", 0.01);
+            omp_unset_lock(&l);
+        }
+#pragma omp barrier
+    }
+    omp_destroy_lock(&l);
+}
+
 static void dynamic(void)
 {
     for (int i = 0; i < run.rounds; i++) {
@@ -323,7 +342,7 @@ static void passed(void)
 }
 
 static const case_t cases[] = {
-    {"balanced", balanced}, {"phases", phases}, {"imbalanced", imbalanced}, {"early", early},   {"critical", critical}, {"lock", lock},     {"dynamic", dynamic},
+    {"balanced", balanced}, {"phases", phases}, {"imbalanced", imbalanced}, {"early", early},   {"critical", critical}, {"lock", lock},     {"intervals", intervals}, {"dynamic", dynamic},
     {"short", short_loops},
     {"guided", guided},     {"tasks", tasks},           {"nested", nested}, {"serial", serial},     {"figure1", figure1}, {"outside", outside},
     {"latency", latency},   {"often_at_first", often_at_first}, {"met", first_met},       {"ties", ties},

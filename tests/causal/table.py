@@ -3,9 +3,11 @@
 The table of predicted and really optimised programs: for each region and speed-up the real gain, what virtual clocks and experiments
 with delays predict, in percent of the run time, and the differences. A report, not a test: takes some minutes, wants an idle machine.
 
-usage: table.py [--how=opari|ompt|gomp] [--cpu] [--least] [--patient] [--repetitions=N] [--longer=N] [--no-delay] [CASE...]
+usage: table.py [--how=opari|ompt|gomp] [--cpu] [--least] [--patient] [--repetitions=N] [--longer=N] [--no-delay]
+                [--threads=N] [--ranks=N] [CASE...]
     --longer  N times as many rounds: for programs whose order is decided as they run, with experiments
     --least   on a machine that is busy: of all repetitions the one that was disturbed least, instead of the one in the middle
+    --threads, --ranks  of cases that take any number: as many as the machine has processors, at most
     --patient what others took processors from is run again, a dozen times
 """
 
@@ -73,7 +75,7 @@ def summary(differences):
 
 
 def main():
-    options = {"repetitions": 3, "delay": True, "longer": 1, "how": None, "cpu": False, "least": False}
+    options = {"repetitions": 3, "delay": True, "longer": 1, "how": None, "cpu": False, "least": False, "ranks": 0}
     names = []
     for word in sys.argv[1:]:
         if word.startswith("--how="):
@@ -82,6 +84,10 @@ def main():
             options["repetitions"] = int(word[14:])
         elif word.startswith("--longer="):
             options["longer"] = int(word[9:])
+        elif word.startswith("--threads="):
+            validation.THREADS = int(word[10:])
+        elif word.startswith("--ranks="):
+            options["ranks"] = int(word[8:])
         elif word == "--patient":
             validation.PATIENCE = 12
         elif word == "--no-delay":
@@ -104,8 +110,9 @@ def main():
             program = validation.build(scratch, case.source, how)
             if not program:
                 continue
+            case = case._replace(rounds=case.rounds * options["longer"], ranks=case.ranks and (options["ranks"] or case.ranks))
             try:
-                differences += rows_of(scratch, program, case._replace(rounds=case.rounds * options["longer"]), options, args)
+                differences += rows_of(scratch, program, case, options, args)
             except harness.Failure as failure:
                 print("%s %s: %s" % (case.source, case.name, failure))
     print()

@@ -27,6 +27,7 @@ CASES = [
     Case("openmp", "critical", {"a": (500, 1000), "b": (500, 1000)}, 0, 10),
     Case("openmp", "ties", {"a": (500,), "b": (500,)}, 0, LONG * 10),
     Case("openmp", "lock", {"a": (500,), "b": (500, 1000)}, 0, 10),
+    Case("openmp", "intervals", {"a": (500,), "b": (500,)}, 0, 20),
     Case("openmp", "dynamic", {"a": (500, 1000), "b": (500,)}, 0, 20),
     Case("openmp", "guided", {"a": (500,), "b": (500,)}, 0, 20),
     Case("openmp", "tasks", {"a": (500, 1000), "b": (500,)}, 0, 20),
@@ -50,12 +51,16 @@ CASES = [
     Case("mpi", "rendezvous", {"a": (1000,), "b": (500,)}, 4, 30),
     Case("mpi", "persistent", {"a": (500,), "b": (1000,)}, 4, 30),
     Case("mpi", "halo", {"a": (500, 1000), "b": (1000,)}, 4, 30),
+    Case("mpi", "ping_pong", {"a": (250, 1000)}, 2, 30),
     Case("mpi", "workers", {"a": (500,), "b": (500,)}, 4, LONG * 30),
     Case("farm", "asked", {"a": (500,), "b": (500,)}, 4, LONG * 15),
     Case("farm", "in_steps", {"a": (500,), "d": (1000,)}, 4, 30),
     Case("mpi", "subcomm", {"a": (500,), "b": (500,)}, 4, 30),
     Case("mpi", "rooted", {"a": (500,), "b": (500, 1000)}, 4, 30),
     Case("mpi", "polling", {"a": (500,), "b": (500,)}, 4, 30),
+    Case("mpi_apart", "overlap", {"a": (500,), "b": (1000,)}, 4, 30),
+    Case("mpi_apart", "in_rounds", {"a": (500,), "c": (1000,)}, 4, 30),
+    Case("mpi_apart", "added", {"a": (500, 1000), "b": (500,)}, 4, 30),
     Case("hybrid", "hybrid", {"a": (500,), "b": (500,)}, 2, 30),
 ]
 
@@ -101,11 +106,14 @@ def execute(scratch, program, case, args=(), **environment):
     return best
 
 
-def execute_once(scratch, program, case, args=(), threads=4, **environment):
+THREADS = 4
+
+
+def execute_once(scratch, program, case, args=(), threads=None, **environment):
     """One run; (seconds that the program tells, outcome)."""
     folder = scratch.file("runs", "r%d" % len(os.listdir(os.path.dirname(scratch.file("runs", "r")))))
     environment.setdefault("OMPP_CAUSAL_BUDGET", 100)  # how busy the machine is does not decide what is observed
-    outcome = harness.run(program, folder, threads, case.ranks, [case.name, "rounds=%d" % case.rounds, *args], **environment)
+    outcome = harness.run(program, folder, threads or THREADS, case.ranks, [case.name, "rounds=%d" % case.rounds, *args], **environment)
     told = re.search(r"^seconds ([0-9.]+)$", outcome.out, re.MULTILINE)
     if outcome.status != 0 or not told:
         raise harness.Failure("%s %s: status %s: %s" % (program, case.name, outcome.status, (outcome.out + outcome.err)[-800:]))
