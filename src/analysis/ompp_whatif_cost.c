@@ -202,7 +202,9 @@ bool ompp_whatif_over_budget(const ompp_profile_t *p, double *percent, double *b
 
 bool ompp_whatif_clocks_disturb(const ompp_profile_t *p)
 {
-    return p->whatif.mode == OMPP_WHATIF_VIRTUAL && (double)p->whatif.cost_ns >= DISTURBING * time_of_threads(p);
+    const double threads = time_of_threads(p);
+
+    return threads > 0 && (double)p->whatif.cost_ns >= DISTURBING * threads;
 }
 
 /* ---- Regions within others --------------------------------------------------------------------------------------- */

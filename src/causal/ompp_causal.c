@@ -64,7 +64,7 @@ static void begin_anew(ompp_causal_thread_t *self)
     self->percent = ompp_causal.rule.percent[0];
     memset(self->clocks.o, 0, sizeof self->clocks.o);
     memset(self->barriers, 0, sizeof self->barriers);
-    self->paused = self->arrival.t = 0;
+    self->paused = self->charged_paused = self->arrival.t = 0;
     self->chases = false;
     self->part.team = self->unit.team = 0;
     self->thread_group = 0;
@@ -284,7 +284,7 @@ static void made_in_experiment(ompp_sync_thread_t what)
     .suspended_until = ompp_causal_suspended_until, .hold = ompp_causal_hold, .revise = ompp_causal_revise, \
     .flag = ompp_causal_flag, .alone = ompp_whatif_say_why, .share = ompp_causal_shared_open,               \
     .publish = ompp_causal_publish, .wait = ompp_causal_wait, .resume = ompp_causal_resume,                 \
-    .look = ompp_progress_look, .posts_left = posts_left, .task = ompp_causal_task
+    .look = ompp_progress_look, .posts_left = posts_left, .task = ompp_causal_task, .charge = ompp_causal_charge
 
 static ompp_causal_mode_t modes[OMPP_WHATIF_MODE_NUM] = {
     [OMPP_WHATIF_VIRTUAL] = {.rule = {.percent = {25, 50, 75, 100}},
@@ -292,8 +292,7 @@ static ompp_causal_mode_t modes[OMPP_WHATIF_MODE_NUM] = {
                              .subscriber = {BOTH, .combine = ompp_causal_combine, .vector = ompp_causal_remote_vector,
                                             .propose = ompp_causal_propose_set, .contribute = ompp_causal_contribute,
                                             .note_sent = ompp_causal_note_sent, .join_clock = ompp_causal_join_clock,
-                                            .clock = clock_of_ranks, .charge = ompp_causal_charge,
-                                            .thread = ompp_causal_thread},
+                                            .clock = clock_of_ranks, .thread = ompp_causal_thread},
                              .moment = ompp_causal_moment,
                              .may_turn = ompp_causal_may_turn_anywhere,
                              .tasks = ompp_causal_tasks,

@@ -58,7 +58,12 @@ void ompp_causal_flag(unsigned flags, bool happened)
     ompp_causal_leave(self);
 }
 
+/* A call of MPI in which the thread was delayed, or just before, tells nothing. */
 void ompp_causal_charge(ompp_time_t ns)
 {
-    if (ompp_causal_self) ompp_causal_self->charged += ns;
+    ompp_causal_thread_t *self = ompp_causal_self;
+
+    if (!self) return;
+    if (self->paused == self->charged_paused) self->charged += ns;
+    self->charged_paused = self->paused;
 }

@@ -162,13 +162,14 @@ typedef struct ompp_causal_thread {
     struct {
         uint64_t number, key, percent, visits; /* when all have met, of the progress point, as rank 0 came to it */
         bool settles, unsynchronised;          /* rank 0 is in it already */
-    } proposed;               /* with delays: experiment that it is to go over to when it has paid; number 0 = none */
-    ompp_causal_at_t arrival; /* with delays: where it began its last wait for another rank */
-    ompp_time_t paused;       /* with delays: ns of all its pauses */
-    bool pauses;              /* it does no work, whatever its clocks say */
-    bool made;                /* the program has created it; not one of an OpenMP library's */
-    uint64_t lost;            /* waits that are not followed, but for those with a limit */
-    ompp_time_t timed_paused; /* paused, when that one began */
+    } proposed;                 /* with delays: experiment that it is to go over to when it has paid; number 0 = none */
+    ompp_causal_at_t arrival;   /* with delays: where it began its last wait for another rank */
+    ompp_time_t paused;         /* with delays: ns of all its pauses */
+    bool pauses;                /* it does no work, whatever its clocks say */
+    bool made;                  /* the program has created it; not one of an OpenMP library's */
+    uint64_t lost;              /* waits that are not followed, but for those with a limit */
+    ompp_time_t timed_paused;   /* paused, when that one began */
+    ompp_time_t charged_paused; /* paused, when a call of MPI was charged last */
     /* ns on events, as those that were timed say, and on carrying clock vectors between ranks */
     ompp_time_t charged;
     _Atomic bool used;

@@ -138,7 +138,7 @@ typedef struct {
     void (*thread)(ompp_sync_thread_t what);
     void (*look)(ompp_time_t t);
     void (*posts_left)(unsigned posts);
-    void (*charge)(ompp_time_t ns); /* or NULL */
+    void (*charge)(ompp_time_t ns);
     void (*flag)(unsigned flags, bool happened);
 } ompp_sync_subscriber_t;
 
@@ -374,7 +374,7 @@ static inline void ompp_sync_charge(ompp_time_t ns)
 {
     const ompp_sync_subscriber_t *s = ompp_sync_follower();
 
-    if (__builtin_expect(s && s->charge, 0)) s->charge(ns);
+    if (__builtin_expect(s != 0, 0)) s->charge(ns);
 }
 
 /**

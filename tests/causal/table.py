@@ -61,7 +61,7 @@ def rows_of(scratch, program, case, options, args):
 
 
 # Flags that say that another order of events would give another result; the others say how well it is known.
-ORDER = {"lock", "dynamic", "task", "wildcard", "polling", "one-sided", "overlap", "apart"}
+ORDER = {"lock", "dynamic", "task", "wildcard", "polling", "one-sided", "overlap", "apart", "inflated"}
 
 
 def summary(differences):
