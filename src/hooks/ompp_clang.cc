@@ -18,6 +18,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -84,6 +85,13 @@ struct plan_t {
     unsigned turns; /* with as many it has made MOST_HELD accesses; 0 = there are never so many */
 };
 
+/* Of a pointer that the function gets, in one call of it: how far the count of the variable is that it points to, and
+ * the epoch of the thread's counter that this is of; as in ompp_gcc.cc. */
+struct lead_t {
+    size_t accesses; /* those in loops count twice */
+    AllocaInst *distance, *epoch;
+};
+
 class counting_t
 {
     Function &in;
@@ -95,7 +103,9 @@ class counting_t
     MDNode *own; /* what counters and the map are: no data of the program shares it */
     std::vector<plan_t> plans;
     std::vector<group_t> groups;
-    SmallPtrSet<const Instruction *, 16> taken; /* hooks of plans */
+    SmallPtrSet<const Instruction *, 16> taken;           /* hooks of plans */
+    std::map<const AllocaInst *, GlobalVariable *> cells; /* of the function's variables */
+    std::map<const Argument *, lead_t> leads;
 
     MDNode *own_data();
     bool is_quiet(const Instruction &instruction) const;
@@ -103,10 +113,21 @@ class counting_t
     CallInst *call_library(IRBuilder<> &code, const char *text, ArrayRef<Value *> values, const char *constraints);
     LoadInst *load(IRBuilder<> &code, Type *type, Value *from, uint64_t offset);
     void add(IRBuilder<> &code, Value *base, uint64_t offset, uint64_t number);
-    void count_one(IRBuilder<> &code, Value *address, unsigned slot);
+    GlobalVariable *cell_of(const hook_t &hook);
+    void find_leads();
+    lead_t *lead_of(const hook_t &hook);
+    void count_one(IRBuilder<> &code, Value *address, unsigned slot, GlobalVariable *cell);
+    Value *find_in_edge(IRBuilder<> &code, const char *text, Value *address, Value *counter, Value *lead);
     void count_in_edge(IRBuilder<> &code, Value *address, Value *counter, Value *lead, unsigned slot);
+    void count_known(IRBuilder<> &code, const group_t &group, Value *counter, Value *lead);
+    Instruction *count_where(Instruction *before, Value *is_known, const group_t &group, Value *counter, Value *where);
+    Instruction *count_by_cell(Instruction *before, const group_t &group, Value *counter, Value *lead,
+                               GlobalVariable *cell);
+    Instruction *count_by_lead(Instruction *before, const group_t &group, Value *counter, Value *lead, lead_t &known);
+    Value *count_first(IRBuilder<> &code, const hook_t &hook, Value *address, Value *counter, Value *lead,
+                       lead_t &kept);
     void count_run(IRBuilder<> &code, Value *first, int64_t step, Value *number, unsigned slot);
-    void count_seldom(IRBuilder<> &code, const group_t &group, Value *address);
+    void count_seldom(IRBuilder<> &code, const group_t &group, Value *address, GlobalVariable *cell);
     std::optional<int64_t> constant(const SCEV *value);
     std::optional<int64_t> distance(Value *from, Value *to);
     bool joins(size_t from, const hook_t &hook);
@@ -191,12 +212,16 @@ MDNode *counting_t::own_data()
 }
 
 /* The library's functions for what is rare: rax is an argument and the result, rdx leads back; all else is kept. */
-#define ELSEWHERE(name) "leaq 1f(%rip), %rdx\n\tjmp *" TEXT(name) "@GOTPCREL(%rip)\n1:"
+#define ELSEWHERE(name) ELSEWHERE_WITH(name, "")
+#define ELSEWHERE_WITH(name, more) "leaq 1f(%rip), %rdx\n\tjmp *" TEXT(name) "@GOTPCREL(%rip)\n" more "1:"
+/* An instruction that is never reached, as in ompp_gcc.cc: it addresses the cell of the variable. */
+#define CELL(operand) "\tleaq " operand "(%rip), %rdx\n"
 
 CallInst *counting_t::call_library(IRBuilder<> &code, const char *text, ArrayRef<Value *> values,
                                    const char *constraints)
 {
-    std::vector<Type *> types(values.size(), word);
+    std::vector<Type *> types;
+    for (Value *value : values) types.push_back(value->getType());
     InlineAsm *assembly = InlineAsm::get(FunctionType::get(word, types, false), text, constraints, true);
     CallInst *call = code.CreateCall(assembly, values);
 
@@ -212,11 +237,63 @@ LoadInst *counting_t::load(IRBuilder<> &code, Type *type, Value *from, uint64_t 
     return value;
 }
 
-/* One access, of which nothing is known but the address. */
-void counting_t::count_one(IRBuilder<> &code, Value *address, unsigned slot)
+/* Of an access to a variable of the function, where that is counted, in all of its calls: 4 bytes. NULL = it is none. */
+GlobalVariable *counting_t::cell_of(const hook_t &hook)
 {
-    const char *text = slot >= OMPP_INLINE_KIND ? ELSEWHERE(OMPP_INLINE_AT_STORE) : ELSEWHERE(OMPP_INLINE_AT_LOAD);
-    Value *found = call_library(code, text, {address}, "={ax},{ax},~{rdx},~{memory},~{dirflag},~{fpsr},~{flags}");
+    const AllocaInst *variable = dyn_cast<AllocaInst>(getUnderlyingObject(hook.address()));
+
+    if (!variable || !variable->isStaticAlloca()) return NULL;
+    GlobalVariable *&cell = cells[variable];
+    if (!cell)
+        cell = new GlobalVariable(*in.getParent(), half, false, GlobalValue::InternalLinkage, ConstantInt::get(half, 0),
+                                  "ompp_cell");
+    cell->setExternallyInitialized(true); /* not what the compiler sees */
+    return cell;
+}
+
+/* Worth it with more than one access. */
+void counting_t::find_leads()
+{
+    if (in.callsFunctionThatReturnsTwice()) return;
+    for (group_t &group : groups) {
+        const hook_t &first = group.members[0].first;
+        const Argument *pointer = dyn_cast<Argument>(getUnderlyingObject(first.address()));
+        if (pointer)
+            leads[pointer].accesses += group.members.size() * (loops.getLoopFor(first.call->getParent()) ? 2 : 1);
+    }
+    IRBuilder<> code(&in.getEntryBlock(), in.getEntryBlock().begin());
+    for (auto &[pointer, lead] : leads) {
+        if (lead.accesses < 2) continue;
+        lead.distance = code.CreateAlloca(half, NULL, "ompp_distance");
+        lead.epoch = code.CreateAlloca(half, NULL, "ompp_epoch");
+    }
+    for (auto &[pointer, lead] : leads) {
+        if (!lead.epoch) continue;
+        code.CreateStore(ConstantInt::get(half, 0), lead.distance);
+        code.CreateStore(ConstantInt::get(half, 0), lead.epoch);
+    }
+}
+
+/* NULL = there is none. */
+lead_t *counting_t::lead_of(const hook_t &hook)
+{
+    const Argument *pointer = dyn_cast<Argument>(getUnderlyingObject(hook.address()));
+    const auto found = pointer ? leads.find(pointer) : leads.end();
+
+    return found != leads.end() && found->second.epoch ? &found->second : NULL;
+}
+
+#define BY_KIND(slot, text, name) ((slot) >= OMPP_INLINE_KIND ? text(name##_STORE) : text(name##_LOAD))
+
+/* One access, of which nothing is known but the address. */
+#define ONE_OF_CELL(name) ELSEWHERE_WITH(name, CELL("${2:c}"))
+
+void counting_t::count_one(IRBuilder<> &code, Value *address, unsigned slot, GlobalVariable *cell)
+{
+    const char *text = cell ? BY_KIND(slot, ONE_OF_CELL, OMPP_INLINE_LOCAL) : BY_KIND(slot, ELSEWHERE, OMPP_INLINE_AT);
+    Value *found =
+        cell ? call_library(code, text, {address, cell}, "={ax},{ax},i,~{rdx},~{memory},~{dirflag},~{fpsr},~{flags}")
+             : call_library(code, text, {address}, "={ax},{ax},~{rdx},~{memory},~{dirflag},~{fpsr},~{flags}");
 
     add(code, code.CreateIntToPtr(found, code.getPtrTy()), OMPP_INLINE_COUNT + slot, 1);
 }
@@ -231,11 +308,15 @@ void counting_t::count_one(IRBuilder<> &code, Value *address, unsigned slot)
     "\tjmp 4f\n3:\tshll $$" TEXT(OMPP_INLINE_COUNT_BITS) ", %eax\n\taddq $3, %rax\n4:"
 /* clang-format on */
 
+Value *counting_t::find_in_edge(IRBuilder<> &code, const char *text, Value *address, Value *counter, Value *lead)
+{
+    return call_library(code, text, {code.CreateZExt(lead, word), address, code.CreatePtrToInt(counter, word)},
+                        "=&{ax},0,r,r,~{rdx},~{memory},~{dirflag},~{fpsr},~{flags}");
+}
+
 void counting_t::count_in_edge(IRBuilder<> &code, Value *address, Value *counter, Value *lead, unsigned slot)
 {
-    const char *text = slot >= OMPP_INLINE_KIND ? IN_EDGE(OMPP_INLINE_AT_STORE) : IN_EDGE(OMPP_INLINE_AT_LOAD);
-    Value *found = call_library(code, text, {code.CreateZExt(lead, word), address, code.CreatePtrToInt(counter, word)},
-                                "=&{ax},0,r,r,~{rdx},~{memory},~{dirflag},~{fpsr},~{flags}");
+    Value *found = find_in_edge(code, BY_KIND(slot, IN_EDGE, OMPP_INLINE_AT), address, counter, lead);
 
     add(code, code.CreateIntToPtr(found, code.getPtrTy()), OMPP_INLINE_COUNT + slot, 1);
 }
@@ -268,6 +349,76 @@ Value *self_variable(Module &module)
 
 /* ---- Accesses that are looked up --------------------------------------------------------------------------------- */
 
+/* All at one structure's counts, which are so far from the counter's first ones. */
+void counting_t::count_known(IRBuilder<> &code, const group_t &group, Value *counter, Value *lead)
+{
+    Value *counts = code.CreateInBoundsGEP(code.getInt8Ty(), counter, code.CreateZExt(lead, word));
+    std::map<unsigned, unsigned> numbers;
+
+    for (auto &member : group.members) numbers[member.first.slot]++;
+    for (auto &[slot, number] : numbers) add(code, counts, OMPP_INLINE_COUNT + slot, number);
+}
+
+/* Where that is known. \return where code for the others goes. */
+Instruction *counting_t::count_where(Instruction *before, Value *is_known, const group_t &group, Value *counter,
+                                     Value *where)
+{
+    Instruction *known, *others;
+
+    SplitBlockAndInsertIfThenElse(is_known, before, &known, &others, MDBuilder(context).createBranchWeights(2000, 1));
+    IRBuilder<> code(known);
+    count_known(code, group, counter, where);
+    return others;
+}
+
+/* Whether a page leads and is the thread's own; lead: its entry, xored with the tag; more, when the group is on another
+ * page, too. */
+#define IS_OWN(code, lead)                                                                  \
+    (code).CreateICmpULT((code).CreateSub(lead, ConstantInt::get(half, OMPP_INLINE_LEADS)), \
+                         ConstantInt::get(half, OMPP_INLINE_LEADS))
+
+/* Of a variable of the function: its cell tells. */
+Instruction *counting_t::count_by_cell(Instruction *before, const group_t &group, Value *counter, Value *lead,
+                                       GlobalVariable *cell)
+{
+    IRBuilder<> code(before);
+    LoadInst *told = code.CreateAlignedLoad(half, cell, Align(4));
+    told->setAtomic(AtomicOrdering::Monotonic); /* the library writes it */
+    Value *where = code.CreateAnd(told, load(code, half, counter, OMPP_INLINE_CELLS));
+
+    return count_where(before, code.CreateAnd(IS_OWN(code, lead), code.CreateIsNotNull(where)), group, counter, where);
+}
+
+/* What a pointer that the function gets points to: as it was found before in this call. */
+Instruction *counting_t::count_by_lead(Instruction *before, const group_t &group, Value *counter, Value *lead,
+                                       lead_t &kept)
+{
+    IRBuilder<> code(before);
+    Value *is_same = code.CreateICmpEQ(code.CreateLoad(half, kept.epoch), load(code, half, counter, OMPP_INLINE_EPOCH));
+
+    return count_where(before, code.CreateAnd(IS_OWN(code, lead), is_same), group, counter,
+                       code.CreateLoad(half, kept.distance));
+}
+
+/* One access, and what is found of it is kept, when it is in the thread's own stack. None is kept that is more than 32
+ * bits: the thread's first accesses are counted far from what the code took for its counter. \return whether it is. */
+Value *counting_t::count_first(IRBuilder<> &code, const hook_t &hook, Value *address, Value *counter, Value *lead,
+                               lead_t &kept)
+{
+    Value *found = find_in_edge(code, BY_KIND(hook.slot, IN_EDGE, OMPP_INLINE_BASE), address, counter, lead);
+    Value *at = code.CreateAnd(found, ConstantInt::get(word, ~(1ull << OMPP_INLINE_BASE_STACK)));
+    Value *distance = code.CreateSub(at, code.CreatePtrToInt(counter, word));
+    Value *is_kept = code.CreateAnd(code.CreateICmpSLT(found, ConstantInt::get(word, 0)),
+                                    code.CreateIsNull(code.CreateLShr(distance, 32)));
+
+    add(code, code.CreateIntToPtr(at, code.getPtrTy()), OMPP_INLINE_COUNT + hook.slot, 1);
+    code.CreateStore(code.CreateTrunc(distance, half), kept.distance);
+    code.CreateStore(
+        code.CreateSelect(is_kept, load(code, half, counter, OMPP_INLINE_EPOCH), ConstantInt::get(half, 0)),
+        kept.epoch);
+    return is_kept;
+}
+
 /* Behind the first, which all of them can be before: nothing is called between them. */
 void counting_t::count(group_t &group)
 {
@@ -294,22 +445,32 @@ void counting_t::count(group_t &group)
                                   MDBuilder(context).createBranchWeights(1, 2000));
 
     code.SetInsertPoint(usual);
-    Value *counts = code.CreateInBoundsGEP(code.getInt8Ty(), counter, code.CreateZExt(lead, word));
-    std::map<unsigned, unsigned> numbers;
-    for (auto &member : group.members) numbers[member.first.slot]++;
-    for (auto &[slot, number] : numbers) add(code, counts, OMPP_INLINE_COUNT + slot, number);
-
-    code.SetInsertPoint(otherwise);
-    if (group.members.size() > MOST_IN_EDGE) count_seldom(code, group, address);
+    count_known(code, group, counter, lead);
+    GlobalVariable *cell = cell_of(first);
+    lead_t *kept = lead_of(first);
+    code.SetInsertPoint(cell   ? count_by_cell(otherwise, group, counter, unusual, cell)
+                        : kept ? count_by_lead(otherwise, group, counter, unusual, *kept)
+                               : otherwise);
+    const std::vector<std::pair<hook_t, int64_t>> all = group.members;
+    if (kept) {
+        Value *is_kept = count_first(code, first, address, counter, unusual, *kept);
+        group.members.erase(group.members.begin());
+        Value *is_known = code.CreateAnd(IS_OWN(code, unusual), is_kept),
+              *where = code.CreateLoad(half, kept->distance);
+        if (!group.members.empty())
+            code.SetInsertPoint(count_where(&*code.GetInsertPoint(), is_known, group, counter, where));
+    }
+    if (cell || group.members.size() > MOST_IN_EDGE) count_seldom(code, group, address, cell);
     else
         for (auto &[hook, offset] : group.members)
             count_in_edge(code, code.CreateAdd(address, ConstantInt::getSigned(word, offset)), counter, unusual,
                           hook.slot);
-    for (auto &member : group.members) member.first.call->eraseFromParent();
+    for (auto &member : all) member.first.call->eraseFromParent();
 }
 
-/* As sequences of accesses, where they are some: as few calls as can be. */
-void counting_t::count_seldom(IRBuilder<> &code, const group_t &group, Value *address)
+/* As sequences of accesses, where they are some: as few calls as can be. Those of a variable begin with one by itself,
+ * which gives the variable its cell. */
+void counting_t::count_seldom(IRBuilder<> &code, const group_t &group, Value *address, GlobalVariable *cell)
 {
     std::vector<std::pair<unsigned, int64_t>> all; /* slot, offset */
 
@@ -318,12 +479,12 @@ void counting_t::count_seldom(IRBuilder<> &code, const group_t &group, Value *ad
     for (size_t n = 0, number; n < all.size(); n += number) {
         const auto [slot, offset] = all[n];
         const int64_t step = n + 1 < all.size() && all[n + 1].first == slot ? all[n + 1].second - offset : 0;
-        for (number = 1;
-             n + number < all.size() && all[n + number] == std::pair(slot, offset + (int64_t)number * step);)
+        const size_t most = cell && n == 0 ? 1 : all.size() - n;
+        for (number = 1; number < most && all[n + number] == std::pair(slot, offset + (int64_t)number * step);)
             number++;
         Value *first = code.CreateAdd(address, ConstantInt::getSigned(word, offset));
         if (number > 1) count_run(code, first, step, ConstantInt::get(word, number), slot);
-        else count_one(code, first, slot);
+        else count_one(code, first, slot, cell);
     }
 }
 
@@ -576,6 +737,7 @@ bool counting_t::run()
             if (has_turns(*loop)) plan(*loop);
     for (BasicBlock &block : in)
         if (dominators.isReachableFromEntry(&block)) find_groups(block);
+    find_leads();
     for (plan_t &plan : plans) count(plan);
     for (group_t &group : groups) count(group);
     return !plans.empty() || !groups.empty();

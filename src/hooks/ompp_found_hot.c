@@ -356,14 +356,16 @@ static inline bool fills_cells(const ompp_counter_t *counter)
 static inline unsigned tell_local(ompp_counter_t *counter, uintptr_t address, unsigned kind, uintptr_t known)
 {
     ompp_feed_t *feed = counter->feed;
-    const uint32_t entry = feed ? ompp_count_entry(counter, address) : 0;
+    const uint32_t entry = ompp_count_entry(counter, address), owner = owner_usual(entry, address);
+    const bool told = feed && ompp_feed_wants(feed, entry), foreign = owner != counter->own;
 
-    if (!feed) return OMPP_INLINE_FOR_PAGE;
-    if (!(entry & ~OMPP_MAP_LOW)) return OMPP_INLINE_FOR + 1;
-    if (!ompp_feed_wants(feed, entry)) return OMPP_INLINE_FOR_PAGE;
-    if (ompp_feed_is_full(feed)) return OMPP_INLINE_FOR + 1;
-    ompp_feed_add(feed, address, 1, kind, structure_at(known - (uintptr_t)counter));
-    return feed->by_line ? OMPP_INLINE_FOR_PAGE : OMPP_INLINE_FOR_ACCESS;
+    if (!owner || (told && ompp_feed_is_full(feed))) return OMPP_INLINE_FOR + 1;
+    if (told) ompp_feed_add(feed, address, 1, kind, structure_at(known - (uintptr_t)counter));
+    if (foreign) {
+        ompp_count_at(counter, known - (uintptr_t)counter)->foreign[kind]++;
+        if (told) ompp_feed_forget(feed, address); /* so that the next one comes here, too */
+    }
+    return foreign || (told && !feed->by_line) ? OMPP_INLINE_FOR_ACCESS : OMPP_INLINE_FOR_PAGE;
 }
 
 /* What it is for is added to it; 0 = it is not known. */
@@ -376,10 +378,9 @@ static uintptr_t local_slow(uintptr_t address, unsigned kind, ompp_accessor_t by
         ompp_found_kept(fill, &asked);
         known = local_known(by);
     }
-    if (known && asked.counter->feed) {
-        ompp_found_touch(asked.counter, address);
-        if (ompp_feed_is_full(asked.counter->feed)) ompp_found_kept(ompp_found_drain, asked.counter);
-    }
+    if (known) ompp_found_touch(asked.counter, address);
+    if (known && asked.counter->feed && ompp_feed_is_full(asked.counter->feed))
+        ompp_found_kept(ompp_found_drain, asked.counter);
     *is_for = known ? tell_local(asked.counter, address, kind, known) : OMPP_INLINE_FOR_ACCESS;
     if (*is_for > OMPP_INLINE_FOR) *is_for = OMPP_INLINE_FOR_ACCESS; /* the simulation is at work: a signal handler */
     return known;

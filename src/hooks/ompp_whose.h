@@ -29,7 +29,7 @@ typedef struct {
 
 #define OMPP_WHOSE_PARTS 128u /* a frame is told apart in so many at most */
 #define OMPP_WHOSE_WORD 2u    /* log2 of the bytes of the smallest part */
-#define OMPP_WHOSE_WORDS 32u  /* of a frame, that pointers which are kept have led to */
+#define OMPP_WHOSE_WORDS 128u /* of a frame, that pointers which are kept have led to */
 
 /** What is known of the frames of a procedure. */
 typedef struct {

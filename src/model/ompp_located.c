@@ -38,10 +38,13 @@ void ompp_locate_why(const ompp_locate_t *answer, bool hooks, char *why, size_t 
     /* For what has a remark: its data lies elsewhere. */
     static const char *const remedy[] = {
         [false] = "; for that, build with kinst-ompp --memory and name the line that allocates it (FILE:LINE)",
-        [true] = "; for that, name the line that allocates it (FILE:LINE)",
+        [true] =
+            "; for that, name the line that allocates it (FILE:LINE), or take OMPP_DATA=all, which reports all data",
     };
-    const char *between =
-        answer->no_part ? "" : " (heap blocks: name the line that allocates them; others: in the source)";
+    const char *between = answer->no_part ? ""
+                          : hooks ? " (heap blocks and local variables: OMPP_DATA=all reports them all, each by its "
+                                    "name; or name the line that allocates a block)"
+                                  : " (heap blocks: name the line that allocates them; others: in the source)";
 
     *why = '\0';
     if (answer->is_line) say_of_line(answer, hooks, why, n);
