@@ -237,7 +237,7 @@ LoadInst *counting_t::load(IRBuilder<> &code, Type *type, Value *from, uint64_t 
     return value;
 }
 
-/* Of an access to a variable of the function, where that is counted, in all of its calls: 4 bytes. NULL = it is none. */
+/* Where accesses to a variable of the function are counted, in all of its calls: 4 bytes. NULL = it is no variable. */
 GlobalVariable *counting_t::cell_of(const hook_t &hook)
 {
     const AllocaInst *variable = dyn_cast<AllocaInst>(getUnderlyingObject(hook.address()));
