@@ -17,8 +17,7 @@
 
 #define OMPP_FEED_ROOM 512u
 #define OMPP_FEED_FILTER 1024u
-#define OMPP_FEED_TURNS \
-    8u /* of a loop of clang's, whose accesses are told of together: as many as a line has doubles */
+#define OMPP_FEED_TURNS 32u /* of a loop of clang's, whose accesses are told of together: four lines of doubles */
 
 typedef struct {
     uint64_t address;
