@@ -40,7 +40,7 @@
 #define OMPP_INLINE_EDGES 128 /* tables of pages that several structures share */
 /* ~0: cells of local variables, 4 bytes, have how far the variable's count is from COUNT, 0 = not known yet; or 0 */
 #define OMPP_INLINE_LOCALS 136
-#define OMPP_INLINE_CELLS 124 /* the same of accesses to pages that lead, and that are the thread's as its tag says */
+#define OMPP_INLINE_CELLS 124 /* the same of accesses to pages whose entry, xored with the tag, is STACK */
 #define OMPP_INLINE_EPOCH 120 /* 4 bytes, never 0: what BASE_STACK tells of is good while they are the same */
 #define OMPP_INLINE_COUNT 256 /* of structure 0; of structure n: n << OMPP_INLINE_COUNT_BITS further */
 #define OMPP_INLINE_COUNT_BITS 7
@@ -62,6 +62,7 @@
 /* Of what is not, by so much less than this and not less than LEADS: it is the number of the page's table, which has 4
  * bytes for each 16. They are the number of the structure there, when not above NEAR; else a function knows. */
 #define OMPP_INLINE_FAR 0x1ffff
+#define OMPP_INLINE_STACK 0x3ffff /* LEADS and FAR: the thread's own, and of its stack, if any is */
 #define OMPP_INLINE_TABLE_BITS 7
 #define OMPP_INLINE_NEAR 1023
 

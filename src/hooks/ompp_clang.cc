@@ -371,11 +371,9 @@ Instruction *counting_t::count_where(Instruction *before, Value *is_known, const
     return others;
 }
 
-/* Whether a page leads and is the thread's own; lead: its entry, xored with the tag; more, when the group is on another
- * page, too. */
-#define IS_OWN(code, lead)                                                                  \
-    (code).CreateICmpULT((code).CreateSub(lead, ConstantInt::get(half, OMPP_INLINE_LEADS)), \
-                         ConstantInt::get(half, OMPP_INLINE_LEADS))
+/* Whether a page is one of the stack, and the thread's own. lead: its entry, xored with the tag; more, when the group
+ * is on another page, too. */
+#define IS_STACK(code, lead) (code).CreateICmpEQ(lead, ConstantInt::get(half, OMPP_INLINE_STACK))
 
 /* Of a variable of the function: its cell tells. */
 Instruction *counting_t::count_by_cell(Instruction *before, const group_t &group, Value *counter, Value *lead,
@@ -386,7 +384,8 @@ Instruction *counting_t::count_by_cell(Instruction *before, const group_t &group
     told->setAtomic(AtomicOrdering::Monotonic); /* the library writes it */
     Value *where = code.CreateAnd(told, load(code, half, counter, OMPP_INLINE_CELLS));
 
-    return count_where(before, code.CreateAnd(IS_OWN(code, lead), code.CreateIsNotNull(where)), group, counter, where);
+    return count_where(before, code.CreateAnd(IS_STACK(code, lead), code.CreateIsNotNull(where)), group, counter,
+                       where);
 }
 
 /* What a pointer that the function gets points to: as it was found before in this call. */
@@ -396,7 +395,7 @@ Instruction *counting_t::count_by_lead(Instruction *before, const group_t &group
     IRBuilder<> code(before);
     Value *is_same = code.CreateICmpEQ(code.CreateLoad(half, kept.epoch), load(code, half, counter, OMPP_INLINE_EPOCH));
 
-    return count_where(before, code.CreateAnd(IS_OWN(code, lead), is_same), group, counter,
+    return count_where(before, code.CreateAnd(IS_STACK(code, lead), is_same), group, counter,
                        code.CreateLoad(half, kept.distance));
 }
 
@@ -455,7 +454,7 @@ void counting_t::count(group_t &group)
     if (kept) {
         Value *is_kept = count_first(code, first, address, counter, unusual, *kept);
         group.members.erase(group.members.begin());
-        Value *is_known = code.CreateAnd(IS_OWN(code, unusual), is_kept),
+        Value *is_known = code.CreateAnd(IS_STACK(code, unusual), is_kept),
               *where = code.CreateLoad(half, kept->distance);
         if (!group.members.empty())
             code.SetInsertPoint(count_where(&*code.GetInsertPoint(), is_known, group, counter, where));
@@ -468,8 +467,8 @@ void counting_t::count(group_t &group)
     for (auto &member : all) member.first.call->eraseFromParent();
 }
 
-/* As sequences of accesses, where they are some: as few calls as can be. Those of a variable begin with one by itself,
- * which gives the variable its cell. */
+/* As sequences of accesses, where they are some: as few calls as can be. Those of a variable each by itself, as the
+ * variable's. */
 void counting_t::count_seldom(IRBuilder<> &code, const group_t &group, Value *address, GlobalVariable *cell)
 {
     std::vector<std::pair<unsigned, int64_t>> all; /* slot, offset */
@@ -479,7 +478,7 @@ void counting_t::count_seldom(IRBuilder<> &code, const group_t &group, Value *ad
     for (size_t n = 0, number; n < all.size(); n += number) {
         const auto [slot, offset] = all[n];
         const int64_t step = n + 1 < all.size() && all[n + 1].first == slot ? all[n + 1].second - offset : 0;
-        const size_t most = cell && n == 0 ? 1 : all.size() - n;
+        const size_t most = cell ? 1 : all.size() - n;
         for (number = 1; number < most && all[n + number] == std::pair(slot, offset + (int64_t)number * step);)
             number++;
         Value *first = code.CreateAdd(address, ConstantInt::getSigned(word, offset));

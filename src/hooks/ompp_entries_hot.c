@@ -111,7 +111,7 @@ _Static_assert(offsetof(ompp_feed_t, latest[0].found) == 40 && sizeof(((ompp_fee
     "    .cfi_adjust_cfa_offset -8\n"
 
 /* What FOREIGN knows of a page's entry, as ompp_map_grain() does: whose it is, and where its accesses are counted. */
-_Static_assert(OMPP_MAP_LOW == 0x3ffff && OMPP_MAP_SAMPLED == 0xfffc0000, "owner");
+_Static_assert(OMPP_INLINE_STACK == 0x3ffff && OMPP_MAP_LOW == 0x3ffff && OMPP_MAP_SAMPLED == 0xfffc0000, "owner");
 _Static_assert(OMPP_INLINE_LEADS == 0x20000 && OMPP_MAP_GRAIN_BITS == 4 && OMPP_MAP_GRAINS == 32, "leads");
 _Static_assert(offsetof(ompp_counter_t, own) == 80, "own");
 #define PAGES TEXT(OMPP_INLINE_PAGES)
@@ -187,8 +187,9 @@ _Static_assert(offsetof(ompp_counter_t, own) == 80, "own");
                                                           "5:\n"
 
 /*
- * What is most of it of a local variable where accesses are told of: one to a line of before, whose cell tells where it
- * is counted. The distance to that stands in front of where the program goes on.
+ * What is most of it of a local variable where accesses are told of: one to a line of before, on a page of the stack
+ * that is the thread's own. Its cell tells where it is counted; the distance to that stands in front of where the
+ * program goes on.
  */
 #define LOCAL(always)                          \
     "    movq " SELF "@GOTTPOFF(%rip), %rax\n" \
@@ -209,6 +210,14 @@ _Static_assert(offsetof(ompp_counter_t, own) == 80, "own");
     "    andl 12(%rdx), %ecx\n"                \
     "    shlq $4, %rcx\n"                      \
     "    cmpq %rsi, 32(%rdx,%rcx)\n"           \
+    "    jne 6f\n"                             \
+    "    movq %rdi, %rcx\n"                    \
+    "    shrq $" PAGE_BITS ", %rcx\n"          \
+    "    andq " MASK "(%rax), %rcx\n"          \
+    "    movq " PAGES "(%rax), %rsi\n"         \
+    "    movl (%rsi,%rcx,4), %ecx\n"           \
+    "    xorl 80(%rax), %ecx\n"                \
+    "    cmpl $0x3ffff, %ecx\n"                \
     "    jne 6f\n"                             \
     "    movq 24(%rsp), %rsi\n"                \
     "    movslq -4(%rsi), %rcx\n"              \

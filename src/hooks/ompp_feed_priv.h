@@ -110,12 +110,6 @@ static inline void ompp_feed_add(ompp_feed_t *feed, uintptr_t address, size_t si
     feed->n += feed->n < OMPP_FEED_ROOM;
 }
 
-/** \brief Nothing is known of an address' line any more. */
-static inline void ompp_feed_forget(ompp_feed_t *feed, uintptr_t address)
-{
-    feed->latest[(address >> feed->shift) & feed->mask].line = 0;
-}
-
 /** \brief Where the access is counted, when nothing changes by it; 0 = is not known. */
 static inline uintptr_t ompp_feed_known(ompp_feed_t *feed, uintptr_t address, unsigned kind)
 {

@@ -125,6 +125,7 @@ static inline ompp_accessor_t accessor(uintptr_t rbp, const uintptr_t *rdi)
 static inline uintptr_t in_frame(ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by)
 {
     if (!counter->locals || !ompp_whose_is_own(counter->whose, address)) return 0;
+    if ((ompp_count_entry(counter, address) ^ counter->own) & ~OMPP_MAP_LOW) return 0; /* another thread's */
     const uint32_t object = ompp_whose_again(counter, address, by);
     if (!object) return 0;
     ompp_used_mark(counter->used, object);
@@ -209,45 +210,6 @@ static inline uintptr_t at_usual(uintptr_t address, unsigned kind, ompp_accessor
             ompp_feed_remember(feed, address, (uintptr_t)counter + at);
     }
     return (uintptr_t)counter + at;
-}
-
-/* Of code that keeps what it finds of the thread's own stack: the variable's, as far as that can be told. */
-static inline uintptr_t base_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
-{
-    ompp_counter_t *counter = ompp_counter_self;
-    const ompp_whose_seen_t *seen = NULL;
-    uint32_t below;
-
-    if (counter->locals && ompp_whose_is_own(counter->whose, address)) {
-        seen = ompp_whose_seen_again(counter, address, by);
-        if (!seen) return 0;
-    }
-    const _Atomic uint64_t *word = seen ? ompp_whose_word(seen, address, &below) : NULL;
-    if (!word) return at_usual(address, kind, by);
-    const uint32_t object = (uint32_t)atomic_load_explicit(word, memory_order_relaxed);
-    if (!object) return 0;
-    ompp_used_mark(counter->used, object);
-    return ((uintptr_t)counter + ((uint64_t)object << OMPP_INLINE_COUNT_BITS)) | 1ull << OMPP_INLINE_BASE_STACK;
-}
-
-static void *keep(void *data)
-{
-    const asked_t *asked = data;
-
-    return ompp_whose_keep(asked->counter, asked->address, asked->by), NULL;
-}
-
-static inline uintptr_t base(uintptr_t address, unsigned kind, ompp_accessor_t by)
-{
-    asked_t asked = {seen(), address, by, 0};
-    uintptr_t found = 0;
-
-    /* a page that is nobody's gets its owner first */
-    if (asked.counter->locals && ompp_count_entry(asked.counter, address) & ~OMPP_MAP_LOW) {
-        ompp_found_kept(keep, &asked);
-        found = base_usual(address, kind, by);
-    }
-    return found ? found : at(address, kind, by);
 }
 
 /* Of a page that several structures share: so much of it is the one's that an address is in. */
@@ -349,9 +311,17 @@ static inline bool fills_cells(const ompp_counter_t *counter)
     return counter->cells && !atomic_load_explicit(&ompp_counter_locals_full, memory_order_relaxed);
 }
 
+/* Whether a variable of the thread's own stack may be meant, as a page's entry says. */
+static inline bool is_stack(const ompp_counter_t *counter, uint32_t entry, uintptr_t address)
+{
+    return (entry & OMPP_MAP_LOW) == OMPP_MAP_LOW && ompp_whose_is_own(counter->whose, address) &&
+           ompp_map_in_edge(entry, address) == OMPP_WHOSE_STACK;
+}
+
 /*
- * Of a variable that is known: tells of an access that is to be told of, or of its line to code that counts in
- * registers. \return what the count is for then; OMPP_INLINE_FOR + 1: the page is nobody's, or the buffer is full.
+ * Of a variable in the thread's own stack that is known: tells of an access that is to be told of, or of its line to
+ * code that counts in registers. \return what the count is for then; OMPP_INLINE_FOR + 1: the page is nobody's, or the
+ * buffer is full.
  */
 static inline unsigned tell_local(ompp_counter_t *counter, uintptr_t address, unsigned kind, uintptr_t known)
 {
@@ -361,37 +331,96 @@ static inline unsigned tell_local(ompp_counter_t *counter, uintptr_t address, un
 
     if (!owner || (told && ompp_feed_is_full(feed))) return OMPP_INLINE_FOR + 1;
     if (told) ompp_feed_add(feed, address, 1, kind, structure_at(known - (uintptr_t)counter));
-    if (foreign) {
-        ompp_count_at(counter, known - (uintptr_t)counter)->foreign[kind]++;
-        if (told) ompp_feed_forget(feed, address); /* so that the next one comes here, too */
-    }
+    if (foreign) ompp_count_at(counter, known - (uintptr_t)counter)->foreign[kind]++;
     return foreign || (told && !feed->by_line) ? OMPP_INLINE_FOR_ACCESS : OMPP_INLINE_FOR_PAGE;
+}
+
+/* A page that is nobody's gets its owner first, a full buffer is emptied. \return whether it is one of the stack. */
+static bool makes_ready(ompp_counter_t *counter, uintptr_t address)
+{
+    const uint32_t entry = counter->cells ? ompp_found_touch(counter, address) : 0;
+    const bool ready = counter->cells && is_stack(counter, entry, address);
+
+    if (ready && counter->feed && ompp_feed_is_full(counter->feed)) ompp_found_kept(ompp_found_drain, counter);
+    return ready;
+}
+
+/* Of code that keeps what it finds of the thread's own stack: the variable's, as far as that can be told. It is not to
+ * keep what is another thread's page, or is told of. */
+static inline uintptr_t base_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
+{
+    ompp_counter_t *counter = ompp_counter_self;
+    const ompp_whose_seen_t *seen;
+    uint32_t below;
+
+    if (!counter->cells || !is_stack(counter, ompp_count_entry(counter, address), address))
+        return at_usual(address, kind, by);
+    if (!(seen = ompp_whose_seen_again(counter, address, by))) return 0;
+    const _Atomic uint64_t *word = ompp_whose_word(seen, address, &below);
+    if (!word) return at_usual(address, kind, by);
+    const uint32_t object = (uint32_t)atomic_load_explicit(word, memory_order_relaxed);
+    if (!object) return 0;
+    const uintptr_t known = (uintptr_t)counter + ((uint64_t)object << OMPP_INLINE_COUNT_BITS);
+    const unsigned is_for = tell_local(counter, address, kind, known);
+    if (is_for > OMPP_INLINE_FOR) return 0;
+    ompp_used_mark(counter->used, object);
+    return counter->feed || is_for != OMPP_INLINE_FOR_PAGE ? known : known | 1ull << OMPP_INLINE_BASE_STACK;
+}
+
+static void *keep(void *data)
+{
+    const asked_t *asked = data;
+
+    return ompp_whose_keep(asked->counter, asked->address, asked->by), NULL;
+}
+
+static inline uintptr_t base(uintptr_t address, unsigned kind, ompp_accessor_t by)
+{
+    asked_t asked = {seen(), address, by, 0};
+    uintptr_t found = 0;
+
+    if (makes_ready(asked.counter, address)) {
+        ompp_found_kept(keep, &asked);
+        found = base_usual(address, kind, by);
+    }
+    return found ? found : at(address, kind, by);
 }
 
 /* What it is for is added to it; 0 = it is not known. */
 static uintptr_t local_slow(uintptr_t address, unsigned kind, ompp_accessor_t by, unsigned *is_for)
 {
     asked_t asked = {seen(), address, by, 0};
-    uintptr_t known = local_known(by);
 
+    if (!makes_ready(asked.counter, address)) return 0;
+    uintptr_t known = local_known(by);
     if (!known && fills_cells(asked.counter)) {
         ompp_found_kept(fill, &asked);
         known = local_known(by);
     }
-    if (known) ompp_found_touch(asked.counter, address);
-    if (known && asked.counter->feed && ompp_feed_is_full(asked.counter->feed))
-        ompp_found_kept(ompp_found_drain, asked.counter);
     *is_for = known ? tell_local(asked.counter, address, kind, known) : OMPP_INLINE_FOR_ACCESS;
     if (*is_for > OMPP_INLINE_FOR) *is_for = OMPP_INLINE_FOR_ACCESS; /* the simulation is at work: a signal handler */
     return known;
 }
 
+/* As tell_local() has it, also where nothing is known; OMPP_INLINE_FOR + 2: it is no variable of the stack. */
+static inline unsigned local_for(uintptr_t address, unsigned kind, uintptr_t known)
+{
+    ompp_counter_t *counter = ompp_counter_self;
+    const uint32_t entry = ompp_count_entry(counter, address);
+
+    if (!(entry & ~OMPP_MAP_LOW)) return OMPP_INLINE_FOR + 1;
+    if (!counter->cells || !is_stack(counter, entry, address)) return OMPP_INLINE_FOR + 2;
+    if (known) return tell_local(counter, address, kind, known);
+    return fills_cells(counter) ? OMPP_INLINE_FOR + 1 : OMPP_INLINE_FOR + 2;
+}
+
 static inline uintptr_t local_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     const uintptr_t known = local_known(by);
+    const unsigned is_for = local_for(address, kind, known);
 
-    if (known) return tell_local(ompp_counter_self, address, kind, known) > OMPP_INLINE_FOR ? 0 : known;
-    return fills_cells(ompp_counter_self) ? 0 : at_usual(address, kind, by);
+    if (is_for <= OMPP_INLINE_FOR) return known;
+    return is_for == OMPP_INLINE_FOR + 1 ? 0 : at_usual(address, kind, by);
 }
 
 static inline uintptr_t local(uintptr_t address, unsigned kind, ompp_accessor_t by)
@@ -405,12 +434,10 @@ static inline uintptr_t local(uintptr_t address, unsigned kind, ompp_accessor_t 
 static inline uintptr_t turn_local_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     const uintptr_t known = local_known(by);
+    const unsigned is_for = local_for(address, kind, known);
 
-    if (known) {
-        const unsigned is_for = tell_local(ompp_counter_self, address, kind, known);
-        return is_for > OMPP_INLINE_FOR ? 0 : (known + COUNTS) | is_for;
-    }
-    return fills_cells(ompp_counter_self) ? 0 : turn_usual(address, kind, by);
+    if (is_for <= OMPP_INLINE_FOR) return (known + COUNTS) | is_for;
+    return is_for == OMPP_INLINE_FOR + 1 ? 0 : turn_usual(address, kind, by);
 }
 
 static inline uintptr_t turn_local(uintptr_t address, unsigned kind, ompp_accessor_t by)

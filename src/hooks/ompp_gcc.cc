@@ -379,14 +379,14 @@ static std::string in_edge(const hook_t *hook)
  * more than the structure is asked for. */
 static std::string by_map(const hook_t *hook)
 {
-    static const char entry[] = "movq %1, %%rdx\n\tshrq $" TEXT(OMPP_INLINE_PAGE_BITS) ", %%rdx\n\tandq " TEXT(
-        OMPP_INLINE_MASK) "(%2), %%rdx\n\t"
-                          "movq " TEXT(OMPP_INLINE_PAGES) "(%2), %0\n\tmovl (%0,%%rdx,4), %k0\n\txorl " TEXT(
-                              OMPP_INLINE_TAG) "(%2), %k0\n\t"
-                                               "cmpl $" TEXT(OMPP_INLINE_LEADS) ", %k0\n\tjb 4f\n\t"
-                                                                                "cmpl $2*" TEXT(
-                                                                                    OMPP_INLINE_LEADS) ", %k0\n\t"
-                                                                                                       "jae 2f\n\t";
+    /* clang-format off */
+    static const char entry[] =
+        "movq %1, %%rdx\n\tshrq $" TEXT(OMPP_INLINE_PAGE_BITS) ", %%rdx\n\t"
+        "andq " TEXT(OMPP_INLINE_MASK) "(%2), %%rdx\n\tmovq " TEXT(OMPP_INLINE_PAGES) "(%2), %0\n\t"
+        "movl (%0,%%rdx,4), %k0\n\txorl " TEXT(OMPP_INLINE_TAG) "(%2), %k0\n\t"
+        "cmpl $" TEXT(OMPP_INLINE_LEADS) ", %k0\n\tjb 4f\n\t"
+        "cmpl $" TEXT(OMPP_INLINE_STACK) ", %k0\n\tjne 5f\n\t";
+    /* clang-format on */
     const std::string cell = std::string("movl ") + IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(hook->cell)) +
                              "(%%rip), %%edx\n\tandl " TEXT(OMPP_INLINE_CELLS) "(%2), %%edx\n\tjz 5f\n\t" +
                              "movl %%edx, %k0\n\tjmp 4f\n5:\t";
