@@ -298,7 +298,9 @@ static void put_limits(const ompp_text_t *t, uint64_t sampled)
             n++; /* what runs after MPI_Finalize is never measured */
     }
     if (sampled > own + much + MUCH_MORE)
-        fprintf(t->out, "Measuring took %.1f %% of processor time, by samples.%s", (double)sampled / 10,
+        fprintf(t->out, "Measuring took %.1f %% of processor time, by samples: times are not those of the program%s.%s",
+                (double)sampled / 10,
+                p->nobjects ? ", counts are (OMPP_DATA=NAME counts for fewer structures, in less time)" : "",
                 n ? " " : "\n");
     else if (own) fprintf(t->out, "Measuring took %.1f %%, part of all figures.%s", (double)own / 10, n ? " " : "\n");
     if (n) fputs("Not measured: see section ompp Coverage.\n", t->out);
