@@ -54,6 +54,7 @@ typedef struct {
     uint64_t key;
     uint32_t object, scans;
     uint64_t blocks;
+    uint8_t fronts[2]; /* words point 8 * i bytes behind a block's begin: bit i; [1] those of frames */
     struct {
         uintptr_t begin;
         size_t size;
@@ -265,16 +266,31 @@ typedef struct {
     size_t depth; /* s: frames around it */
 } where_t;
 
-static bool is_about(const site_t *s, uintptr_t value)
+/* \return how far behind a block's begin: the program's own alignment, or a number of elements in front of them; -1 =
+ * it points to none. */
+static int in_front(const site_t *s, uintptr_t value)
 {
     for (unsigned i = 0; i < SAMPLES; i++) {
-        const uintptr_t begin = s->sample[i].begin;
-        /* the program's own alignment, or a number of elements in front of them */
-        if (begin && (value == begin || value == begin + 8 || value == begin + 16 ||
-                      (value - begin < 64 && value % 64 == 0 && s->sample[i].size >= 64)))
-            return true;
+        const uintptr_t begin = s->sample[i].begin, front = value - begin;
+        if (!begin || value < begin || front >= 64) continue;
+        if (front == 0 || front == 8 || front == 16 || (value % 64 == 0 && s->sample[i].size >= 64)) return (int)front;
     }
-    return false;
+    return -1;
+}
+
+/* Bytes in front of what pointers point to, where all agree: those in frames may be of before it was known. */
+static uint64_t front_of(const site_t *s)
+{
+    const unsigned bits = s->fronts[0] ? s->fronts[0] : s->fronts[1];
+
+    return bits && !(bits & (bits - 1)) ? 8 * (uint64_t)__builtin_ctz(bits) : 0;
+}
+
+static uint64_t front_of_key(uint64_t key)
+{
+    for (uint32_t i = 0; i < heap.n; i++)
+        if (heap.sites[i].key == key) return front_of(&heap.sites[i]);
+    return 0;
 }
 
 static bool is_same_word(const holder_t *a, const holder_t *b)
@@ -316,8 +332,10 @@ static void look_at(uintptr_t at, uintptr_t value, const where_t *where)
 {
     if (value < heap.lowest || value > heap.highest + 64) return;
     site_t *s = site_of(ompp_map_object(value));
-    if (!s || !is_about(s, value) || (where->kind == 'h' && where->key == s->key)) return;
+    const int front = s ? in_front(s, value) : -1;
+    if (front < 0 || (where->kind == 'h' && where->key == s->key)) return;
     const bool in_frame = where->kind == 's';
+    s->fronts[in_frame] |= (uint8_t)(1u << front / 8);
     add_holder(s, (holder_t){where->kind,
                              where->key,
                              in_frame ? where->upper - at : at - where->base,
@@ -470,11 +488,13 @@ static void tell(const site_t *s)
         const holder_t *h = &s->holder[i];
         int n = 0;
         if (h->left && h->left < latest) continue;
+        const uint64_t front = h->kind == 'h' ? front_of_key(h->key) : 0;
+        if (h->at < front) continue;
         if (h->kind != 'h') ompp_whose_place(h->kind == 'g' ? h->at : h->key, place, sizeof place);
         if (h->kind == 'g') n = snprintf(text + used, sizeof text - used, ";%c %s", h->left ? 'f' : 'g', place);
         if (h->kind == 'h')
             n = snprintf(text + used, sizeof text - used, ";h %llx %llx", (unsigned long long)h->key,
-                         (unsigned long long)h->at);
+                         (unsigned long long)(h->at - front));
         if (h->kind == 's')
             n = snprintf(text + used, sizeof text - used, ";s %s %llx %llx", place, (unsigned long long)h->at,
                          (unsigned long long)h->other);
@@ -486,7 +506,7 @@ static void tell(const site_t *s)
         used += (size_t)n;
     }
     text[used] = '\0';
-    used += ompp_offsets_tell(s->object, text + used, sizeof text - used);
+    used += ompp_offsets_tell(s->object, front_of(s), text + used, sizeof text - used);
     if (used > sizeof OMPP_OBJECT_ALL - 1) ompp_data_object_says(s->object, text);
 }
 

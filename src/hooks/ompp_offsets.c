@@ -116,7 +116,7 @@ void ompp_offsets_add(const ompp_fed_t *entry, const uint8_t *levels, uint32_t n
     give();
 }
 
-size_t ompp_offsets_tell(uint32_t object, char *text, size_t size)
+size_t ompp_offsets_tell(uint32_t object, uint64_t front, char *text, size_t size)
 {
     size_t used = 0;
 
@@ -126,10 +126,10 @@ size_t ompp_offsets_tell(uint32_t object, char *text, size_t size)
     for (uint32_t i = 0; w && i < PLACES; i++) {
         const offset_t *o = &w->offset[i];
         const uint64_t *c = o->counts;
-        if (!o->offset) continue;
+        if (!o->offset || o->offset - 1 < front) continue;
         const int n = snprintf(text + used, size - used,
-                               ";m %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64, o->offset - 1,
-                               c[0], c[1], c[2], c[3], c[4]);
+                               ";m %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64,
+                               o->offset - 1 - front, c[0], c[1], c[2], c[3], c[4]);
         if (n < 0 || (size_t)n >= size - used) break;
         used += (size_t)n;
     }
@@ -145,6 +145,6 @@ void ompp_offsets_finish(void)
 
     for (uint32_t i = 0; wholes && i < STRUCTURES; i++)
         if (wholes[i].object && wholes[i].begin &&
-            ompp_offsets_tell(wholes[i].object, text + begin, sizeof text - begin))
+            ompp_offsets_tell(wholes[i].object, 0, text + begin, sizeof text - begin))
             ompp_data_object_says(wholes[i].object, text);
 }

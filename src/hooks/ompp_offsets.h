@@ -22,8 +22,11 @@ void ompp_offsets_begin(uint32_t object, uintptr_t begin);
  */
 void ompp_offsets_add(const ompp_fed_t *entry, const uint8_t *levels, uint32_t n, ompp_feed_block_t *block);
 
-/** \brief What is known of a structure, as model/ompp_raw.h says it. \return bytes written, without the last zero. */
-size_t ompp_offsets_tell(uint32_t object, char *text, size_t size);
+/**
+ * \brief What is known of a structure, as model/ompp_raw.h says it.
+ * \param[in] front  bytes in front of its first element. \return bytes written, without the last zero.
+ */
+size_t ompp_offsets_tell(uint32_t object, uint64_t front, char *text, size_t size);
 
 /** \brief At the end: of the structures whose begin was told, what is known goes to their records. */
 void ompp_offsets_finish(void);

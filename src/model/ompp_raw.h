@@ -16,7 +16,7 @@
  *
  *     g MODULE+ADDRESS                 a word of a module's data
  *     f MODULE+ADDRESS                 the same, but it may be left of a block that was there before
- *     h KEY OFFSET                     a word in a block of this key
+ *     h KEY OFFSET                     a word in a block of this key, behind what pointers to such blocks point to
  *     m OFFSET LOADS STORES L1 L2 L3   accesses to an offset, of those that are followed, and misses of each level
  *     s PLACE OFFSET SP OUTER ...
  *                                    a word of a frame: below its CFA, above its stack pointer at this place;

@@ -9,7 +9,16 @@ struct Mesh {
     ~Mesh() { delete[] faces; }
 };
 
+// An array of these has their number in front of them.
+struct Domain {
+    double *planes;
+    int *users;
+    Domain() : planes(nullptr), users(new int(1)) {}
+    ~Domain() { delete[] planes, delete users; }
+};
+
 Mesh *mesh;
+Domain *domains;
 
 __attribute__((noinline)) static void fill(volatile double *to, int n)
 {
@@ -31,6 +40,12 @@ int main()
     fill(mesh->cells.data(), 800);
     for (int i = 0; i < 400; i++) ((volatile int *)mesh->faces)[i] = i;
     std::printf("%g\n", work());
+    domains = new Domain[2];
+    for (int i = 0; i < 2; i++) {
+        domains[i].planes = new double[150];
+        fill(domains[i].planes, 150);
+    }
+    delete[] domains;
     delete mesh;
     return 0;
 }
