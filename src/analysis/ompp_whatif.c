@@ -159,8 +159,9 @@ double ompp_whatif_time_alone(const ompp_profile_t *p)
 /*
  * What ompp_whatif_correction() is for all of a region, for one speed-up: its experiments may have seen other parts of
  * the run than those of the others (a serial part that comes once is in one of them). of_region: where that is not
- * known. Experiments that ranks began and ended apart may have the work of some ranks alone: that of one group of equal
- * ones, as many as it takes for a part of the run that is no larger than the whole.
+ * known. Experiments that ranks began and ended apart may have the work of one group of ranks alone. The run has that
+ * of all groups, which are taken for equal; their number is the least with which a group works no more in the run than
+ * is possible.
  */
 static double correction_of_clock(const ompp_profile_t *p, const ompp_whatif_sums_t *sums,
                                   const ompp_whatif_region_t *r, const ompp_whatif_clock_t *clock, double of_region)
