@@ -123,7 +123,7 @@ class counting_t
     Instruction *count_where(Instruction *before, Value *is_known, const group_t &group, Value *counter, Value *where);
     Instruction *count_by_cell(Instruction *before, const group_t &group, Value *counter, Value *lead,
                                GlobalVariable *cell);
-    Instruction *count_by_lead(Instruction *before, const group_t &group, Value *counter, Value *lead, lead_t &known);
+    Instruction *count_by_lead(Instruction *before, const group_t &group, Value *counter, Value *lead, lead_t &kept);
     Value *count_first(IRBuilder<> &code, const hook_t &hook, Value *address, Value *counter, Value *lead,
                        lead_t &kept);
     void count_run(IRBuilder<> &code, Value *first, int64_t step, Value *number, unsigned slot);

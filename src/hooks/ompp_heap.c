@@ -38,7 +38,8 @@
 
 typedef struct {
     char kind; /* as in model/ompp_raw.h; 0 = free */
-    uint64_t key, at, other;
+    uint64_t key, at;
+    uint64_t other;         /* s: above the stack pointer; h: number of the block's path */
     uintptr_t outer[OUTER]; /* s: where the callers go on */
     size_t depth;           /* s: frames around it; 0 of others */
     uint64_t left;          /* g: it was left pointing there by a block of before: when; 0 = it was not */
@@ -262,6 +263,7 @@ typedef struct {
     uint64_t key;
     uintptr_t base;  /* g: none; h: the block's begin; s: stack pointer */
     uintptr_t upper; /* s: CFA */
+    uint32_t site;   /* h: number of the block's path */
     uintptr_t outer[OUTER];
     size_t depth; /* s: frames around it */
 } where_t;
@@ -284,13 +286,6 @@ static uint64_t front_of(const site_t *s)
     const unsigned bits = s->fronts[0] ? s->fronts[0] : s->fronts[1];
 
     return bits && !(bits & (bits - 1)) ? 8 * (uint64_t)__builtin_ctz(bits) : 0;
-}
-
-static uint64_t front_of_key(uint64_t key)
-{
-    for (uint32_t i = 0; i < heap.n; i++)
-        if (heap.sites[i].key == key) return front_of(&heap.sites[i]);
-    return 0;
 }
 
 static bool is_same_word(const holder_t *a, const holder_t *b)
@@ -339,7 +334,7 @@ static void look_at(uintptr_t at, uintptr_t value, const where_t *where)
     add_holder(s, (holder_t){where->kind,
                              where->key,
                              in_frame ? where->upper - at : at - where->base,
-                             in_frame ? at - where->base : 0,
+                             in_frame ? at - where->base : where->site,
                              {where->outer[0], where->outer[1], where->outer[2]},
                              where->depth,
                              where->kind == 'g' ? when_left(at, value) : 0});
@@ -392,7 +387,7 @@ static void in_blocks(void)
         for (unsigned k = 0; k < SAMPLES; k++) {
             const site_t *s = &heap.sites[i];
             const size_t bytes = s->sample[k].size < BLOCK_BYTES ? s->sample[k].size & ~7ul : BLOCK_BYTES;
-            where_t where = {.kind = 'h', .key = s->key, .base = s->sample[k].begin};
+            where_t where = {.kind = 'h', .key = s->key, .base = s->sample[k].begin, .site = i};
             if (s->sample[k].begin && bytes && read_block(s->sample[k].begin, words, bytes))
                 look_through(words, s->sample[k].begin, bytes, &where);
         }
@@ -488,7 +483,7 @@ static void tell(const site_t *s)
         const holder_t *h = &s->holder[i];
         int n = 0;
         if (h->left && h->left < latest) continue;
-        const uint64_t front = h->kind == 'h' ? front_of_key(h->key) : 0;
+        const uint64_t front = h->kind == 'h' ? front_of(&heap.sites[h->other]) : 0;
         if (h->at < front) continue;
         if (h->kind != 'h') ompp_whose_place(h->kind == 'g' ? h->at : h->key, place, sizeof place);
         if (h->kind == 'g') n = snprintf(text + used, sizeof text - used, ";%c %s", h->left ? 'f' : 'g', place);

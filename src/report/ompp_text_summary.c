@@ -283,6 +283,12 @@ static int put_hottest(const ompp_text_t *t, const ompp_profile_t *profile, uint
     return 0;
 }
 
+/* Loads and stores, for all data: what takes longest, and what the user can have less of. */
+static bool counts_for_all(const ompp_profile_t *p)
+{
+    return p->nobjects && !*ompp_profile_setting(p, "OMPP_DATA") && !*ompp_profile_setting(p, "OMPP_CACHE");
+}
+
 /* Own cost, and how much Coverage has to say of what was not measured. */
 static void put_limits(const ompp_text_t *t, uint64_t sampled)
 {
@@ -299,8 +305,7 @@ static void put_limits(const ompp_text_t *t, uint64_t sampled)
     }
     if (sampled > own + much + MUCH_MORE)
         fprintf(t->out, "Measuring took %.1f %% of processor time, by samples: times are not those of the program%s.%s",
-                (double)sampled / 10,
-                p->nobjects ? ", counts are (OMPP_DATA=NAME counts for fewer structures, in less time)" : "",
+                (double)sampled / 10, counts_for_all(p) ? " (OMPP_DATA=NAME counts for less data, in less time)" : "",
                 n ? " " : "\n");
     else if (own) fprintf(t->out, "Measuring took %.1f %%, part of all figures.%s", (double)own / 10, n ? " " : "\n");
     if (n) fputs("Not measured: see section ompp Coverage.\n", t->out);

@@ -7,7 +7,7 @@ usage: table.py [--how=opari|ompt|gomp] [--cpu] [--least] [--patient] [--repetit
                 [--threads=N] [--ranks=N] [CASE...]
     --longer  N times as many rounds: for programs whose order is decided as they run, with experiments
     --least   on a machine that is busy: of all repetitions the one that was disturbed least, instead of the one in the middle
-    --threads, --ranks  of cases that take any number: as many as the machine has processors, at most
+    --threads, --ranks  of cases that take any number, as tasks and workers do
     --patient what others took processors from is run again, a dozen times
 """
 
