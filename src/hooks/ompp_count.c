@@ -415,26 +415,34 @@ static void hand_over_total(thread_t *t, ompp_off_t node)
     redo(t, OMPP_A_NO_OBJECT, values);
 }
 
-static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
+static void leave(thread_t *t, ompp_off_t node)
 {
-    thread_t *t = thread_of(state);
     uint32_t next = 0, first;
 
-    ompp_feed_move(&t->counter, from.node);
+    ompp_feed_move(&t->counter, node);
     new_epoch(&t->counter);
-    bool any = hand_over(t, from.node, 0);
+    bool any = hand_over(t, node, 0);
     for (uint32_t i = 0; i < MAPPED / 64; i++)
         for (uint64_t some = atomic_load_explicit(&mapped_some[i], memory_order_relaxed); some; some &= some - 1) {
             const uint32_t at = 64 * i + (uint32_t)__builtin_ctzll(some);
             const uint64_t objects = atomic_load_explicit(&mapped[at], memory_order_relaxed);
             const ompp_count_t *first = ompp_count_at(&t->counter, (uint64_t)(64 * at) << OMPP_INLINE_COUNT_BITS);
             for (uint64_t bits = wide ? busy_wide(first, objects) : busy(first, objects); bits; bits &= bits - 1)
-                any |= hand_over(t, from.node, 64 * at + (uint32_t)__builtin_ctzll(bits));
+                any |= hand_over(t, node, 64 * at + (uint32_t)__builtin_ctzll(bits));
         }
     for (uint64_t bits; (bits = ompp_used_take(&t->used, nobjects, &next, &first));)
-        for (; bits; bits &= bits - 1) any |= hand_over(t, from.node, first + (uint32_t)__builtin_ctzll(bits));
-    if (any) hand_over_total(t, from.node);
-    atomic_store_explicit(&t->pending->node, to.node, memory_order_release);
+        for (; bits; bits &= bits - 1) any |= hand_over(t, node, first + (uint32_t)__builtin_ctzll(bits));
+    if (any) hand_over_total(t, node);
+}
+
+static void move(void *state, ompp_place_now_t from, ompp_place_now_t to)
+{
+    thread_t *t = thread_of(state);
+    const ompp_off_t left = ompp_counter_place(from.node), next = ompp_counter_place(to.node);
+
+    if (left == next && from.node != to.node) return;
+    leave(t, left);
+    atomic_store_explicit(&t->pending->node, next, memory_order_release);
 }
 
 static void end(void *state)

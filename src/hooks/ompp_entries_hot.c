@@ -110,7 +110,7 @@ _Static_assert(offsetof(ompp_feed_t, latest[0].found) == 40 && sizeof(((ompp_fee
     "6:  popq %rcx\n"                             \
     "    .cfi_adjust_cfa_offset -8\n"
 
-/* What FOREIGN knows of a page's entry, as ompp_map_grain() does: whose it is, and where its accesses are counted. */
+/* What NEARBY knows of a page's entry, as ompp_map_grain() does: whose it is, and where its accesses are counted. */
 _Static_assert(OMPP_INLINE_STACK == 0x3ffff && OMPP_MAP_LOW == 0x3ffff && OMPP_MAP_SAMPLED == 0xfffc0000, "owner");
 _Static_assert(OMPP_INLINE_LEADS == 0x20000 && OMPP_MAP_GRAIN_BITS == 4 && OMPP_MAP_GRAINS == 32, "leads");
 _Static_assert(offsetof(ompp_counter_t, own) == 80, "own");
@@ -122,33 +122,41 @@ _Static_assert(offsetof(ompp_counter_t, own) == 80, "own");
 #define COUNT_BITS TEXT(OMPP_INLINE_COUNT_BITS)
 #define FAR TEXT(OMPP_INLINE_FAR)
 #define NEAR TEXT(OMPP_INLINE_NEAR)
+#define USED "96"
+#define USED_WORD "2048"
+_Static_assert(offsetof(ompp_counter_t, used) == 96 && offsetof(ompp_used_t, word) == 2048, "used");
+_Static_assert(OMPP_DATA_MAX == 0xfffff && sizeof(((ompp_used_t *)0)->word[0]) == 8, "used");
 #define FOREIGN_load COUNT " + " TEXT(OMPP_INLINE_FOREIGN)
 #define FOREIGN_store FOREIGN_load " + 8"
 
 /*
- * A page that is another thread's, whose structure is one of those that are near, the address in rdi, the counter in
- * rax: counts it as foreign, and jumps to 2 with the result in rax. Goes on for all others.
+ * A page of several structures, or another thread's, where the structure is one of those that are near, the address in
+ * rdi, the counter in rax: jumps to 2 with the result in rax, counted as foreign if it is. Goes on for all others.
  */
-#define FOREIGN(kind)                                            \
+#define NEARBY(kind)                                             \
     "    movq %rdi, %rdx\n"                                      \
     "    shrq $" PAGE_BITS ", %rdx\n"                            \
     "    andq " MASK "(%rax), %rdx\n"                            \
     "    pushq %rcx\n"                                           \
     "    .cfi_adjust_cfa_offset 8\n"                             \
+    "    pushq %rsi\n"                                           \
+    "    .cfi_adjust_cfa_offset 8\n"                             \
     "    movq " PAGES "(%rax), %rcx\n"                           \
     "    movl (%rcx,%rdx,4), %edx\n"                             \
     "    movl %edx, %ecx\n"                                      \
+    "    movl %edx, %esi\n"                                      \
+    "    xorl 80(%rax), %esi\n"                                  \
     "    andl $0xfffc0000, %ecx\n"                               \
     "    jz 7f\n"                                                \
     "    cmpl $0xfffc0000, %ecx\n"                               \
     "    je 7f\n"                                                \
-    "    cmpl %ecx, 80(%rax)\n"                                  \
-    "    je 7f\n"                                                \
     "    testl $0x20000, %edx\n"                                 \
-    "    jz 8f\n"                                                \
-    "    andl $" FAR ", %edx\n"                                  \
+    "    jnz 8f\n"                                               \
+    "    andl $0x1ffff, %edx\n"                                  \
+    "    jmp 12f\n"                                              \
+    "8:  andl $" FAR ", %edx\n"                                  \
     "    cmpl $" FAR ", %edx\n"                                  \
-    "    je 7f\n"                                                \
+    "    je 10f\n"                                               \
     "    shlq $" TABLE_BITS ", %rdx\n"                           \
     "    addq " EDGES "(%rax), %rdx\n"                           \
     "    movl %edi, %ecx\n"                                      \
@@ -156,35 +164,55 @@ _Static_assert(offsetof(ompp_counter_t, own) == 80, "own");
     "    andl $124, %ecx\n"                                      \
     "    movl (%rdx,%rcx), %edx\n"                               \
     "    cmpl $" NEAR ", %edx\n"                                 \
-    "    ja 7f\n"                                                \
-    "    shll $" COUNT_BITS ", %edx\n"                           \
-    "8:  andl $0x1ffff, %edx\n"                                  \
-    "    addq %rdx, %rax\n"                                      \
+    "    jbe 11f\n"                                              \
+    "    jmp 9f\n"                                               \
+    "10: movq %rdi, %rdx\n"                                      \
+    "    shrq $" PAGE_BITS ", %rdx\n"                            \
+    "    andq " MASK "(%rax), %rdx\n"                            \
+    "    movq ompp_map_far(%rip), %rcx\n"                        \
+    "    movl (%rcx,%rdx,4), %edx\n"                             \
+    "9:  cmpl $0xfffff, %edx\n"                                  \
+    "    jae 7f\n"                                               \
+    "    movl %edx, %ecx\n"                                      \
+    "    shrl $6, %ecx\n"                                        \
+    "    shll $3, %ecx\n"                                        \
+    "    addq " USED "(%rax), %rcx\n"                            \
+    "    movq " USED_WORD "(%rcx), %rcx\n"                       \
+    "    btq %rdx, %rcx\n"                                       \
+    "    jnc 7f\n"                                               \
+    "11: shll $" COUNT_BITS ", %edx\n"                           \
+    "12: addq %rdx, %rax\n"                                      \
+    "    shrl $18, %esi\n"                                       \
+    "    jz 13f\n"                                               \
     "    incq " FOREIGN_##kind "(%rax)\n"                        \
+                               "13: popq %rsi\n"                 \
+                               "    .cfi_adjust_cfa_offset -8\n" \
                                "    popq %rcx\n"                 \
                                "    .cfi_adjust_cfa_offset -8\n" \
                                "    jmp 2f\n"                    \
-                               "    .cfi_adjust_cfa_offset 8\n"  \
-                               "7:  popq %rcx\n"                 \
+                               "    .cfi_adjust_cfa_offset 16\n" \
+                               "7:  popq %rsi\n"                 \
+                               "    .cfi_adjust_cfa_offset -8\n" \
+                               "    popq %rcx\n"                 \
                                "    .cfi_adjust_cfa_offset -8\n"
 
 /*
  * What is most of it, the address in rdi: another thread's pages; where all data is told apart, accesses to the
  * thread's own stack; where accesses are told of, those to a line of before, and other ones.
  */
-#define QUICK(kind, always)                                                                \
-    "    movq " SELF "@GOTTPOFF(%rip), %rax\n"                                             \
-    "    movq %fs:(%rax), %rax\n"                                                          \
-    "    movq " FEED "(%rax), %rdx\n"                                                      \
-    "    testq %rdx, %rdx\n"                                                               \
-    "    jnz 3f\n" FOREIGN(kind) "    cmpl $0, " LOCALS "(%rax)\n"                         \
-                                 "    je 5f\n"                                             \
-                                 "    call ompp_frame_at\n"                                \
-                                 "    jmp 4f\n"                                            \
-                                 "3:\n" KNOWN(always, "") "    call ompp_told_" #kind "\n" \
-                                                          "4:  testq %rax, %rax\n"         \
-                                                          "    jnz 2f\n"                   \
-                                                          "5:\n"
+#define QUICK(kind, always)                                                               \
+    "    movq " SELF "@GOTTPOFF(%rip), %rax\n"                                            \
+    "    movq %fs:(%rax), %rax\n"                                                         \
+    "    movq " FEED "(%rax), %rdx\n"                                                     \
+    "    testq %rdx, %rdx\n"                                                              \
+    "    jnz 3f\n" NEARBY(kind) "    cmpl $0, " LOCALS "(%rax)\n"                         \
+                                "    je 5f\n"                                             \
+                                "    call ompp_frame_at\n"                                \
+                                "    jmp 4f\n"                                            \
+                                "3:\n" KNOWN(always, "") "    call ompp_told_" #kind "\n" \
+                                                         "4:  testq %rax, %rax\n"         \
+                                                         "    jnz 2f\n"                   \
+                                                         "5:\n"
 
 /*
  * What is most of it of a local variable where accesses are told of: one to a line of before, on a page of the stack
@@ -244,7 +272,7 @@ _Static_assert(offsetof(ompp_counter_t, own) == 80, "own");
     "    movq " SELF "@GOTTPOFF(%rip), %rax\n" \
     "    movq %fs:(%rax), %rax\n"              \
     "    cmpq $0, " FEED "(%rax)\n"            \
-    "    jne 5f\n" FOREIGN(kind) "5:\n"
+    "    jne 5f\n" NEARBY(kind) "5:\n"
 
 /*
  * What is most of it where code counts in registers: the next line, where lines are told of; else an access to a line

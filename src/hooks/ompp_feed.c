@@ -109,7 +109,7 @@ static found_t *found_slow(state_t *s, uint32_t object)
     while (s->found[i].object && s->found[i].object != object + 1) i = (i + 1) % STRUCTURES;
     if (s->found[i].object) return &s->found[i];
     if (s->nfound >= STRUCTURES / 4 * 3) {
-        hand_over(s, s->node ? s->node : ompp_meter_last());
+        hand_over(s, s->node ? s->node : ompp_counter_place(ompp_meter_last()));
         i = object % STRUCTURES;
     }
     s->nfound++;

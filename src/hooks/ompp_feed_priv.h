@@ -143,6 +143,17 @@ void ompp_feed_start(ompp_feed_block_t *block);
 /** \brief Measurement is about to end: what was not simulated, and who shares lines falsely, for Coverage. */
 void ompp_feed_finish(void);
 
+/**
+ * \brief The place that gets what a thread counts at a node: its own, or that of the construct around an ATOMIC. An
+ *        update is one access or two, and giving them a place of their own takes a hundred times as long.
+ */
+static inline ompp_off_t ompp_counter_place(ompp_off_t node)
+{
+    const ompp_region_ref_t region = ompp_meter_region(node);
+
+    return region && ompp_region_construct(region) == OMPP_CONSTRUCT_ATOMIC ? ompp_meter_parent(node) : node;
+}
+
 /** \brief A thread's counter is new: it gets a feed when caches are simulated. */
 void ompp_feed_begin(ompp_counter_t *counter);
 
