@@ -1,7 +1,9 @@
 #include "analysis/ompp_own.h"
 
+#include "analysis/ompp_sample_sums.h"
 #include "analysis/ompp_thinned.h"
 #include "analysis/ompp_values.h"
+#include "model/ompp_counted.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -283,21 +285,49 @@ static void remedy(const own_sum_t *sum, char *text, size_t size)
     else snprintf(text, size, "fewer and larger ones cost less");
 }
 
+static void say(ompp_profile_t *p, ompp_coverage_kind_t kind, const char *what, const char *reason, uint64_t permille)
+{
+    ompp_profile_add_coverage(p, kind, what, reason, permille);
+    if (p->ncoverage) p->coverage[p->ncoverage - 1].nranks = 0; /* said of the run */
+}
+
+static const char *sampled_remedy(const ompp_profile_t *p)
+{
+    size_t i = 0;
+
+    while (i < p->nmetrics && strcmp(ompp_profile_text(p, p->metrics[i].source), OMPP_COUNTED_SOURCE) != 0) i++;
+    if (i == p->nmetrics) return NULL;
+    return *ompp_profile_setting(p, "OMPP_DATA") ? "a program built without --memory has its own times"
+                                                 : "a program built without --memory has its own times; OMPP_DATA=NAME "
+                                                   "counts for less data, in less time";
+}
+
+/* Of the processor time, what ompp had: counts of loads and stores, simulated caches, and call paths are no events. */
+static void say_sampled(ompp_profile_t *p, uint64_t events_permille)
+{
+    ompp_samples_t samples;
+
+    if (ompp_samples_init(&samples, p) != 0) return;
+    const uint64_t permille =
+        samples.total >= OMPP_OWN_SAMPLES && samples.total_ns
+            ? (uint64_t)(1000 * (double)samples.owner_ns[OMPP_CODE_OMPP] / (double)samples.total_ns)
+            : 0;
+    ompp_samples_fini(&samples);
+    if (permille > events_permille + (uint64_t)(1000 * OMPP_OWN_MUCH))
+        say(p, OMPP_COVERAGE_OWN_SAMPLED, "", sampled_remedy(p), permille);
+}
+
 void ompp_analysis_own(ompp_profile_t *profile)
 {
     const double all = (double)ompp_analysis_duration(profile) * (double)profile->nslots;
     const own_sum_t sum = sum_up(profile);
     const char *what = sum.functions ? "functions" : ompp_constructs[sum.construct].full;
-    char reason[120];
-
-    if (all <= 0 || sum.ns <= 0) return;
-    const double share = sum.ns < all ? sum.ns / all : 1;
+    const double share = all <= 0 ? 0 : sum.ns < all ? sum.ns / all : 1;
     const bool much = share >= OMPP_OWN_MUCH;
     const uint64_t permille = (uint64_t)(1000 * share + 0.5);
+    char reason[120];
 
-    if (permille == 0) return;
     remedy(&sum, reason, sizeof reason);
-    ompp_profile_add_coverage(profile, much ? OMPP_COVERAGE_OWN_MUCH : OMPP_COVERAGE_OWN, what, much ? reason : NULL,
-                              permille);
-    if (profile->ncoverage) profile->coverage[profile->ncoverage - 1].nranks = 0; /* said of the run */
+    if (permille) say(profile, much ? OMPP_COVERAGE_OWN_MUCH : OMPP_COVERAGE_OWN, what, much ? reason : NULL, permille);
+    say_sampled(profile, permille);
 }

@@ -11,7 +11,8 @@
 #include "model/ompp_profile.h"
 
 #define OMPP_OWN_WORTH 0.05 /* of a region's time: said beside what is said of it */
-#define OMPP_OWN_MUCH 0.10  /* of the run's thread time: a caution */
+#define OMPP_OWN_MUCH 0.10  /* of the run's thread time: a caution; the same above that of events, by samples */
+#define OMPP_OWN_SAMPLES 50 /* at least, for what they say */
 
 /** \return ns that the events of a node took on a location: of a block of OMPP_SET_PHASES. */
 double ompp_own_events_ns(const ompp_profile_t *profile, uint32_t node, const ompp_block_t *block);
@@ -49,7 +50,10 @@ double *ompp_own_below(const ompp_profile_t *profile);
  */
 double ompp_own_share(const ompp_profile_t *profile, const ompp_paths_t *paths, const double *below, uint32_t region);
 
-/** \brief Adds the Coverage line OWN or OWN_MUCH; none where nothing is known. Call once, after the merge. */
+/**
+ * \brief Adds the Coverage lines OWN or OWN_MUCH, by events, and OWN_SAMPLED, where samples say clearly more; none where
+ *        nothing is known. Call once, after the merge.
+ */
 void ompp_analysis_own(ompp_profile_t *profile);
 
 #endif

@@ -22,7 +22,7 @@
 #include <immintrin.h>
 #endif
 
-#define SOURCE "load/store hooks"
+#define SOURCE OMPP_COUNTED_SOURCE
 #define ROW(name, unit, use, meaning)                                                                                 \
     {                                                                                                                 \
         name, OMPP_UNIT_##unit, OMPP_QUALITY_EXACT, OMPP_REDUCE_SUM, OMPP_REDUCE_SUM, SOURCE, meaning, OMPP_USE_##use \

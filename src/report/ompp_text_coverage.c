@@ -55,12 +55,17 @@ static bool is_caution(const ompp_text_t *t, size_t line)
     return true;
 }
 
+static bool is_own(const ompp_coverage_t *c)
+{
+    return c->kind == OMPP_COVERAGE_OWN_MUCH || c->kind == OMPP_COVERAGE_OWN_SAMPLED;
+}
+
 /* Our own part of the blame comes first. */
 void ompp_text_cautions(ompp_text_t *t)
 {
     for (size_t k = 0; k < 2 * t->profile->ncoverage; k++) {
         const size_t i = k % t->profile->ncoverage;
-        const bool own = t->profile->coverage[i].kind == OMPP_COVERAGE_OWN_MUCH;
+        const bool own = is_own(&t->profile->coverage[i]);
         if (!is_caution(t, i) || own != (k < t->profile->ncoverage)) continue;
         fputs("Caution: ", t->out);
         coverage_words(t, &t->profile->coverage[i]);
@@ -108,13 +113,12 @@ char *ompp_text_remedy(const ompp_text_t *t, uint64_t lost_ns, const char *advic
         if (!is_caution(t, i)) continue;
         if (c->kind == OMPP_COVERAGE_SHARED && !mend) mend = ompp_profile_text(t->profile, c->reason);
         if (c->kind == OMPP_COVERAGE_CPU_WAIT || c->kind == OMPP_COVERAGE_SHARED) waits = true;
-        else if (c->kind != OMPP_COVERAGE_OWN_MUCH) others = true;
+        else if (!is_own(c)) others = true;
         else if (!is_above_own(t, c, lost_ns)) own = true;
     }
     if (!waits && !own && !others) return NULL;
-    if (others || (waits && own))
-        return strdup("Remove what the caution names (see section ompp Coverage), and measure again.");
-    if (own)
+    if (others) return strdup("Remove what the caution names (see section ompp Coverage), and measure again.");
+    if (!waits)
         return asprintf(&text, "Measuring may explain this (see section ompp Caution). %s%s",
                         strstr(advice, "Else: ") ? "" : "Else: ", advice) < 0
                    ? NULL

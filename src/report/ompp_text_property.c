@@ -96,8 +96,7 @@ char *ompp_text_advice(const ompp_text_t *t, const ompp_finding_t *f)
     if (!out) return NULL;
     if (f->waited_permille)
         fprintf(out,
-                "Measure again with a processor for each thread: waiting for one (%.1f %% of thread time) may explain "
-                "this. Else: ",
+                "Threads waited %.1f %% of their time for a processor, which may explain this. Else: ",
                 (double)f->waited_permille / 10);
     for (; *c; c++) {
         if (*c != '%') putc(*c, out);

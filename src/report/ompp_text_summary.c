@@ -30,11 +30,9 @@ enum {
     FIRST_COLUMN = 8
 };
 
-#define LEAST_PART 0.01  /* of the thread time, that a loss has at least */
-#define LARGE_START 10   /* percent of the thread time that MPI takes to start, which is not listed as a loss */
-#define LEAST_SAMPLES 50 /* for a share of them that is worth a line */
-#define MUCH_MORE 100    /* permille that samples say above what is known of own cost */
-#define LEAST_HOT 5.0    /* percent of processor time, that the hottest function has at least */
+#define LEAST_PART 0.01 /* of the thread time, that a loss has at least */
+#define LARGE_START 10  /* percent of the thread time that MPI takes to start, which is not listed as a loss */
+#define LEAST_HOT 5.0   /* percent of processor time, that the hottest function has at least */
 
 static size_t put_part(const ompp_text_t *t, uint64_t ns, uint64_t all, const char *what)
 {
@@ -258,8 +256,7 @@ static bool put_hot_call(const ompp_text_t *t, const ompp_profile_t *p, const om
     return named;
 }
 
-/* own_permille: of the processor time, what ompp had: counts of loads and stores are in no own cost. */
-static int put_hottest(const ompp_text_t *t, const ompp_profile_t *profile, uint64_t *own_permille)
+static int put_hottest(const ompp_text_t *t, const ompp_profile_t *profile)
 {
     ompp_samples_t samples;
 
@@ -277,37 +274,27 @@ static int put_hottest(const ompp_text_t *t, const ompp_profile_t *profile, uint
         put_hot(t->out, name && *name ? name : "no name", file, own, all);
         free(name);
     }
-    if (samples.total >= LEAST_SAMPLES && samples.total_ns)
-        *own_permille = (uint64_t)(1000 * (double)samples.owner_ns[OMPP_CODE_OMPP] / (double)samples.total_ns);
     ompp_samples_fini(&samples);
     return 0;
 }
 
-/* Loads and stores, for all data: what takes longest, and what the user can have less of. */
-static bool counts_for_all(const ompp_profile_t *p)
-{
-    return p->nobjects && !*ompp_profile_setting(p, "OMPP_DATA") && !*ompp_profile_setting(p, "OMPP_CACHE");
-}
-
 /* Own cost, and how much Coverage has to say of what was not measured. */
-static void put_limits(const ompp_text_t *t, uint64_t sampled)
+static void put_limits(const ompp_text_t *t)
 {
     const ompp_profile_t *p = t->profile;
-    uint64_t own = 0, much = 0;
+    uint64_t own = 0;
+    bool more = false; /* a caution says so */
     size_t n = 0;
 
     for (size_t i = 0; i < p->ncoverage; i++) {
         if (p->coverage[i].kind == OMPP_COVERAGE_OWN) own = p->coverage[i].count;
-        else if (p->coverage[i].kind == OMPP_COVERAGE_OWN_MUCH) much = p->coverage[i].count;
+        else if (p->coverage[i].kind == OMPP_COVERAGE_OWN_SAMPLED) more = true;
         else if (p->coverage[i].kind > OMPP_COVERAGE_SOURCE && p->coverage[i].kind < OMPP_COVERAGE_CPU_WAIT &&
                  p->coverage[i].kind != OMPP_COVERAGE_AFTER_FINALIZE)
             n++; /* what runs after MPI_Finalize is never measured */
     }
-    if (sampled > own + much + MUCH_MORE)
-        fprintf(t->out, "Measuring took %.1f %% of processor time, by samples: times are not those of the program%s.%s",
-                (double)sampled / 10, counts_for_all(p) ? " (OMPP_DATA=NAME counts for less data, in less time)" : "",
-                n ? " " : "\n");
-    else if (own) fprintf(t->out, "Measuring took %.1f %%, part of all figures.%s", (double)own / 10, n ? " " : "\n");
+    if (own && !more)
+        fprintf(t->out, "Measuring took %.1f %%, part of all figures.%s", (double)own / 10, n ? " " : "\n");
     if (n) fputs("Not measured: see section ompp Coverage.\n", t->out);
 }
 
@@ -335,9 +322,8 @@ static int put_lines(ompp_text_t *t, const ompp_profile_t *profile)
         lines++;
     }
     int rc = put_losses(t, LINES - LAST_LINES - lines);
-    uint64_t sampled = 0;
-    if (rc == 0) rc = put_hottest(t, profile, &sampled);
-    put_limits(t, sampled);
+    if (rc == 0) rc = put_hottest(t, profile);
+    put_limits(t);
     return rc;
 }
 
