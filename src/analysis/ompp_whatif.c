@@ -288,7 +288,6 @@ static void find_result(const ompp_profile_t *p, const ompp_whatif_sums_t *sums,
     *r = (ompp_whatif_result_t){.region = from->region, .flags = from->flags, .inside = OMPP_NONE};
     r->correction = ompp_whatif_correction(p, sums, from);
     r->share = ompp_whatif_share(p, sums, from);
-    r->of_threads = r->share * sums->of_threads;
     r->followed = p->whatif.time_ns ? fmin((double)from->followed_ns / (double)p->whatif.time_ns, 1) : 0;
     const ompp_whatif_factor_t factor = ompp_whatif_without_measuring(p, r, sums->all);
     r->correction *= factor.beside;
@@ -308,6 +307,8 @@ static void find_result(const ompp_profile_t *p, const ompp_whatif_sums_t *sums,
         note_chance(r, &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_UNSYNCHRONISED; i++)
         ompp_whatif_ends_unsynchronised(&from->clocks[i], &r->gains[i]);
+    r->share = ompp_whatif_net_share(p, r, sums->all);
+    r->of_threads = r->share * sums->of_threads;
     r->slope = find_slope(r);
     r->knee = find_knee(r);
     most = ompp_whatif_most(r);

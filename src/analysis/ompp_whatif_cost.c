@@ -176,6 +176,21 @@ ompp_whatif_factor_t ompp_whatif_without_measuring(const ompp_profile_t *p, cons
                                   (1 - part_of(p, &m, r, all, true)) / (1 - m.behind)};
 }
 
+double ompp_whatif_net_share(const ompp_profile_t *p, const ompp_whatif_result_t *r, double all)
+{
+    const double work = r->share * all;
+    double in = 0, own = 0;
+
+    if (p->whatif.mode != OMPP_WHATIF_VIRTUAL) return r->share;
+    for (uint32_t i = 1; i < p->nnodes; i++) {
+        const double ns = asks(p, i) ? 0 : own_ns(p, i);
+        own += ns;
+        if (r->region != OMPP_NONE && is_below(p, i, r->region)) in += ns;
+    }
+    own = fmin(own, MOST * all);
+    return all > 0 ? fmin(fmax(work - in, (1 - MOST) * work) / (all - own), 1) : 0;
+}
+
 void ompp_whatif_reach(ompp_whatif_factor_t factor, ompp_gain_t *gain)
 {
     const double behind = fmin(gain->gain / factor.beside * factor.behind, fmax(gain->gain, gain->permille / 1000.0));

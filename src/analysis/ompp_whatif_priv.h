@@ -97,6 +97,12 @@ typedef struct {
 ompp_whatif_factor_t ompp_whatif_without_measuring(const ompp_profile_t *profile, const ompp_whatif_result_t *result,
                                                    double all);
 
+/**
+ * \brief A region's share of the work, without what measuring took of both: with virtual clocks, as gains are without.
+ *        A region may be little but our events.
+ */
+double ompp_whatif_net_share(const ompp_profile_t *profile, const ompp_whatif_result_t *result, double all);
+
 /** \brief The interval of a gain that is by `beside` reaches to that by `behind`. */
 void ompp_whatif_reach(ompp_whatif_factor_t factor, ompp_gain_t *gain);
 

@@ -230,8 +230,10 @@ static void print_table(ompp_text_t *t, const ompp_whatif_result_t *results, siz
 
     fputs("What the program gains, in percent of its run time, when a region is faster by so many percent (100 %: it "
           "takes no time).\n"
-          "share: of the time in which threads worked (Work above), spent in the region and in what it calls.\n"
-          "- for a gain: not tried, or not seen. 95 % interval: of a region's last gain, by parts of the run "
+          "share: of the time in which threads worked (Work above), spent in the region and in what it calls",
+          t->out);
+    fputs(delays ? ".\n" : "; without what measuring took.\n", t->out);
+    fputs("- for a gain: not tried, or not seen. 95 % interval: of a region's last gain, by parts of the run "
           "(experiments).\n",
           t->out);
     fputs(delays ? "? for a gain: maybe chance: fewer than 4 experiments, or they differ too much. n: the fewest "
