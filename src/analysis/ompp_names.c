@@ -27,7 +27,8 @@
 #define MOST_STEPS 12 /* from pointer to pointer */
 
 /* Parameters are other names of what a caller has, if that is known. WEAK: members of blocks whose own names begin with
- * a parameter. OWNER: members of what lies on a stack. */
+ * a parameter. OWNER: members of what lies on a stack. CONTAINER: one of the C++ library, which has the block; others
+ * were given its address. */
 enum {
     NONE,
     BY_HELPER,
@@ -37,6 +38,7 @@ enum {
     BY_STACK,
     BY_WEAK,
     BY_OWNER,
+    BY_CONTAINER,
     BY_RESULT,
     BY_BLOCK,
     BY_VARIABLE
@@ -132,8 +134,8 @@ static void by_address(ompp_names_t *n, ompp_structure_t *structure, uint64_t at
     const ompp_variable_t *v = ompp_variable_at(structure, at, n->deadline);
     if (!v) return;
     a->target = (ompp_names_target_t){structure, 0, v->fortran};
-    if (v->type &&
-        !ompp_local_pointer(structure, v->type, at - v->addr, v->fortran, part, sizeof part, &a->target.type))
+    if (v->type && !ompp_local_pointer(structure, v->type, at - v->addr, v->fortran, part, sizeof part, &a->target.type,
+                                       n->deadline))
         return;
     qualify(a->name, v->function, v->name, v->type ? part : "");
     a->rank = BY_VARIABLE;
@@ -156,7 +158,7 @@ static int rank_of(const ompp_local_t *found)
 
 static bool is_on_stack(const ompp_names_answer_t *a)
 {
-    return a->rank == BY_STACK || a->rank == BY_PARAMETER || a->rank == BY_OWNER;
+    return a->rank == BY_STACK || a->rank == BY_PARAMETER || a->rank == BY_OWNER || a->rank == BY_CONTAINER;
 }
 
 /* From pointer to pointer. */
@@ -210,7 +212,8 @@ static void by_block(ompp_names_t *n, const char *text, ompp_names_answer_t *a, 
     const uint64_t size = ompp_local_size(t->structure, t->type, t->fortran);
     if (!size) return;
     a->target = (ompp_names_target_t){t->structure, 0, t->fortran};
-    if (!ompp_local_pointer(t->structure, t->type, offset % size, t->fortran, part, sizeof part, &a->target.type))
+    if (!ompp_local_pointer(t->structure, t->type, offset % size, t->fortran, part, sizeof part, &a->target.type,
+                            n->deadline))
         return;
     member(a->name, owner, part, offset >= size || !*part);
     a->rank = owner->rank < BY_STACK || owner->rank == BY_WEAK ? BY_WEAK : BY_BLOCK;
@@ -218,6 +221,22 @@ static void by_block(ompp_names_t *n, const char *text, ompp_names_answer_t *a, 
 
 /* What implementations of languages and libraries call their own. */
 static bool is_own(const char *name) { return strncmp(name, "__", 2) == 0; }
+
+/*
+ * A container that clang has in memory all the time, and says so of the time before its members were set alone. One
+ * that has the place to itself in the procedure is it.
+ */
+static bool is_alone_there(ompp_structure_t *structure, ompp_local_place_t place, ompp_local_t found[VARIABLES],
+                           double deadline)
+{
+    char part[OMPP_NAMES_TEXT / 2];
+    uint64_t target;
+
+    place.ever = true;
+    if (ompp_local_find(structure, &place, found, VARIABLES) != 1 || place.low < found->low) return false;
+    return ompp_local_points(structure, found, (uint64_t)(place.low - found->low), part, sizeof part, &target,
+                             deadline) == OMPP_LOCAL_CONTAINER;
+}
 
 static void by_stack(ompp_names_t *n, const char *text, ompp_names_answer_t *a)
 {
@@ -232,16 +251,18 @@ static void by_stack(ompp_names_t *n, const char *text, ompp_names_answer_t *a)
     const int64_t below = strtoll(rest, &end, 16), above = strtoll(end, NULL, 16);
     const ompp_local_place_t place = {
         .code = code - 1, .low = -below, .high = -below + 8, .frame = (uint64_t)(below + above), .now = true};
-    const size_t nfound = ompp_local_find(structure, &place, found, VARIABLES);
+    size_t nfound = ompp_local_find(structure, &place, found, VARIABLES);
+    if (!nfound) nfound = is_alone_there(structure, place, found, n->deadline);
     for (size_t i = 0; i < nfound; i++) { /* outer ones first */
         ompp_names_answer_t one = {.rank = (char)rank_of(&found[i]),
                                    .target = {structure, 0, found[i].fortran},
                                    .function = found[i].function};
-        if (is_own(found[i].name) || place.low < found[i].low ||
-            !ompp_local_points(structure, &found[i], (uint64_t)(place.low - found[i].low), part, sizeof part,
-                               &one.target.type))
-            continue;
+        if (is_own(found[i].name) || place.low < found[i].low) continue;
+        const ompp_local_kind_t kind = ompp_local_points(structure, &found[i], (uint64_t)(place.low - found[i].low),
+                                                         part, sizeof part, &one.target.type, n->deadline);
+        if (!kind) continue;
         if (one.rank == BY_STACK && *part) one.rank = BY_OWNER;
+        if (one.rank >= BY_STACK && kind == OMPP_LOCAL_CONTAINER) one.rank = BY_CONTAINER;
         if (listed && found[i].listed) continue; /* both have this value: the outer one's name is told */
         listed = found[i].listed;
         qualify(one.name, found[i].function, found[i].name, part);
@@ -272,7 +293,7 @@ static void by_kept_register(ompp_names_t *n, const char *text, ompp_names_answe
         if (ompp_local_find(structure, &place, &found, 1) == 1 && !is_this(found.name) && !is_own(found.name)) {
             char part[OMPP_NAMES_TEXT / 2];
             a->target = (ompp_names_target_t){structure, 0, found.fortran};
-            if (!ompp_local_points(structure, &found, 0, part, sizeof part, &a->target.type)) return;
+            if (!ompp_local_points(structure, &found, 0, part, sizeof part, &a->target.type, n->deadline)) return;
             qualify(a->name, found.function, found.name, part);
             a->rank = (char)rank_of(&found);
             a->function = found.function;
@@ -289,11 +310,12 @@ static void by_call(ompp_names_t *n, ompp_structure_t *structure, uint64_t code,
 
     if (stored) by_address(n, structure, stored, a);
     if (stored && a->rank) a->rank = BY_RESULT;
-    if (stored || !ompp_local_result(structure, code, &found) || is_own(found.name)) return;
+    if (stored || !ompp_local_result(structure, code, n->deadline, &found) || is_own(found.name)) return;
     a->target = (ompp_names_target_t){structure, 0, found.fortran};
-    if (!ompp_local_points(structure, &found, (uint64_t)-found.low, part, sizeof part, &a->target.type)) return;
+    if (!ompp_local_points(structure, &found, (uint64_t)-found.low, part, sizeof part, &a->target.type, n->deadline))
+        return;
     qualify(a->name, found.function, found.name, part);
-    a->rank = is_this(found.name) ? BY_THIS : BY_RESULT;
+    a->rank = is_this(found.name) ? BY_THIS : found.given_on ? BY_HELPER : BY_RESULT;
     a->function = found.function;
 }
 
@@ -355,6 +377,18 @@ static bool is_given_on(const ompp_names_answer_t *held, const ompp_names_answer
            strcmp(held->function, result->function) != 0;
 }
 
+/* The variable is one of two that are told. */
+static bool is_said(const ompp_names_answer_t *held, const ompp_names_answer_t *result)
+{
+    const size_t length = strlen(result->name);
+
+    for (const char *one = held->name; length && one; one = strchr(one, '|')) {
+        one += *one == '|';
+        if (strncmp(one, result->name, length) == 0 && (!one[length] || one[length] == '|')) return true;
+    }
+    return false;
+}
+
 static const ompp_names_answer_t *answer_of(ompp_names_t *n, size_t i, int steps)
 {
     ompp_names_object_t *o = &n->objects[i];
@@ -382,7 +416,8 @@ static const ompp_names_answer_t *answer_of(ompp_names_t *n, size_t i, int steps
         join(&o->answer, &a);
     }
     if (path && !asked && o->answer.rank < BY_RESULT) by_result(n, path, &result);
-    if (o->answer.rank < BY_RESULT && !is_given_on(&o->answer, &result)) join(&o->answer, &result);
+    if (o->answer.rank < BY_RESULT && !is_given_on(&o->answer, &result) && !is_said(&o->answer, &result))
+        join(&o->answer, &result);
     ompp_names_target_t *t = &o->answer.target;
     if (t->structure && t->type) t->type = ompp_local_defined(t->structure, t->type, n->deadline);
     o->state = OMPP_NAMES_DONE;

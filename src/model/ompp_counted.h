@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define OMPP_COUNTED_SOURCE "load/store hooks" /* of the metrics */
-#define OMPP_COUNTED_SIZES 5 /* 1, 2, 4, 8 and 16 bytes */
+#define OMPP_COUNTED_SIZES 5                   /* 1, 2, 4, 8 and 16 bytes */
 
 /** Loads stand before stores, [0] and [1]. */
 typedef struct {

@@ -95,8 +95,7 @@ char *ompp_text_advice(const ompp_text_t *t, const ompp_finding_t *f)
 
     if (!out) return NULL;
     if (f->waited_permille)
-        fprintf(out,
-                "Threads waited %.1f %% of their time for a processor, which may explain this. Else: ",
+        fprintf(out, "Threads waited %.1f %% of their time for a processor, which may explain this. Else: ",
                 (double)f->waited_permille / 10);
     for (; *c; c++) {
         if (*c != '%') putc(*c, out);

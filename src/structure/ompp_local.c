@@ -16,6 +16,7 @@
 #include <strings.h>
 
 #define MAX_DEPTH 64
+#define MOST_DECLARED 4 /* types inside one another that are only declared */
 
 typedef struct {
     unsigned n; /* operations */
@@ -30,6 +31,7 @@ typedef struct {
     size_t block, block_end; /* of the ranges of blocks: those of the innermost block around it; none: the procedure */
     Dwarf_Off die;
     const char *function; /* that it is inlined from, or the procedure */
+    uint64_t returns;     /* the type that the inlined function returns; 0 = none, or it is the procedure's */
     expression_t expression;
 } location_t;
 
@@ -55,6 +57,7 @@ typedef struct {
     procedure_t *procedure;
     const ompp_unit_t *unit;
     const char *function;
+    uint64_t returns;        /* as in location_t */
     Dwarf_Addr low;          /* of the unit */
     size_t block, block_end; /* as in location_t */
     int depth;
@@ -67,7 +70,8 @@ typedef struct {
     size_t max, n;
     bool fortran, has_base;
     const ompp_unit_t *unit;
-    int64_t base; /* of DW_OP_fbreg, from the canonical frame address */
+    int64_t base;  /* of DW_OP_fbreg, from the canonical frame address */
+    int64_t frame; /* from the stack pointer to that */
 } search_t;
 
 static Dwarf_Half tag_of(ompp_dwarf_t *dwarf, Dwarf_Die die)
@@ -133,7 +137,8 @@ static void add_location(procedure_t *p, const location_t *location)
 /* Each expression of a location. */
 static void read_locations(ompp_dwarf_t *dwarf, reader_t *r, Dwarf_Die die, Dwarf_Half name)
 {
-    location_t location = {.function = r->function, .block = r->block, .block_end = r->block_end};
+    location_t location = {
+        .function = r->function, .returns = r->returns, .block = r->block, .block_end = r->block_end};
     Dwarf_Attribute attribute = NULL;
     Dwarf_Loc_Head_c head = NULL;
     Dwarf_Unsigned n = 0;
@@ -166,11 +171,13 @@ static void read_locations(ompp_dwarf_t *dwarf, reader_t *r, Dwarf_Die die, Dwar
 static void take_base(search_t *s, const expression_t *e)
 {
     s->has_base = true;
-    if (e->n == 1 && e->op == DW_OP_call_frame_cfa) s->base = (int64_t)e->first;
-    else if (e->n == 1 &&
-             (e->op == DW_OP_reg0 + OMPP_LOCAL_RBP || (e->op == DW_OP_breg0 + OMPP_LOCAL_RBP && !e->first)))
+    if (e->n == 1 && e->op == DW_OP_call_frame_cfa) {
+        s->base = (int64_t)e->first;
+        if (s->base < 0) s->frame = -s->base; /* clang tells places by the stack pointer before arguments are pushed */
+    } else if (e->n == 1 &&
+               (e->op == DW_OP_reg0 + OMPP_LOCAL_RBP || (e->op == DW_OP_breg0 + OMPP_LOCAL_RBP && !e->first)))
         s->base = -OMPP_LOCAL_BELOW_RBP;
-    else if (e->n == 1 && e->op == DW_OP_reg0 + OMPP_LOCAL_RSP && s->place->frame) s->base = -(int64_t)s->place->frame;
+    else if (e->n == 1 && e->op == DW_OP_reg0 + OMPP_LOCAL_RSP && s->frame) s->base = -s->frame;
     else s->has_base = false;
 }
 
@@ -189,8 +196,7 @@ static bool place_of(const search_t *s, const expression_t *e, int64_t *low)
     if (e->n != 1 || (e->deref && !s->place->now)) return false;
     if (e->op == DW_OP_fbreg && s->has_base) *low = s->base + (int64_t)e->first;
     else if (e->op == DW_OP_breg0 + OMPP_LOCAL_RBP) *low = (int64_t)e->first - OMPP_LOCAL_BELOW_RBP;
-    else if (e->op == DW_OP_breg0 + OMPP_LOCAL_RSP && s->place->frame)
-        *low = (int64_t)e->first - (int64_t)s->place->frame;
+    else if (e->op == DW_OP_breg0 + OMPP_LOCAL_RSP && s->frame) *low = (int64_t)e->first - s->frame;
     else return false;
     return true;
 }
@@ -232,6 +238,7 @@ static bool take(search_t *s, const location_t *at)
     Dwarf_Die die = ompp_die_at(dwarf, at->die);
     if (die) local.name = name_of(dwarf, die, &local.type, 0);
     if (die) local.parameter = tag_of(dwarf, die) == DW_TAG_formal_parameter;
+    local.given_on = at->returns && ompp_type_is_pointer(dwarf, at->returns);
     if (die) dwarf_dealloc_die(die);
     if (!local.name || !*local.name || is_oparis(local.name)) return false;
     const int64_t bytes = local.is_address ? 8 : (int64_t)bytes_of(s, local.type);
@@ -257,6 +264,7 @@ static bool visit(ompp_dwarf_t *dwarf, Dwarf_Die die, void *context)
         reader_t inner = *r;
         const char *name = tag == DW_TAG_inlined_subroutine ? name_of(dwarf, die, &type, 0) : NULL;
         if (name) inner.function = name;
+        if (tag == DW_TAG_inlined_subroutine) inner.returns = type;
         const size_t n = r->procedure->blocks.n;
         ompp_die_ranges(dwarf, die, r->unit->version, r->low, 0, &r->procedure->blocks);
         if (r->procedure->blocks.n > n) {
@@ -298,7 +306,9 @@ bool ompp_local_returns_pointer(ompp_structure_t *structure, uint64_t code, uint
     const uint64_t type = ompp_type_of(dwarf, die);
     if (type && ompp_type_is_pointer(dwarf, type)) {
         char text[8];
-        is = ompp_type_pointer(dwarf, type, 0, false, text, sizeof text, target);
+        uint64_t offset = 0;
+        is = ompp_type_pointer(dwarf, type, &offset, false, text, sizeof text, target);
+        if (!is) *target = 0;
     }
     dwarf_dealloc_die(die);
     return is;
@@ -370,12 +380,12 @@ unsigned ompp_local_pointers_to(ompp_structure_t *structure, uint64_t code, uint
     for (size_t i = 0; p && i < p->n; i++) {
         Dwarf_Die die =
             i && p->locations[i].die == p->locations[i - 1].die ? NULL : ompp_die_at(dwarf, p->locations[i].die);
-        uint64_t type = 0, points_to = 0;
+        uint64_t type = 0, points_to = 0, offset = 0;
         char text[8];
         if (!die) continue;
         name_of(dwarf, die, &type, 0);
-        n +=
-            type && ompp_type_pointer(dwarf, type, 0, p->fortran, text, sizeof text, &points_to) && points_to == target;
+        n += type && ompp_type_pointer(dwarf, type, &offset, p->fortran, text, sizeof text, &points_to) &&
+             points_to == target;
         dwarf_dealloc_die(die);
     }
     return n;
@@ -399,13 +409,19 @@ size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *pl
     const uint64_t code = place->now ? place->code : 0;
 
     if (!p) return 0;
-    search_t s = {
-        .structure = structure, .place = place, .found = found, .max = max, .fortran = p->fortran, .unit = unit};
+    search_t s = {.structure = structure,
+                  .place = place,
+                  .found = found,
+                  .max = max,
+                  .fortran = p->fortran,
+                  .unit = unit,
+                  .frame = (int64_t)place->frame};
     if (p->base.n) take_base(&s, &p->base);
     for (size_t i = 0, taken = p->n; i < p->n; i++) {
         const location_t *at = &p->locations[i];
         const bool same = taken < p->n && p->locations[taken].die == at->die; /* a variable is found once */
-        if (same || (code && (code < at->low || code >= at->high))) continue;
+        if (same || (code && !place->ever && (code < at->low || code >= at->high))) continue;
+        if (place->begins && code != at->low) continue;
         if (code && !place->in_register && !is_in_block(p, at, code)) continue;
         if (take(&s, at)) taken = i;
     }
@@ -424,18 +440,36 @@ void ompp_local_part(ompp_structure_t *structure, uint64_t type, uint64_t offset
     ompp_type_part(&structure->dwarf, type, offset, fortran, NULL, text, size);
 }
 
-bool ompp_local_pointer(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran, char *text,
-                        size_t size, uint64_t *target)
+/* A member whose type is only declared in its unit goes on in the definition of that. */
+static bool is_pointer(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran, char *text,
+                       size_t size, uint64_t *target, double deadline)
+{
+    for (unsigned depth = 0; depth < MOST_DECLARED && *target != type; depth++) {
+        const size_t n = strlen(text);
+        if (ompp_type_pointer(&structure->dwarf, type, &offset, fortran, text + n, size - n, target)) return true;
+        type = *target ? ompp_local_defined(structure, *target, deadline) : 0;
+    }
+    *target = 0;
+    return false;
+}
+
+ompp_local_kind_t ompp_local_pointer(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran,
+                                     char *text, size_t size, uint64_t *target, double deadline)
 {
     /* members that only the implementations of the C++ library know */
     static const char *const own[] = {"._M_", ".__begin_", ".__ptr_", ".__tree_", ".__table_"};
+    ompp_local_kind_t kind = OMPP_LOCAL_NO_POINTER;
 
-    const bool is = ompp_type_pointer(&structure->dwarf, type, offset, fortran, text, size, target);
+    text[0] = '\0';
+    *target = 0;
+    if (is_pointer(structure, type, offset, fortran, text, size, target, deadline)) kind = OMPP_LOCAL_POINTER;
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         char *at = strstr(text, own[i]);
-        if (at) *at = '\0';
+        if (!at) continue;
+        *at = '\0';
+        if (kind) kind = OMPP_LOCAL_CONTAINER;
     }
-    return is;
+    return kind;
 }
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */
@@ -464,12 +498,12 @@ size_t ompp_local_lines(ompp_structure_t *structure, uint64_t code, ompp_line_t 
     return n;
 }
 
-bool ompp_local_points(ompp_structure_t *structure, const ompp_local_t *found, uint64_t offset, char *text, size_t size,
-                       uint64_t *target)
+ompp_local_kind_t ompp_local_points(ompp_structure_t *structure, const ompp_local_t *found, uint64_t offset, char *text,
+                                    size_t size, uint64_t *target, double deadline)
 {
     if (!found->is_address)
-        return ompp_local_pointer(structure, found->type, offset, found->fortran, text, size, target);
+        return ompp_local_pointer(structure, found->type, offset, found->fortran, text, size, target, deadline);
     text[0] = '\0';
     *target = found->type;
-    return offset == 0;
+    return offset == 0 ? OMPP_LOCAL_POINTER : OMPP_LOCAL_NO_POINTER;
 }

@@ -13,7 +13,9 @@ typedef struct {
     uint64_t code;     /* in the procedure */
     int64_t low, high; /* bytes from its canonical frame address: low <= offset < high, below 0 */
     uint64_t frame;    /* bytes from the stack pointer to that address; 0 = not known */
-    bool now; /* code is in the variable's block and the variable is there, not only somewhere in the procedure */
+    bool now;    /* code is in the variable's block and the variable is there, not only somewhere in the procedure */
+    bool ever;   /* with now: in the variable's block, and the variable is there somewhere in the procedure */
+    bool begins; /* it is said to be there from code on: only with now */
     bool in_register; /* not the place, but a register is asked for */
     unsigned reg;     /* DWARF's number */
 } ompp_local_place_t;
@@ -25,6 +27,7 @@ typedef struct {
     int64_t low; /* where it begins */
     bool fortran;
     bool parameter;
+    bool given_on;   /* it is declared in a function inlined here that returns a pointer: to its caller */
     bool is_address; /* what is there is not the variable, but its address */
     bool listed;     /* it is said to be there at this code, not only in all of its block */
 } ompp_local_t;
@@ -49,21 +52,24 @@ unsigned ompp_local_pointers_to(ompp_structure_t *structure, uint64_t code, uint
 /** \brief The procedure around an address, as in the source. \return borrowed; NULL = not known. */
 const char *ompp_local_function(ompp_structure_t *structure, uint64_t code);
 
+/** What is at a place of a type. A container of the C++ library has the block that it points to. */
+typedef enum { OMPP_LOCAL_NO_POINTER, OMPP_LOCAL_POINTER, OMPP_LOCAL_CONTAINER } ompp_local_kind_t;
+
 /**
  * \brief Which part of a type holds a pointer at an offset, and what that points to.
  * \param[out] text   "" or ".x[2].y" or "%x"; members of the C++ library's own are left out. Shape [size].
  * \param[out] target the type that is pointed to, 0 = not known.
- * \return false: no pointer is known to be there; text says which part it is.
+ * \return NO_POINTER: none is known to be there; text says which part it is.
  */
-bool ompp_local_pointer(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran, char *text,
-                        size_t size, uint64_t *target);
+ompp_local_kind_t ompp_local_pointer(ompp_structure_t *structure, uint64_t type, uint64_t offset, bool fortran,
+                                     char *text, size_t size, uint64_t *target, double deadline);
 
 /**
  * \brief The same of a variable that was found, or of its address.
  * \param[in] offset  within what was found.
  */
-bool ompp_local_points(ompp_structure_t *structure, const ompp_local_t *found, uint64_t offset, char *text, size_t size,
-                       uint64_t *target);
+ompp_local_kind_t ompp_local_points(ompp_structure_t *structure, const ompp_local_t *found, uint64_t offset, char *text,
+                                    size_t size, uint64_t *target, double deadline);
 
 /** \return the definition of a type that its unit only declares, where another unit has the only one; else type. */
 uint64_t ompp_local_defined(ompp_structure_t *structure, uint64_t type, double deadline);

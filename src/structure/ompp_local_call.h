@@ -10,9 +10,10 @@
 /**
  * \brief The variable that gets what a call returns, as far as the code behind the call tells.
  * \param[in]  code   where it returns to.
- * \param[out] found  low is at most 0: the result is stored so many bytes behind the variable's begin.
+ * \param[out] found  low is at most 0: the result is stored so many bytes behind the variable's begin. given_on: there
+ *                    are only variables of functions that give it on.
  */
-bool ompp_local_result(ompp_structure_t *structure, uint64_t code, ompp_local_t *found);
+bool ompp_local_result(ompp_structure_t *structure, uint64_t code, double deadline, ompp_local_t *found);
 
 /** \brief The address that a call's result is stored to, where the code behind the call says so; 0 = it does not. */
 uint64_t ompp_local_stored(ompp_structure_t *structure, uint64_t code);

@@ -261,17 +261,18 @@ static uint64_t descend(ompp_dwarf_t *dwarf, uint64_t type, part_t *p)
     return 0;
 }
 
-bool ompp_type_pointer(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool fortran, char *text, size_t size,
+bool ompp_type_pointer(ompp_dwarf_t *dwarf, uint64_t type, uint64_t *offset, bool fortran, char *text, size_t size,
                        uint64_t *target)
 {
-    part_t p = {.offset = offset, .fortran = fortran, .text = text, .size = size};
+    part_t p = {.offset = *offset, .fortran = fortran, .text = text, .size = size};
     Dwarf_Die die;
 
     dwarf = ompp_type_dwarf(dwarf, type);
     text[0] = '\0';
-    *target = 0;
     const uint64_t leaf = descend(dwarf, type, &p);
     const bool is = p.offset == 0 && (ompp_type_is_pointer(dwarf, leaf) || ompp_type_is_descriptor(dwarf, leaf));
+    *offset = p.offset;
+    *target = is ? 0 : leaf;
     if (is && (die = open_die(dwarf, without_aliases(dwarf, leaf)))) {
         *target = ompp_type_of(dwarf, die);
         dwarf_dealloc_die(die);

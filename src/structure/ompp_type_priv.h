@@ -17,8 +17,12 @@ uint64_t ompp_type_size(ompp_dwarf_t *dwarf, uint64_t type, bool fortran);
 void ompp_type_part(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool fortran, const char *const whole[],
                     char *text, size_t size);
 
-/** \brief See ompp_local_pointer(). */
-bool ompp_type_pointer(ompp_dwarf_t *dwarf, uint64_t type, uint64_t offset, bool fortran, char *text, size_t size,
+/**
+ * \brief See ompp_local_pointer().
+ * \param[in,out] offset  where none is: what is left of it in the part that text names.
+ * \param[out] target     where none is: the type of that part.
+ */
+bool ompp_type_pointer(ompp_dwarf_t *dwarf, uint64_t type, uint64_t *offset, bool fortran, char *text, size_t size,
                        uint64_t *target);
 
 /** \brief See ompp_variable_select(). */

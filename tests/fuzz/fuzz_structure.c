@@ -92,10 +92,10 @@ static void ask_frames(ompp_structure_t *structure, double deadline, const uint6
         const ompp_local_place_t place = {at[i] + 8, -64, 0, 96, i % 2, i % 4 == 3, (unsigned)i % 17};
         const size_t m = ompp_local_find(structure, &place, found, 4);
         for (size_t k = 0; k < m; k++) {
-            ompp_local_pointer(structure, found[k].type, 8, found[k].fortran, text, sizeof text, &target);
+            ompp_local_pointer(structure, found[k].type, 8, found[k].fortran, text, sizeof text, &target, deadline);
             ompp_local_size(structure, found[k].type, found[k].fortran);
         }
-        ompp_local_result(structure, at[i] + 20, found);
+        ompp_local_result(structure, at[i] + 20, deadline, found);
         ompp_local_kept(structure, at[i] + 8, -16);
         ompp_local_keeps(structure, at[i] + 8, 3);
         ompp_local_lines(structure, at[i], lines, 8);

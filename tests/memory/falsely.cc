@@ -126,9 +126,56 @@ __attribute__((noinline)) static double blocks(const char *name, long n)
     return sum + count(n);
 }
 
+/* Has the address of another's block. */
+struct Generator {
+    std::vector<long> numbers;
+    double *to;
+    long n;
+    Generator(double *values, long size) : numbers(size), to(values), n(size) {}
+    void generate();
+    void rescale(double *other, double by);
+};
+
+__attribute__((noinline)) void Generator::generate()
+{
+    for (long i = 0; i < n; i++) to[i] = (double)i;
+}
+
+__attribute__((noinline)) void Generator::rescale(double *other, double by)
+{
+    for (long i = 0; i < n / 2; i++) other[i] = by * to[n / 2 + i];
+}
+
+/* Containers that get their blocks late, most of them in registers only; and what comes behind them. */
+__attribute__((noinline)) static double points(long n, bool up)
+{
+    std::vector<double> x, y, x_up, y_up;
+    double sum = 0;
+
+    x.resize(2 * n);
+    y.resize(n);
+    if (up) {
+        x_up.resize(n);
+        y_up.resize(n);
+    }
+    {
+        Generator generator(x.data(), 2 * n);
+        generator.generate();
+        generator.rescale(y.data(), 0.5);
+    }
+    touch(x.data(), 2 * n, "points::x [heap");
+    touch(y.data(), n, "points::y [heap");
+    if (up) touch(x_up.data(), n, "points::x_up [heap");
+    if (up) touch(y_up.data(), n, "points::y_up [heap");
+    for (long i = 0; i < n; i++)
+        for (long j = i + 1; j < n; j++) sum += (x[i] - x[j]) * (y[i] - y[j]);
+    return sum;
+}
+
 int main(int argc, char **argv)
 {
     fields();
     containers();
+    points(190, argc > 1 || std::getenv("TEST_ROUNDS"));
     return local() + thrown(280) + blocks(argc > 1 ? argv[1] : nullptr, 390) < 0;
 }
