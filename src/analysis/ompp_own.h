@@ -51,8 +51,8 @@ double *ompp_own_below(const ompp_profile_t *profile);
 double ompp_own_share(const ompp_profile_t *profile, const ompp_paths_t *paths, const double *below, uint32_t region);
 
 /**
- * \brief Adds the Coverage lines OWN or OWN_MUCH, by events, and OWN_SAMPLED, where samples say clearly more; none where
- *        nothing is known. Call once, after the merge.
+ * \brief Adds the Coverage lines OWN or OWN_MUCH, by events, and OWN_SAMPLED, where samples say clearly more; none
+ *        where nothing is known. Call once, after the merge.
  */
 void ompp_analysis_own(ompp_profile_t *profile);
 

@@ -82,8 +82,8 @@ static int64_t frame_of(uint64_t code, unsigned *reg, void *data)
 /* What implementations of languages and libraries call their own gives the result on. */
 static bool is_of_program(const ompp_local_t *found) { return strncmp(found->name, "__", 2) != 0; }
 
-/* Whether the variable at a place is one to be told, which points to the block. One that gives it on is told where there
- * is no other. */
+/* Whether the variable at a place is one to be told, which points to the block. One that gives it on is told where
+ * there is no other. */
 static bool is_told(result_t *r, const ompp_follow_t *at, ompp_local_place_t place)
 {
     ompp_local_t found;
