@@ -21,48 +21,47 @@
 #define INLINED 0
 #endif
 
-static bool counted(ompp_counter_t *counter, unsigned kind, const void *address, size_t size, const void *code)
+static bool counted(ompp_counter_t *counter, unsigned kind, const void *address, size_t size, uintptr_t code)
 {
     bool same = size > INLINED && counter->block[kind][0] == (uintptr_t)address && counter->block[kind][1] == size &&
-                (uintptr_t)code - counter->block_code[kind] < NEAR;
+                code - counter->block_code[kind] < NEAR;
 
     counter->block[kind][1] = 0;
     return same;
 }
 
 /* \return false: it was counted before. */
-static inline bool count(ompp_counter_t *counter, const void *address, size_t size, unsigned kind, const void *code)
+static inline bool count(ompp_counter_t *counter, const void *address, size_t size, unsigned kind, ompp_accessor_t by)
 {
-    if (counted(counter, kind, address, size, code)) return false;
-    ompp_count_block(counter, (uintptr_t)address, size, kind);
+    if (counted(counter, kind, address, size, by.code)) return false;
+    ompp_count_block(counter, (uintptr_t)address, size, kind, by);
     return true;
 }
 
-static void count_copy(const void *to, const void *from, size_t size, const void *code)
+static void count_copy(const void *to, const void *from, size_t size, ompp_accessor_t by)
 {
     if (size == 0) return;
     ompp_counter_t *counter = ompp_counter_get();
     struct ompp_feed *feed = counter->feed;
     counter->feed = NULL; /* a cache sees both in turn */
-    bool anew = count(counter, from, size, OMPP_LOAD, code);
-    anew = count(counter, to, size, OMPP_STORE, code) && anew;
+    bool anew = count(counter, from, size, OMPP_LOAD, by);
+    anew = count(counter, to, size, OMPP_STORE, by) && anew;
     counter->feed = feed;
-    if (feed && anew) ompp_count_tell_copy(counter, (uintptr_t)to, (uintptr_t)from, size);
+    if (feed && anew) ompp_count_tell_copy(counter, (uintptr_t)to, (uintptr_t)from, size, by);
 }
 
-static void count_set(const void *to, size_t size, const void *code)
+static void count_set(const void *to, size_t size, ompp_accessor_t by)
 {
-    if (size) count(ompp_counter_get(), to, size, OMPP_STORE, code);
+    if (size) count(ompp_counter_get(), to, size, OMPP_STORE, by);
 }
 
-/* A function under each of its names; CODE is taken in each, for it is the caller's. */
-#define CODE __builtin_return_address(0)
+/* A function under each of its names; in each is taken who calls it. */
 
 #define COPY(name, function)                                         \
     OMPP_EXPORT void *name(void *to, const void *from, size_t size); \
     OMPP_EXPORT void *name(void *to, const void *from, size_t size)  \
     {                                                                \
-        count_copy(to, from, size, CODE);                            \
+        count_copy(to, from, size, OMPP_CALLER);                     \
         return function(to, from, size);                             \
     }
 
@@ -70,7 +69,7 @@ static void count_set(const void *to, size_t size, const void *code)
     OMPP_EXPORT void *name(void *to, int byte, size_t size); \
     OMPP_EXPORT void *name(void *to, int byte, size_t size)  \
     {                                                        \
-        count_set(to, size, CODE);                           \
+        count_set(to, size, OMPP_CALLER);                    \
         return memset(to, byte, size);                       \
     }
 
@@ -88,7 +87,7 @@ SET(__tsan_memset)
     OMPP_EXPORT void *name(void *to, const void *from, size_t size, size_t room); \
     OMPP_EXPORT void *name(void *to, const void *from, size_t size, size_t room)  \
     {                                                                             \
-        count_copy(to, from, size, CODE);                                         \
+        count_copy(to, from, size, OMPP_CALLER);                                  \
         return function(to, from, size, room);                                    \
     }
 
@@ -100,6 +99,6 @@ extern void *__memset_chk(void *to, int byte, size_t size, size_t room);
 OMPP_EXPORT void *__wrap___memset_chk(void *to, int byte, size_t size, size_t room);
 OMPP_EXPORT void *__wrap___memset_chk(void *to, int byte, size_t size, size_t room)
 {
-    count_set(to, size, CODE);
+    count_set(to, size, OMPP_CALLER);
     return __memset_chk(to, byte, size, room);
 }

@@ -51,6 +51,20 @@ typedef struct {
 
 enum { OMPP_LOAD, OMPP_STORE };
 
+/** Who accesses: where the program goes on, and its stack and base pointers there; code 0 = who calls this library. */
+typedef struct {
+    uintptr_t code, sp, rbp;
+} ompp_accessor_t;
+
+/** \brief Who calls a function whose frame begins with its caller's base pointer. */
+static inline ompp_accessor_t ompp_accessor_of(const void *code, const uintptr_t *frame)
+{
+    return (ompp_accessor_t){(uintptr_t)code, (uintptr_t)(frame + 2), frame[0]};
+}
+
+/** Who calls the function that this stands in. */
+#define OMPP_CALLER ompp_accessor_of(__builtin_return_address(0), (const uintptr_t *)__builtin_frame_address(0))
+
 /* An address alone, where there is no other, too. */
 #define OMPP_COUNT_WIDTHS                                                                                             \
     {                                                                                                                 \
@@ -212,9 +226,9 @@ static inline void ompp_count_reported(uintptr_t address)
 }
 
 /** \brief A block: one access for each structure that it touches, with the bytes that lie there. */
-void ompp_count_block(ompp_counter_t *counter, uintptr_t address, size_t size, unsigned kind);
+void ompp_count_block(ompp_counter_t *counter, uintptr_t address, size_t size, unsigned kind, ompp_accessor_t by);
 
 /** \brief A block that is copied, to simulated caches alone: what is read and what is written, line by line in turn. */
-void ompp_count_tell_copy(ompp_counter_t *counter, uintptr_t to, uintptr_t from, size_t size);
+void ompp_count_tell_copy(ompp_counter_t *counter, uintptr_t to, uintptr_t from, size_t size, ompp_accessor_t by);
 
 #endif

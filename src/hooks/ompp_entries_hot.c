@@ -125,13 +125,14 @@ _Static_assert(offsetof(ompp_counter_t, own) == 80, "own");
 #define USED "96"
 #define USED_WORD "2048"
 _Static_assert(offsetof(ompp_counter_t, used) == 96 && offsetof(ompp_used_t, word) == 2048, "used");
+_Static_assert(OMPP_MAP_GRAINS_SHARED - 1 == 0x3ffffff && sizeof *ompp_map_byte == 64 && OMPP_MAP_BYTES == 16, "bytes");
 _Static_assert(OMPP_DATA_MAX == 0xfffff && sizeof(((ompp_used_t *)0)->word[0]) == 8, "used");
 #define FOREIGN_load COUNT " + " TEXT(OMPP_INLINE_FOREIGN)
 #define FOREIGN_store FOREIGN_load " + 8"
 
 /*
- * A page of several structures, or another thread's, where the structure is one of those that are near, the address in
- * rdi, the counter in rax: jumps to 2 with the result in rax, counted as foreign if it is. Goes on for all others.
+ * A page of several structures, or another thread's, where the structure is near, or noted as used; the address in rdi,
+ * the counter in rax: jumps to 2 with the result in rax, counted as foreign if it is. Goes on for all others.
  */
 #define NEARBY(kind)                                             \
     "    movq %rdi, %rdx\n"                                      \
@@ -163,6 +164,16 @@ _Static_assert(OMPP_DATA_MAX == 0xfffff && sizeof(((ompp_used_t *)0)->word[0]) =
     "    shrl $2, %ecx\n"                                        \
     "    andl $124, %ecx\n"                                      \
     "    movl (%rdx,%rcx), %edx\n"                               \
+    "    cmpl $" NEAR ", %edx\n"                                 \
+    "    jbe 11f\n"                                              \
+    "    testl %edx, %edx\n"                                     \
+    "    jns 9f\n"                                               \
+    "    andl $0x3ffffff, %edx\n"                                \
+    "    shlq $6, %rdx\n"                                        \
+    "    addq ompp_map_byte(%rip), %rdx\n"                       \
+    "    movl %edi, %ecx\n"                                      \
+    "    andl $15, %ecx\n"                                       \
+    "    movl (%rdx,%rcx,4), %edx\n"                             \
     "    cmpl $" NEAR ", %edx\n"                                 \
     "    jbe 11f\n"                                              \
     "    jmp 9f\n"                                               \

@@ -74,17 +74,9 @@ static inline ompp_found_t find(uintptr_t address, unsigned kind, ompp_accessor_
     return (ompp_found_t){counter, at};
 }
 
-/* Who calls the function that this stands in, whose frame begins with its caller's base pointer. */
-static inline ompp_accessor_t caller(const void *code, const uintptr_t *frame)
-{
-    return (ompp_accessor_t){(uintptr_t)code, (uintptr_t)(frame + 2), frame[0]};
-}
+ompp_found_t ompp_count_find_load(uintptr_t address) { return find(address, OMPP_LOAD, OMPP_CALLER); }
 
-#define CALLER caller(__builtin_return_address(0), __builtin_frame_address(0))
-
-ompp_found_t ompp_count_find_load(uintptr_t address) { return find(address, OMPP_LOAD, CALLER); }
-
-ompp_found_t ompp_count_find_store(uintptr_t address) { return find(address, OMPP_STORE, CALLER); }
+ompp_found_t ompp_count_find_store(uintptr_t address) { return find(address, OMPP_STORE, OMPP_CALLER); }
 
 /* ---- For code that keeps its registers: ompp_gcc.cc -------------------------------------------------------------- */
 

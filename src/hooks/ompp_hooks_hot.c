@@ -75,21 +75,21 @@ NOTHING(__tsan_ignore_thread_end, (void))
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
 /* The compiler may make a call of memcpy of the assignment that this is about: see ompp_copy.c. */
-static void block(void *address, size_t size, unsigned kind, const void *code)
+static void block(void *address, size_t size, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = ompp_counter_get();
 
     counter->block[kind][0] = AT;
     counter->block[kind][1] = size;
-    counter->block_code[kind] = (uintptr_t)code;
-    if (size) ompp_count_block(counter, AT, size, kind);
+    counter->block_code[kind] = by.code;
+    if (size) ompp_count_block(counter, AT, size, kind, by);
 }
 
 HOOK __tsan_read_range(void *address, size_t size);
-HOOK __tsan_read_range(void *address, size_t size) { block(address, size, OMPP_LOAD, __builtin_return_address(0)); }
+HOOK __tsan_read_range(void *address, size_t size) { block(address, size, OMPP_LOAD, OMPP_CALLER); }
 
 HOOK __tsan_write_range(void *address, size_t size);
-HOOK __tsan_write_range(void *address, size_t size) { block(address, size, OMPP_STORE, __builtin_return_address(0)); }
+HOOK __tsan_write_range(void *address, size_t size) { block(address, size, OMPP_STORE, OMPP_CALLER); }
 
 /* ---- Tables of virtual functions --------------------------------------------------------------------------------- */
 

@@ -19,11 +19,6 @@
 /* The map's object for stacks: which structure is there changes with each call. */
 #define OMPP_WHOSE_STACK OMPP_DATA_MAX
 
-/** Who accesses: where the program goes on, and its stack and base pointers there; code 0 = who calls this library. */
-typedef struct {
-    uintptr_t code, sp, rbp;
-} ompp_accessor_t;
-
 #define OMPP_WHOSE_FRAMES 64
 #define OMPP_WHOSE_MEMOS 256
 
