@@ -377,16 +377,31 @@ static bool is_given_on(const ompp_names_answer_t *held, const ompp_names_answer
            strcmp(held->function, result->function) != 0;
 }
 
-/* The variable is one of two that are told. */
+/* Bytes of "function::", "" for a global variable. */
+static size_t function_in(const char *name, size_t length)
+{
+    size_t last = 0;
+
+    for (size_t i = 0; i + 1 < length; i++)
+        if (name[i] == ':' && name[i + 1] == ':') last = i + 2;
+    return last;
+}
+
+/* The variable is one of those that are told, and the others are other functions': one of its own function may still
+ * point to a block of before. */
 static bool is_said(const ompp_names_answer_t *held, const ompp_names_answer_t *result)
 {
-    const size_t length = strlen(result->name);
+    const size_t length = strlen(result->name), in = function_in(result->name, length);
+    bool is = false;
 
     for (const char *one = held->name; length && one; one = strchr(one, '|')) {
         one += *one == '|';
-        if (strncmp(one, result->name, length) == 0 && (!one[length] || one[length] == '|')) return true;
+        const size_t n = strcspn(one, "|");
+        const bool same = n == length && strncmp(one, result->name, n) == 0;
+        if (!same && function_in(one, n) == in && strncmp(one, result->name, in) == 0) return false;
+        is |= same;
     }
-    return false;
+    return is;
 }
 
 static const ompp_names_answer_t *answer_of(ompp_names_t *n, size_t i, int steps)

@@ -132,6 +132,13 @@ bool ompp_data_has_sites(void);
  */
 void ompp_data_allocated(const void *block, size_t size, const void *code, bool kept);
 
+/**
+ * \brief The program has got a block from another library than the C library, at `code`; gives it back. Lines that
+ *        OMPP_DATA names count, and back ends that tell all data apart hear of it.
+ */
+void ompp_data_got(const void *block, size_t size, const void *code);
+void ompp_data_gone(const void *block, size_t size);
+
 /** \brief All data is told apart: the user names nothing from outside, or OMPP_DATA has the word "all". */
 bool ompp_data_wants_all(void);
 

@@ -6,6 +6,7 @@
 #include "data/ompp_data_priv.h"
 
 #include "base/ompp_caller.h"
+#include "runtime/ompp_component.h"
 #include "runtime/ompp_thread.h"
 
 #include <errno.h>
@@ -178,4 +179,16 @@ void ompp_data_allocated(const void *block, size_t size, const void *code, bool 
         atomic_store_explicit(&name->was, true, memory_order_relaxed);
     }
     errno = saved;
+}
+
+void ompp_data_got(const void *block, size_t size, const void *code)
+{
+    if (ompp_data_has_sites()) ompp_data_allocated(block, size, code, false);
+    ompp_component_got(block, size, code);
+}
+
+void ompp_data_gone(const void *block, size_t size)
+{
+    if (ompp_data_has_sites() && ompp_data_overlaps(block, size)) ompp_data_forget(block, size, NULL, 0);
+    ompp_component_gone(block, size);
 }

@@ -229,6 +229,16 @@ static void put_named(uint32_t object, uintptr_t begin, uintptr_t end)
 
 bool ompp_counter_no_objects(void) { return nobjects == 0; }
 
+static void got(const void *block, size_t size, const void *code)
+{
+    if (ompp_whose_all) ompp_heap_got(block, size, code);
+}
+
+static void gone(const void *block, size_t size)
+{
+    if (ompp_whose_all) ompp_heap_gone(block, size);
+}
+
 static void finish(void)
 {
     ompp_feed_finish();
@@ -491,6 +501,8 @@ static const ompp_component_t hooks = {
     .thread_end = end,
     .readable = true,
     .put = put_named,
+    .got = got,
+    .gone = gone,
     .quiesce = finish,
 };
 

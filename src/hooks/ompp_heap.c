@@ -156,10 +156,19 @@ static uint32_t new_site(const uintptr_t path[PATH], size_t n)
     return object;
 }
 
-static uint32_t object_of(const ompp_unwind_frame_t *frames, size_t n)
+/* Of libraries that allocate for the program, what is inside of the call. */
+static size_t inside(const ompp_unwind_frame_t *frames, size_t n, uintptr_t code)
+{
+    size_t i = 0;
+
+    while (i < n && frames[i].address != code) i++;
+    return i < n ? i : 0;
+}
+
+static uint32_t object_of(const ompp_unwind_frame_t *frames, size_t n, uintptr_t code)
 {
     uintptr_t path[PATH];
-    const size_t used = path_of(frames, n, path);
+    const size_t skipped = inside(frames, n, code), used = path_of(frames + skipped, n - skipped, path);
     uint64_t key = OMPP_HASH_START;
 
     for (size_t i = 0; i < used; i++) key = ompp_hash_mix(key ^ path[i]);
@@ -228,7 +237,7 @@ __attribute__((noinline)) static uint32_t path_object(ompp_whose_thread_t *t, ui
     if (!object) {
         const size_t n = ompp_unwind_here(&t->unwind, &t->memos[slot].walk, t->frames, OMPP_WHOSE_FRAMES);
         if (ompp_data_try()) {
-            if (is_ready()) object = object_of(t->frames, n);
+            if (is_ready()) object = object_of(t->frames, n, code);
             ompp_data_done();
         }
         t->memos[slot].object = object;

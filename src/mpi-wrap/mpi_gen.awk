@@ -272,6 +272,9 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     if (body ~ /@pair@/) gsub(/@pair@/, literal(pair_call(class)), body)
     if (body ~ /@ended@/) gsub(/@ended@/, literal(value_or("number", "1") ", " requests_of_call()), body)
     gsub(/@made@/, (fortran ? "PMPI_Comm_f2c(*" role_or("made") ")" : "*" role_or("made")), body)
+    gsub(/@base@/, role_or("base"), body)
+    gsub(/@freed@/, role_or("freed"), body)
+    gsub(/@size@/, role_or("size"), body)
     gsub(/@message@/, role_or("message"), body)
     gsub(/@request@/, role_or("request"), body)
     gsub(/@number@/, value_or("number", "1"), body)
@@ -299,6 +302,7 @@ function given(what, class) {
     if (what == "waits") return class == "wait"
     if (what == "may_end") return class ~ /^(waitany|test|cancel|forget)$/
     if (what == "creates") return class == "created"
+    if (what == "window_freed") return class == "win-freed"
     return what in role_param
 }
 

@@ -429,6 +429,14 @@ typedef void *ompp_mpi_exchange_fn(const void *mine, const int *to, int *from);
 /** \brief Whether a call of this number is one of those that are kept, when bits are 0 at the begin of their hashes. */
 bool ompp_mpi_is_sampled(uint32_t number, unsigned bits);
 
+/**
+ * \brief The program has got memory from MPI, at `code`; gives it back, by its address or with a window. Memory that is
+ *        not known to be MPI's is none.
+ */
+void ompp_mpi_memory_got(const void *base, MPI_Aint size, const void *code);
+void ompp_mpi_memory_gone(const void *base);
+void ompp_mpi_memory_gone_window(MPI_Win win);
+
 /** \brief A communicator of all of its ranks has been made. */
 void ompp_mpi_meet_created(MPI_Comm comm);
 
