@@ -282,6 +282,27 @@ static void join_source_file(ompp_unit_t *unit)
         if (unit->rows[i].file == 0) unit->rows[i].file = 1;
 }
 
+/*
+ * The same of clang, function by function: file 0 is the source to it, and 1 another one, which it does not say at the
+ * begin of a function of that file. A function begins in the file that declares it.
+ */
+static void rename_first_rows(ompp_unit_t *unit)
+{
+    if (unit->version < 5 || unit->nfiles < 2 || !unit->files[0] || !unit->files[1]) return;
+    for (size_t f = 0; f < unit->nfunctions; f++) {
+        const ompp_function_t *function = &unit->functions[f];
+        if (function->inlined || !function->has_file || function->decl_file != 1) continue;
+        for (uint32_t r = 0; r < function->nranges; r++) {
+            const ompp_range_t *range = &unit->ranges.items[function->first_range + r];
+            for (size_t i = ompp_unit_row_from(unit, range->low);
+                 i < unit->nrows && unit->rows[i].address < range->high && !unit->rows[i].end &&
+                 unit->rows[i].file == 0;
+                 i++)
+                unit->rows[i].file = 1;
+        }
+    }
+}
+
 /* ---- Functions --------------------------------------------------------------------------------------------------- */
 
 /* What an entry lies in. */
@@ -368,6 +389,7 @@ const ompp_unit_t *ompp_dwarf_unit(ompp_dwarf_t *dwarf, uint32_t index)
     dwarf_dealloc_die(die);
     ompp_split_open(dwarf, unit);
     read_entries(ompp_unit_dwarf(dwarf, unit), unit, base);
+    rename_first_rows(unit);
     join_source_file(unit);
     if (!ompp_unit_index(unit)) unit->nfunctions = 0;
     return unit;
