@@ -477,16 +477,32 @@ static inline uint64_t run_in_frame(ompp_counter_t *counter, uintptr_t address, 
                                     uint64_t slot, bool is_foreign, ompp_accessor_t by)
 {
     const ompp_whose_seen_t *seen = ompp_whose_seen_again(counter, address, by);
+    ompp_count_t *count = NULL;
+    uint32_t last = 0;
     uint64_t n = 0;
 
     for (; seen && n < number && seen->high - address - 1 < seen->bytes; n++, address += (uint64_t)step) {
         const unsigned part = ompp_whose_part(seen->frame, seen->high - address);
         const uint32_t object = atomic_load_explicit(&seen->frame->object[part], memory_order_relaxed);
-        if (!object || !ompp_count_note(counter, object)) break;
-        ompp_count_t *count = ompp_count_at(counter, (uint64_t)object << OMPP_INLINE_COUNT_BITS);
+        if (object != last || !count) {
+            if (!object || !ompp_count_note(counter, object)) break;
+            count = ompp_count_at(counter, (uint64_t)object << OMPP_INLINE_COUNT_BITS);
+            last = object;
+        }
         *(uint64_t *)((char *)count->scalars + slot) += 1;
         count->foreign[slot >= OMPP_INLINE_KIND] += is_foreign;
     }
+    return n;
+}
+
+/* Of accesses to a page that several structures share, how many from the first one on are to its structure, as far as
+ * that is found in one step. */
+static inline uint64_t on_structure(uint32_t entry, uintptr_t address, int64_t step, uint64_t number)
+{
+    const uint32_t object = ompp_map_grain(entry, address);
+    uint64_t n = 1;
+
+    while (n < number && object < OMPP_DATA_MAX && ompp_map_grain(entry, address + n * (uint64_t)step) == object) n++;
     return n;
 }
 
@@ -519,7 +535,7 @@ static inline uint64_t run_usual(uintptr_t address, int64_t step, uint64_t numbe
             uint32_t object = object_usual(counter, entry, address, by);
             if (object == UINT32_MAX) break;
             at = (uint64_t)object << OMPP_INLINE_COUNT_BITS;
-            here = stays ? number : 1;
+            if (!stays) here = on_structure(entry, address, step, here);
         } else at = entry & OMPP_MAP_LOW;
         ompp_count_t *count = ompp_count_at(counter, at);
         *(uint64_t *)((char *)count->scalars + slot) += here;
