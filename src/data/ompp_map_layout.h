@@ -10,25 +10,26 @@
 #ifndef OMPP_MAP_LAYOUT_H
 #define OMPP_MAP_LAYOUT_H
 
-#define OMPP_INLINE_SELF ompp_memory_self_6   /* thread-local: address of the counter */
-#define OMPP_INLINE_LOAD ompp_memory_load_6   /* ompp_count_find_load() */
-#define OMPP_INLINE_STORE ompp_memory_store_6 /* ompp_count_find_store() */
+#define OMPP_INLINE_SELF ompp_memory_self_7   /* thread-local: address of the counter */
+#define OMPP_INLINE_LOAD ompp_memory_load_7   /* ompp_count_find_load() */
+#define OMPP_INLINE_STORE ompp_memory_store_7 /* ompp_count_find_store() */
 /* For code that gives all registers but two: ompp_found_hot.c. */
-#define OMPP_INLINE_AT_LOAD ompp_memory_at_load_6
-#define OMPP_INLINE_AT_STORE ompp_memory_at_store_6
-#define OMPP_INLINE_TURN_LOAD ompp_memory_turn_load_6
-#define OMPP_INLINE_TURN_STORE ompp_memory_turn_store_6
+#define OMPP_INLINE_AT_LOAD ompp_memory_at_load_7
+#define OMPP_INLINE_AT_STORE ompp_memory_at_store_7
+#define OMPP_INLINE_TURN_LOAD ompp_memory_turn_load_7
+#define OMPP_INLINE_TURN_STORE ompp_memory_turn_store_7
 /* The same of accesses to one local variable of the function: what stands before where rdx leads ends with the distance
  * from there to the variable's cell. */
-#define OMPP_INLINE_LOCAL_LOAD ompp_memory_local_load_6
-#define OMPP_INLINE_LOCAL_STORE ompp_memory_local_store_6
-#define OMPP_INLINE_TURN_LOCAL_LOAD ompp_memory_turn_local_load_6
-#define OMPP_INLINE_TURN_LOCAL_STORE ompp_memory_turn_local_store_6
-/* The same as AT of accesses through one pointer, which stays in one variable; the result has BASE_STACK. */
-#define OMPP_INLINE_BASE_LOAD ompp_memory_base_load_6
-#define OMPP_INLINE_BASE_STORE ompp_memory_base_store_6
-#define OMPP_INLINE_BASE_STACK 63 /* bit: the address is in the thread's own stack */
-#define OMPP_INLINE_RUN ompp_memory_run_6
+#define OMPP_INLINE_LOCAL_LOAD ompp_memory_local_load_7
+#define OMPP_INLINE_LOCAL_STORE ompp_memory_local_store_7
+#define OMPP_INLINE_TURN_LOCAL_LOAD ompp_memory_turn_local_load_7
+#define OMPP_INLINE_TURN_LOCAL_STORE ompp_memory_turn_local_store_7
+/* The same as AT of accesses through one pointer, which stays in one variable; the result has BASE_STACK where it is
+ * good for all accesses to the variable on pages whose entries, xored with the tag, are the same. */
+#define OMPP_INLINE_BASE_LOAD ompp_memory_base_load_7
+#define OMPP_INLINE_BASE_STORE ompp_memory_base_store_7
+#define OMPP_INLINE_BASE_STACK 63 /* bit: the address is in a stack, the thread's own or not */
+#define OMPP_INLINE_RUN ompp_memory_run_7
 
 /* Offsets in the counter, in bytes. */
 #define OMPP_INLINE_TAG 0

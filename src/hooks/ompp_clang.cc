@@ -86,10 +86,10 @@ struct plan_t {
 };
 
 /* Of a pointer that the function gets, in one call of it: how far the count of the variable is that it points to, and
- * the epoch of the thread's counter that this is of; as in ompp_gcc.cc. */
+ * what the page was, and the epoch of the thread's counter that this is of; as in ompp_gcc.cc. */
 struct lead_t {
     size_t accesses; /* those in loops count twice */
-    AllocaInst *distance, *epoch;
+    AllocaInst *distance, *page, *epoch;
 };
 
 class counting_t
@@ -123,8 +123,10 @@ class counting_t
     Instruction *count_where(Instruction *before, Value *is_known, const group_t &group, Value *counter, Value *where);
     Instruction *count_by_cell(Instruction *before, const group_t &group, Value *counter, Value *lead,
                                GlobalVariable *cell);
-    Instruction *count_by_lead(Instruction *before, const group_t &group, Value *counter, Value *lead, lead_t &kept);
-    Value *count_first(IRBuilder<> &code, const hook_t &hook, Value *address, Value *counter, Value *lead,
+    Value *is_page(IRBuilder<> &code, Value *lead, Value *leaves, lead_t &kept);
+    Instruction *count_by_lead(Instruction *before, const group_t &group, Value *counter, Value *lead, Value *leaves,
+                               lead_t &kept);
+    Value *count_first(IRBuilder<> &code, const hook_t &hook, Value *address, Value *counter, Value *unusual, Value *lead,
                        lead_t &kept);
     void count_run(IRBuilder<> &code, Value *first, int64_t step, Value *number, unsigned slot);
     void count_seldom(IRBuilder<> &code, const group_t &group, Value *address, GlobalVariable *cell);
@@ -265,11 +267,13 @@ void counting_t::find_leads()
     for (auto &[pointer, lead] : leads) {
         if (lead.accesses < 2) continue;
         lead.distance = code.CreateAlloca(half, NULL, "ompp_distance");
+        lead.page = code.CreateAlloca(half, NULL, "ompp_page");
         lead.epoch = code.CreateAlloca(half, NULL, "ompp_epoch");
     }
     for (auto &[pointer, lead] : leads) {
         if (!lead.epoch) continue;
         code.CreateStore(ConstantInt::get(half, 0), lead.distance);
+        code.CreateStore(ConstantInt::get(half, 0), lead.page);
         code.CreateStore(ConstantInt::get(half, 0), lead.epoch);
     }
 }
@@ -388,23 +392,31 @@ Instruction *counting_t::count_by_cell(Instruction *before, const group_t &group
                        where);
 }
 
+/* Whether the group is on one page, and that is as the one that was kept. */
+Value *counting_t::is_page(IRBuilder<> &code, Value *lead, Value *leaves, lead_t &kept)
+{
+    Value *is = code.CreateICmpEQ(lead, code.CreateLoad(half, kept.page));
+
+    return leaves ? code.CreateAnd(is, code.CreateIsNull(leaves)) : is;
+}
+
 /* What a pointer that the function gets points to: as it was found before in this call. */
 Instruction *counting_t::count_by_lead(Instruction *before, const group_t &group, Value *counter, Value *lead,
-                                       lead_t &kept)
+                                       Value *leaves, lead_t &kept)
 {
     IRBuilder<> code(before);
     Value *is_same = code.CreateICmpEQ(code.CreateLoad(half, kept.epoch), load(code, half, counter, OMPP_INLINE_EPOCH));
 
-    return count_where(before, code.CreateAnd(IS_STACK(code, lead), is_same), group, counter,
+    return count_where(before, code.CreateAnd(is_page(code, lead, leaves, kept), is_same), group, counter,
                        code.CreateLoad(half, kept.distance));
 }
 
-/* One access, and what is found of it is kept, when it is in the thread's own stack. None is kept that is more than 32
+/* One access, and what is found of it is kept, when it is in a stack. None is kept that is more than 32
  * bits: the thread's first accesses are counted far from what the code took for its counter. \return whether it is. */
-Value *counting_t::count_first(IRBuilder<> &code, const hook_t &hook, Value *address, Value *counter, Value *lead,
-                               lead_t &kept)
+Value *counting_t::count_first(IRBuilder<> &code, const hook_t &hook, Value *address, Value *counter, Value *unusual,
+                               Value *lead, lead_t &kept)
 {
-    Value *found = find_in_edge(code, BY_KIND(hook.slot, IN_EDGE, OMPP_INLINE_BASE), address, counter, lead);
+    Value *found = find_in_edge(code, BY_KIND(hook.slot, IN_EDGE, OMPP_INLINE_BASE), address, counter, unusual);
     Value *at = code.CreateAnd(found, ConstantInt::get(word, ~(1ull << OMPP_INLINE_BASE_STACK)));
     Value *distance = code.CreateSub(at, code.CreatePtrToInt(counter, word));
     Value *is_kept = code.CreateAnd(code.CreateICmpSLT(found, ConstantInt::get(word, 0)),
@@ -412,6 +424,7 @@ Value *counting_t::count_first(IRBuilder<> &code, const hook_t &hook, Value *add
 
     add(code, code.CreateIntToPtr(at, code.getPtrTy()), OMPP_INLINE_COUNT + hook.slot, 1);
     code.CreateStore(code.CreateTrunc(distance, half), kept.distance);
+    code.CreateStore(lead, kept.page);
     code.CreateStore(
         code.CreateSelect(is_kept, load(code, half, counter, OMPP_INLINE_EPOCH), ConstantInt::get(half, 0)),
         kept.epoch);
@@ -432,10 +445,10 @@ void counting_t::count(group_t &group)
     Value *page = code.CreateAnd(code.CreateLShr(low, OMPP_INLINE_PAGE_BITS), mask);
     LoadInst *owner = code.CreateAlignedLoad(half, code.CreateInBoundsGEP(half, pages, page), Align(4));
     owner->setAtomic(AtomicOrdering::Monotonic); /* each time: another thread may register a structure there */
-    Value *lead = code.CreateXor(owner, tag), *unusual = lead;
+    Value *lead = code.CreateXor(owner, tag), *unusual = lead, *leaves = NULL;
     if (group.low != group.high) {
         Value *high = code.CreateAdd(address, ConstantInt::getSigned(word, group.high));
-        Value *leaves = code.CreateAnd(code.CreateTrunc(code.CreateXor(low, high), half), PAGE);
+        leaves = code.CreateAnd(code.CreateTrunc(code.CreateXor(low, high), half), PAGE);
         unusual = code.CreateOr(lead, code.CreateMul(leaves, ConstantInt::get(half, LEAVES / PAGE)));
     }
     Value *seldom = code.CreateICmpUGE(unusual, ConstantInt::get(half, OMPP_INLINE_LEADS));
@@ -448,13 +461,13 @@ void counting_t::count(group_t &group)
     GlobalVariable *cell = cell_of(first);
     lead_t *kept = lead_of(first);
     code.SetInsertPoint(cell   ? count_by_cell(otherwise, group, counter, unusual, cell)
-                        : kept ? count_by_lead(otherwise, group, counter, unusual, *kept)
+                        : kept ? count_by_lead(otherwise, group, counter, lead, leaves, *kept)
                                : otherwise);
     const std::vector<std::pair<hook_t, int64_t>> all = group.members;
     if (kept) {
-        Value *is_kept = count_first(code, first, address, counter, unusual, *kept);
+        Value *is_kept = count_first(code, first, address, counter, unusual, lead, *kept);
         group.members.erase(group.members.begin());
-        Value *is_known = code.CreateAnd(IS_STACK(code, unusual), is_kept),
+        Value *is_known = code.CreateAnd(is_page(code, lead, leaves, *kept), is_kept),
               *where = code.CreateLoad(half, kept->distance);
         if (!group.members.empty())
             code.SetInsertPoint(count_where(&*code.GetInsertPoint(), is_known, group, counter, where));

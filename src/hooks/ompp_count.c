@@ -396,6 +396,15 @@ static bool is_wide(void) { return false; }
 
 static bool wide; /* the processor has vectors of 32 bytes */
 
+static _Atomic uint64_t foreign_ones[(OMPP_DATA_MAX + 64) / 64];
+
+void ompp_counter_foreign(uint32_t object) { atomic_fetch_or(&foreign_ones[object / 64], 1ull << object % 64); }
+
+static bool is_foreign(uint32_t object)
+{
+    return atomic_load_explicit(&foreign_ones[object / 64], memory_order_relaxed) >> object % 64 & 1;
+}
+
 /* Hands over what was counted for an object. \return whether there was anything. */
 static bool hand_over(thread_t *t, ompp_off_t node, uint32_t object)
 {
@@ -404,6 +413,8 @@ static bool hand_over(thread_t *t, ompp_off_t node, uint32_t object)
     const ompp_count_t *count = ompp_count_at(&t->counter, (uint64_t)object << OMPP_INLINE_COUNT_BITS);
 
     if (!ompp_counted_values(count, t->blocks[object], counted)) return false;
+    for (unsigned kind = 0; kind < 2 && is_foreign(object); kind++)
+        counted[OMPP_COUNTED_FOREIGN + kind] = counted[OMPP_COUNTED_ACCESSES + kind];
     if (metrics && object) values = values_of(t, node, object);
     for (unsigned i = 0; i < OMPP_COUNTED_VALUES; i++) {
         p->redo.values[i] = (values ? values[i] : 0) + counted[i];

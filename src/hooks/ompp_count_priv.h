@@ -138,6 +138,9 @@ void ompp_counter_expect(uint32_t object);
  */
 bool ompp_counter_inline(uint32_t object);
 
+/** \brief All that is counted for an object is foreign. Between ompp_data_try() and ompp_data_done(). */
+void ompp_counter_foreign(uint32_t object);
+
 /**
  * \brief The same for a variable of a function, whose object is made if need be. Each change of place looks at all of
  *        them, so that there are not many.

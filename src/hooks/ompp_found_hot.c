@@ -303,11 +303,15 @@ static inline bool fills_cells(const ompp_counter_t *counter)
     return counter->cells && !atomic_load_explicit(&ompp_counter_locals_full, memory_order_relaxed);
 }
 
-/* Whether a variable of the thread's own stack may be meant, as a page's entry says. */
+/* Whether a variable of a stack may be meant, as a page's entry says; of the thread's own. */
+static inline bool is_any_stack(uint32_t entry, uintptr_t address)
+{
+    return (entry & OMPP_MAP_LOW) == OMPP_MAP_LOW && ompp_map_in_edge(entry, address) == OMPP_WHOSE_STACK;
+}
+
 static inline bool is_stack(const ompp_counter_t *counter, uint32_t entry, uintptr_t address)
 {
-    return (entry & OMPP_MAP_LOW) == OMPP_MAP_LOW && ompp_whose_is_own(counter->whose, address) &&
-           ompp_map_in_edge(entry, address) == OMPP_WHOSE_STACK;
+    return ompp_whose_is_own(counter->whose, address) && is_any_stack(entry, address);
 }
 
 /*
@@ -327,33 +331,34 @@ static inline unsigned tell_local(ompp_counter_t *counter, uintptr_t address, un
     return foreign || (told && !feed->by_line) ? OMPP_INLINE_FOR_ACCESS : OMPP_INLINE_FOR_PAGE;
 }
 
-/* A page that is nobody's gets its owner first, a full buffer is emptied. \return whether it is one of the stack. */
+/* A page that is nobody's gets its owner first, a full buffer is emptied. \return whether it is one of a stack. */
 static bool makes_ready(ompp_counter_t *counter, uintptr_t address)
 {
     const uint32_t entry = counter->cells ? ompp_found_touch(counter, address) : 0;
-    const bool ready = counter->cells && is_stack(counter, entry, address);
+    const bool ready = counter->cells && is_any_stack(entry, address);
 
     if (ready && counter->feed && ompp_feed_is_full(counter->feed)) ompp_found_kept(ompp_found_drain, counter);
     return ready;
 }
 
-/* Of code that keeps what it finds of the thread's own stack: the variable's, as far as that can be told. It is not to
- * keep what is another thread's page, or is told of. */
+/* Of code that keeps what it finds of a stack: the variable's, as far as that can be told, for pages of this kind. It is
+ * not to keep what is told of. */
 static inline uintptr_t base_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = ompp_counter_self;
+    const uint32_t entry = ompp_count_entry(counter, address);
     const ompp_whose_seen_t *seen;
     uint32_t below;
 
-    if (!counter->cells || !is_stack(counter, ompp_count_entry(counter, address), address))
-        return at_usual(address, kind, by);
-    if (!(seen = ompp_whose_seen_again(counter, address, by))) return 0;
-    const _Atomic uint64_t *word = ompp_whose_word(seen, address, &below);
+    if (!counter->cells || !is_any_stack(entry, address)) return at_usual(address, kind, by);
+    if (!(seen = ompp_whose_seen_again(counter, address, by)) || !(entry & ~OMPP_MAP_LOW)) return 0;
+    const bool foreign = ompp_whose_keeps_foreign(counter, owner_usual(entry, address));
+    const _Atomic uint64_t *word = ompp_whose_word(seen, address, foreign, &below);
     if (!word) return at_usual(address, kind, by);
     const uint32_t object = (uint32_t)atomic_load_explicit(word, memory_order_relaxed);
     if (!object) return 0;
     const uintptr_t known = (uintptr_t)counter + ((uint64_t)object << OMPP_INLINE_COUNT_BITS);
-    const unsigned is_for = tell_local(counter, address, kind, known);
+    const unsigned is_for = foreign ? OMPP_INLINE_FOR_PAGE : tell_local(counter, address, kind, known);
     if (is_for > OMPP_INLINE_FOR) return 0;
     ompp_used_mark(counter->used, object);
     return counter->feed || is_for != OMPP_INLINE_FOR_PAGE ? known : known | 1ull << OMPP_INLINE_BASE_STACK;
@@ -383,7 +388,7 @@ static uintptr_t local_slow(uintptr_t address, unsigned kind, ompp_accessor_t by
 {
     asked_t asked = {seen(), address, by, 0};
 
-    if (!makes_ready(asked.counter, address)) return 0;
+    if (!makes_ready(asked.counter, address) || !ompp_whose_is_own(asked.counter->whose, address)) return 0;
     uintptr_t known = local_known(by);
     if (!known && fills_cells(asked.counter)) {
         ompp_found_kept(fill, &asked);

@@ -42,13 +42,17 @@ static frame_t *frame_of(uintptr_t entry, size_t bytes)
 }
 
 /* Of 1 << shift bytes, which begin so far below the CFA. */
-static uint32_t make_object(const frame_t *frame, uint32_t below, unsigned shift)
+/* foreign: one whose accesses are all to pages that others touched first. The report joins both, which have one name. */
+static uint32_t make_object(const frame_t *frame, uint32_t below, unsigned shift, bool foreign)
 {
     char name[200], place[120];
 
     ompp_whose_place(frame->entry, place, sizeof place);
-    snprintf(name, sizeof name, "%cs %s %x %x %x", OMPP_RAW_MARK, place, below, 1u << shift, frame->bytes);
-    return ompp_whose_object(name, 0, 1u << shift);
+    snprintf(name, sizeof name, "%cs %s %x %x %x%s", OMPP_RAW_MARK, place, below, 1u << shift, frame->bytes,
+             foreign ? " f" : "");
+    const uint32_t object = ompp_whose_object(name, 0, 1u << shift);
+    if (foreign && object) ompp_counter_foreign(object);
+    return object;
 }
 
 /* ---- Answers ----------------------------------------------------------------------------------------------------- */
@@ -60,7 +64,7 @@ static uint32_t part_of(frame_t *frame, uintptr_t below)
     uint32_t object = atomic_load_explicit(&frame->object[bucket], memory_order_relaxed);
 
     if (object || !ompp_data_try()) return object;
-    object = make_object(frame, (bucket + 1) << frame->shift, frame->shift);
+    object = make_object(frame, (bucket + 1) << frame->shift, frame->shift, false);
     atomic_store_explicit(&frame->object[bucket], object, memory_order_relaxed);
     ompp_data_done();
     return object;
@@ -174,7 +178,8 @@ void ompp_whose_local(ompp_counter_t *counter, uintptr_t address, ompp_accessor_
     frame_t *frame = ompp_whose_find_frame(t, address, by, &n, &at) ? found_frame(t, at) : NULL;
     const uintptr_t below = frame ? t->frames[at + 1].cfa - (address & ~(uintptr_t)((1u << OMPP_WHOSE_WORD) - 1)) : 0;
     if (frame && ompp_data_try()) {
-        const uint32_t object = ompp_counter_local_room() ? make_object(frame, (uint32_t)below, OMPP_WHOSE_WORD) : 0;
+        const uint32_t object =
+            ompp_counter_local_room() ? make_object(frame, (uint32_t)below, OMPP_WHOSE_WORD, false) : 0;
         if (object && ompp_counter_inline(object)) atomic_store(cell, object << OMPP_INLINE_COUNT_BITS);
         ompp_data_done();
     }
@@ -186,14 +191,15 @@ void ompp_whose_keep(ompp_counter_t *counter, uintptr_t address, ompp_accessor_t
 {
     const int saved = errno;
 
-    if (!ompp_whose_is_own(counter->whose, address)) return;
+    const uint32_t entry = ompp_count_entry(counter, address);
     ompp_whose_frame(counter, address, by);
     const ompp_whose_seen_t *seen = ompp_whose_seen_again(counter, address, by);
     if (seen && ompp_data_try()) {
+        const bool foreign = ompp_whose_keeps_foreign(counter, entry & ~OMPP_MAP_LOW);
         uint32_t below;
-        _Atomic uint64_t *word = (_Atomic uint64_t *)ompp_whose_word(seen, address, &below);
+        _Atomic uint64_t *word = (_Atomic uint64_t *)ompp_whose_word(seen, address, foreign, &below);
         if (word && !atomic_load(word)) {
-            const uint32_t object = make_object(seen->frame, below << OMPP_WHOSE_WORD, OMPP_WHOSE_WORD);
+            const uint32_t object = make_object(seen->frame, below << OMPP_WHOSE_WORD, OMPP_WHOSE_WORD, foreign);
             if (object) atomic_store(word, (uint64_t)below << 32 | object);
         }
         ompp_data_done();

@@ -52,12 +52,12 @@ static const unsigned MOST_FREE = 512;
 static const unsigned MOST_IN_LOOP = 8; /* accesses with registers of their own, of a loop nest */
 
 /*
- * Of a pointer that may be one into a stack: how far the count of what it points to is, the epoch of the thread's
- * counter that this is of, and the pointer's value then, where it is not always the same in a call. NULL_TREE = there
- * is none. What is made of a pointer by adding stays in one variable.
+ * Of a pointer that may be one into a stack: how far the count of what it points to is, what the page was, the epoch of
+ * the thread's counter that this is of, and the pointer's value then, where it is not always the same in a call.
+ * NULL_TREE = there is none. What is made of a pointer by adding stays in one variable.
  */
 struct lead_t {
-    tree pointer, distance, epoch, value;
+    tree pointer, distance, page, epoch, value;
 };
 
 /* A hook that the compiler has put in. */
@@ -358,11 +358,14 @@ static std::string in_edge(const hook_t *hook)
                                                 "movl %k1, %%edx\n\tshrl $2, %%edx\n\tandl $124, %%edx\n\tmovl "
                                                 "(%0,%%rdx), %k0\n\t"
                                                 "cmpl $" TEXT(OMPP_INLINE_NEAR) ", %k0\n\tjbe 3f\n2:\t";
-    /* %4 is the lead's distance, %5 its epoch, %6 its value, %7 the pointer */
+    /* %4 is the lead's distance, %5 its epoch, %6 the page's, %7 its value, %8 the pointer. What %0 is here tells of the
+     * page whether it is the thread's. */
     const bool varies = hook->lead.value != NULL_TREE;
-    const std::string led = std::string("movl " TEXT(OMPP_INLINE_EPOCH) "(%2), %%edx\n\tcmpl %%edx, %5\n\tjne 5f\n\t") +
-                            (varies ? "cmpq %7, %6\n\tjne 5f\n\t" : "") +
-                            "movl %4, %k0\n\tjmp 4f\n5:\tmovl $0, %5\n\t" + (varies ? "movq %7, %6\n\t" : "");
+    const std::string led = std::string("cmpl %k0, %6\n\tjne 5f\n\tmovl " TEXT(
+                                OMPP_INLINE_EPOCH) "(%2), %%edx\n\tcmpl %%edx, %5\n\tjne 5f\n\t") +
+                            (varies ? "cmpq %8, %7\n\tjne 5f\n\t" : "") +
+                            "movl %4, %k0\n\tjmp 4f\n5:\tmovl $0, %5\n\tmovl %k0, %6\n\t" +
+                            (varies ? "movq %8, %7\n\t" : "");
     /* None is kept that is more than 32 bits: the thread's first accesses are counted far from what the code took for
      * its counter. The epoch comes last: a handler may leave by siglongjmp(). */
     static const char leads[] = "btrq $" TEXT(
@@ -422,7 +425,7 @@ static tree put_lead(const hook_t *hook, tree self, tree address, gimple_seq cod
     gimple_stmt_iterator seldom = put_seldom(hook, unusual, value, most);
     assembly_t found;
     found.out("=&a", lead).in("r", address).in("r", self).in("0", lead).loses("rdx");
-    if (hook->lead.epoch) found.in("m", hook->lead.distance).in("m", hook->lead.epoch);
+    if (hook->lead.epoch) found.in("m", hook->lead.distance).in("m", hook->lead.epoch).in("m", hook->lead.page);
     if (hook->lead.value) found.in("m", hook->lead.value).in("r", hook->lead.pointer);
     put_seldom_statement(seldom, hook, found.statement((hook->cell ? by_map(hook) : in_edge(hook)).c_str()));
     return lead;
@@ -702,7 +705,8 @@ static void find_leads(function *in, vec<hook_t> &hooks)
         if (!pointers || pointers->accesses < 2) continue;
         lead_t &lead = pointers->lead;
         if (!lead.epoch) {
-            lead = {NULL_TREE, new_word(half_type, "ompp_distance"), new_word(half_type, "ompp_epoch"), NULL_TREE};
+            lead = {NULL_TREE, new_word(half_type, "ompp_distance"), new_word(half_type, "ompp_page"),
+                    new_word(half_type, "ompp_epoch"), NULL_TREE};
             if (!is_parameter(hook.lead.pointer)) lead.value = new_word(word_type, "ompp_pointer");
             gimple_seq_add_stmt(&code, gimple_build_assign(lead.epoch, build_int_cst(half_type, 0)));
         }

@@ -32,8 +32,8 @@ typedef struct {
     unsigned shift;          /* log2 of the bytes of a part */
     uint32_t bytes;          /* of one frame, from the stack pointer to the CFA */
     _Atomic uint32_t object[OMPP_WHOSE_PARTS];
-    /* words of the frame, which stand for the variable there alone: how far below the CFA they begin, in words, and the
-     * object; 0 = free */
+    /* words of the frame, which stand for the variable there alone: how far below the CFA they begin, in words, with
+     * FOREIGN or not, and the object; 0 = free */
     _Atomic uint64_t word[OMPP_WHOSE_WORDS];
 } ompp_whose_frame_t;
 
@@ -119,10 +119,23 @@ static inline uint32_t ompp_whose_again(const ompp_counter_t *counter, uintptr_t
                                 memory_order_relaxed);
 }
 
+/**
+ * \brief What is kept of a variable on a page that another thread touched first has an object of its own, whose accesses
+ *        are all foreign; but where accesses are told of, each is counted by itself.
+ */
+static inline bool ompp_whose_keeps_foreign(const ompp_counter_t *counter, uint32_t owner)
+{
+    return !counter->feed && owner != counter->own;
+}
+
+#define OMPP_WHOSE_FOREIGN (1u << 31) /* of a word: of such an object */
+
 /** \brief Where the word of an address has or gets its row; NULL = there is no more. */
-static inline const _Atomic uint64_t *ompp_whose_word(const ompp_whose_seen_t *seen, uintptr_t address, uint32_t *below)
+static inline const _Atomic uint64_t *ompp_whose_word(const ompp_whose_seen_t *seen, uintptr_t address, bool foreign,
+                                                      uint32_t *below)
 {
     *below = (uint32_t)((seen->high - (address & ~(uintptr_t)((1u << OMPP_WHOSE_WORD) - 1))) >> OMPP_WHOSE_WORD);
+    if (foreign) *below |= OMPP_WHOSE_FOREIGN;
     for (uint32_t i = 0; i < OMPP_WHOSE_WORDS; i++) {
         const _Atomic uint64_t *word = &seen->frame->word[(*below + i) % OMPP_WHOSE_WORDS];
         const uint64_t value = atomic_load_explicit(word, memory_order_relaxed);
@@ -132,8 +145,8 @@ static inline const _Atomic uint64_t *ompp_whose_word(const ompp_whose_seen_t *s
 }
 
 /**
- * \brief Code that keeps what it finds is about to: the variable at an address of the thread's own stack gets an object
- *        of its own, when that can be told.
+ * \brief Code that keeps what it finds is about to: the variable at an address of a stack gets an object of its own,
+ *        when that can be told.
  */
 void ompp_whose_keep(ompp_counter_t *counter, uintptr_t address, ompp_accessor_t by);
 

@@ -127,7 +127,7 @@ def without_plugin(verdict, scratch, compiler):
     done = harness.execute([harness.command("kinst-ompp"), "--verbose", "--memory", other, "-O1", "a.c", "b.c", "-o", "a"], folder)
     said = [line for line in done.err.splitlines() if "slower" in line]
     verdict.equal((done.status, len(said)), (0, 1), "without the plugin: status, and how often it is said: %s" % said)
-    verdict.check("ompp_memory_load_6" in harness.execute(["nm", "-u", "a"], folder).out, "without the plugin: hooks are inlined")
+    verdict.check("ompp_memory_load_7" in harness.execute(["nm", "-u", "a"], folder).out, "without the plugin: hooks are inlined")
 
 
 def dry(verdict, scratch, name, compiler):
