@@ -32,6 +32,9 @@ bool ompp_map_open(void)
 
 /* ---- One page ---------------------------------------------------------------------------------------------------- */
 
+/* The page that is being filled, which readers do not see before it is; and what it will lead to. */
+static uint32_t *held, held_meaning;
+
 /* The low bits of a page's entry; the high ones are written by the thread that touches it first. */
 static void publish(uint32_t *entry, uint32_t low)
 {
@@ -51,6 +54,7 @@ static uint32_t *second_of(const uint32_t *entry)
 /* What a page leads to, as a second entry says it: also where there is none. */
 static uint32_t meaning_of(const uint32_t *entry)
 {
+    if (entry == held) return held_meaning;
     uint32_t low = *entry & OMPP_MAP_LOW, table = low & OMPP_MAP_FAR;
 
     if (!(low & OMPP_MAP_PAGE_LEADS)) return low >> OMPP_INLINE_COUNT_BITS;
@@ -62,6 +66,10 @@ static bool give_meaning(uint32_t *entry, uint32_t meaning)
 {
     uint32_t number = meaning & ~OMPP_MAP_GRAIN_LEADS, *second;
 
+    if (entry == held) {
+        held_meaning = meaning;
+        return true;
+    }
     if (meaning & OMPP_MAP_GRAIN_LEADS ? number < OMPP_MAP_FAR : number <= OMPP_MAP_NEAR) {
         publish(entry,
                 meaning & OMPP_MAP_GRAIN_LEADS ? OMPP_MAP_PAGE_LEADS | number : number << OMPP_INLINE_COUNT_BITS);
@@ -130,6 +138,22 @@ static bool put_page(uint32_t *entry, uint32_t object, unsigned from, unsigned t
         done &= put_grain(&table[at >> OMPP_MAP_GRAIN_BITS], object, low, low + next - at);
     }
     return done;
+}
+
+void ompp_map_hold(uintptr_t address)
+{
+    uint32_t *entry = ompp_map_entry(address);
+
+    held_meaning = meaning_of(entry);
+    held = entry;
+}
+
+bool ompp_map_release(void)
+{
+    uint32_t *entry = held;
+
+    held = NULL;
+    return give_meaning(entry, held_meaning);
 }
 
 bool ompp_map_put(uint32_t object, uintptr_t begin, uintptr_t end)

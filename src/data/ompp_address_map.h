@@ -68,6 +68,14 @@ bool ompp_map_open(void);
  */
 bool ompp_map_put(uint32_t object, uintptr_t begin, uintptr_t end);
 
+/**
+ * \brief What is put into the page of an address is seen from release() on, all at once. Callers take turns, and put in
+ *        between.
+ * \return false: as of ompp_map_put().
+ */
+void ompp_map_hold(uintptr_t address);
+bool ompp_map_release(void);
+
 static inline uint32_t *ompp_map_entry(uintptr_t address)
 {
     return &ompp_map_page[(address >> OMPP_MAP_PAGE_BITS) & ompp_map_mask];

@@ -42,7 +42,7 @@ static void take_lock(void)
 
 static bool try_lock(void)
 {
-    enum { TRIES = 200 };
+    enum { TRIES = 20000, SPINS = 100 }; /* some 10 ms: who has it may have lost its processor */
     const ompp_stay_t stay = ompp_stay_if_handled();
 
     for (unsigned i = 0; i < TRIES; i++) {
@@ -50,7 +50,7 @@ static bool try_lock(void)
             data_stay = stay;
             return holds = true;
         }
-        if (i > TRIES / 2) sched_yield();
+        if (i > SPINS) sched_yield();
     }
     ompp_stay_end(stay);
     return false;

@@ -126,8 +126,8 @@ class counting_t
     Value *is_page(IRBuilder<> &code, Value *lead, Value *leaves, lead_t &kept);
     Instruction *count_by_lead(Instruction *before, const group_t &group, Value *counter, Value *lead, Value *leaves,
                                lead_t &kept);
-    Value *count_first(IRBuilder<> &code, const hook_t &hook, Value *address, Value *counter, Value *unusual, Value *lead,
-                       lead_t &kept);
+    Value *count_first(IRBuilder<> &code, const hook_t &hook, Value *address, Value *counter, Value *unusual,
+                       Value *lead, lead_t &kept);
     void count_run(IRBuilder<> &code, Value *first, int64_t step, Value *number, unsigned slot);
     void count_seldom(IRBuilder<> &code, const group_t &group, Value *address, GlobalVariable *cell);
     std::optional<int64_t> constant(const SCEV *value);

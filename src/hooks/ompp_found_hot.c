@@ -341,8 +341,8 @@ static bool makes_ready(ompp_counter_t *counter, uintptr_t address)
     return ready;
 }
 
-/* Of code that keeps what it finds of a stack: the variable's, as far as that can be told, for pages of this kind. It is
- * not to keep what is told of. */
+/* Of code that keeps what it finds of a stack: the variable's, as far as that can be told, for pages of this kind. It
+ * is not to keep what is told of. */
 static inline uintptr_t base_usual(uintptr_t address, unsigned kind, ompp_accessor_t by)
 {
     ompp_counter_t *counter = ompp_counter_self;

@@ -42,7 +42,7 @@ static frame_t *frame_of(uintptr_t entry, size_t bytes)
 }
 
 /* Of 1 << shift bytes, which begin so far below the CFA. */
-/* foreign: one whose accesses are all to pages that others touched first. The report joins both, which have one name. */
+/* foreign: one whose accesses are all to pages that others touched first. The report joins both: they have one name. */
 static uint32_t make_object(const frame_t *frame, uint32_t below, unsigned shift, bool foreign)
 {
     char name[200], place[120];

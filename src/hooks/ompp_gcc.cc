@@ -358,14 +358,14 @@ static std::string in_edge(const hook_t *hook)
                                                 "movl %k1, %%edx\n\tshrl $2, %%edx\n\tandl $124, %%edx\n\tmovl "
                                                 "(%0,%%rdx), %k0\n\t"
                                                 "cmpl $" TEXT(OMPP_INLINE_NEAR) ", %k0\n\tjbe 3f\n2:\t";
-    /* %4 is the lead's distance, %5 its epoch, %6 the page's, %7 its value, %8 the pointer. What %0 is here tells of the
-     * page whether it is the thread's. */
+    /* %4 is the lead's distance, %5 its epoch, %6 the page's, %7 its value, %8 the pointer. What %0 is here tells of
+     * the page whether it is the thread's. */
     const bool varies = hook->lead.value != NULL_TREE;
-    const std::string led = std::string("cmpl %k0, %6\n\tjne 5f\n\tmovl " TEXT(
-                                OMPP_INLINE_EPOCH) "(%2), %%edx\n\tcmpl %%edx, %5\n\tjne 5f\n\t") +
-                            (varies ? "cmpq %8, %7\n\tjne 5f\n\t" : "") +
-                            "movl %4, %k0\n\tjmp 4f\n5:\tmovl $0, %5\n\tmovl %k0, %6\n\t" +
-                            (varies ? "movq %8, %7\n\t" : "");
+    const std::string led =
+        std::string(
+            "cmpl %k0, %6\n\tjne 5f\n\tmovl " TEXT(OMPP_INLINE_EPOCH) "(%2), %%edx\n\tcmpl %%edx, %5\n\tjne 5f\n\t") +
+        (varies ? "cmpq %8, %7\n\tjne 5f\n\t" : "") + "movl %4, %k0\n\tjmp 4f\n5:\tmovl $0, %5\n\tmovl %k0, %6\n\t" +
+        (varies ? "movq %8, %7\n\t" : "");
     /* None is kept that is more than 32 bits: the thread's first accesses are counted far from what the code took for
      * its counter. The epoch comes last: a handler may leave by siglongjmp(). */
     static const char leads[] = "btrq $" TEXT(

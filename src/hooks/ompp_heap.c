@@ -520,7 +520,9 @@ void ompp_heap_finish(void)
 
     if (!ompp_whose_all || !ompp_data_try()) return;
     if (heap.of) {
+        ompp_whose_thread_t *t = ompp_counter_self->whose;
         ompp_whose_each_variable(in_variable, NULL);
+        if (t) in_stack(t); /* who calls MPI_Finalize, or exit */
         in_blocks();
         n = heap.n;
     }

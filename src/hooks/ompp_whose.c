@@ -320,12 +320,11 @@ static bool paint_thread(uintptr_t page)
     return painted;
 }
 
-void ompp_whose_paint_page(uintptr_t address)
+/* A page that no structure is in. */
+static void paint_bare(uintptr_t page)
 {
-    const uintptr_t page = address & ~(PAGE - 1);
     const module_t *m = module_at(page);
 
-    if (!is_bare(page)) return;
     if (!m) m = module_at(page + PAGE - 1);
     const bool is_stack = !m && ompp_counter_in_stack(page) != NULL;
     if (m) paint_module(m, page);
@@ -336,6 +335,17 @@ void ompp_whose_paint_page(uintptr_t address)
     const uint32_t unknown =
         ompp_whose_unknown(is_heap ? "blocks that libraries allocate" : "memory that libraries map");
     if (unknown) ompp_counter_put(unknown, page, page + PAGE);
+}
+
+/* Others that access it meanwhile find all of its structures, or none yet. */
+void ompp_whose_paint_page(uintptr_t address)
+{
+    const uintptr_t page = address & ~(PAGE - 1);
+
+    if (!is_bare(page)) return;
+    ompp_map_hold(page);
+    paint_bare(page);
+    ompp_map_release();
 }
 
 void ompp_whose_paint(uintptr_t address)

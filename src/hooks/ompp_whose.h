@@ -120,8 +120,8 @@ static inline uint32_t ompp_whose_again(const ompp_counter_t *counter, uintptr_t
 }
 
 /**
- * \brief What is kept of a variable on a page that another thread touched first has an object of its own, whose accesses
- *        are all foreign; but where accesses are told of, each is counted by itself.
+ * \brief What is kept of a variable on a page that another thread touched first has an object of its own, whose
+ *        accesses are all foreign; but where accesses are told of, each is counted by itself.
  */
 static inline bool ompp_whose_keeps_foreign(const ompp_counter_t *counter, uint32_t owner)
 {

@@ -21,6 +21,7 @@
 typedef struct {
     unsigned n; /* operations */
     bool deref; /* and what is there is the variable's address: arrays of Fortran that the compiler allocates */
+    bool piece; /* the first 8 bytes of the variable alone */
     Dwarf_Small op;
     Dwarf_Unsigned first, second;
 } expression_t;
@@ -117,6 +118,7 @@ static bool read_expression(ompp_dwarf_t *dwarf, Dwarf_Locdesc_c where, Dwarf_Un
         ((next == DW_OP_piece && a == sizeof(void *)) || (next == DW_OP_deref && n == 2))) {
         e->n = 1;
         e->deref = next == DW_OP_deref;
+        e->piece = !e->deref;
     }
     return n > 0 && ompp_die_ok(dwarf, dwarf_get_location_op_value_c(where, 0, &e->op, &e->first, &e->second, &third,
                                                                      &branch, &dwarf->error));
@@ -241,7 +243,7 @@ static bool take(search_t *s, const location_t *at)
     local.given_on = at->returns && ompp_type_is_pointer(dwarf, at->returns);
     if (die) dwarf_dealloc_die(die);
     if (!local.name || !*local.name || is_oparis(local.name)) return false;
-    const int64_t bytes = local.is_address ? 8 : (int64_t)bytes_of(s, local.type);
+    const int64_t bytes = local.is_address || e->piece ? 8 : (int64_t)bytes_of(s, local.type);
     if (!p->in_register && local.low + bytes <= p->low) return false;
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->found[i].name, local.name) == 0 && strcmp(s->found[i].function, local.function) == 0) return true;

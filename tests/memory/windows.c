@@ -4,6 +4,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void *get(long n)
 {
@@ -15,8 +16,33 @@ static void *get(long n)
 
 double *field;
 
+/* Blocks that live at the end, whose owner is a variable of main. */
+typedef struct {
+    double *x, *v;
+    int n;
+} atoms_t;
+
+static double *more(double *old, int n, int n_old)
+{
+    double *new_one = malloc((size_t)n * sizeof *new_one);
+
+    if (new_one && n_old) memcpy(new_one, old, (size_t)n_old * sizeof *old);
+    free(old);
+    return new_one;
+}
+
+__attribute__((noinline)) static void grow(atoms_t *atoms)
+{
+    const int old = atoms->n;
+
+    atoms->n += 500;
+    atoms->x = more(atoms->x, atoms->n, old);
+    atoms->v = more(atoms->v, atoms->n, old);
+}
+
 int main(int argc, char **argv)
 {
+    atoms_t atoms = {NULL, NULL, 0};
     double *mine, *window, *shared, *later, sum = 0;
     MPI_Win of_window, of_shared;
 
@@ -36,10 +62,15 @@ int main(int argc, char **argv)
     MPI_Win_free(&of_shared);
     MPI_Free_mem(mine);
     MPI_Free_mem(field);
+    field = mine = NULL;
     later = malloc(800 * sizeof *later); /* where one of them was, most likely */
     for (int i = 0; i < 800; i++) later[i] = i;
     sum += later[799];
     free(later);
+    for (int i = 0; i < 3; i++) grow(&atoms);
+    for (int i = 0; i < 1500; i++) atoms.x[i] = i;
+    for (int i = 0; i < 1400; i++) atoms.v[i] = i;
+    sum += atoms.x[3] + atoms.v[4];
     printf("%g\n", sum);
     MPI_Finalize();
     return 0;

@@ -10,6 +10,7 @@ from memory import harness
 
 SOURCE = os.path.join(memory.HERE, "windows.c")
 STORES = {"field [heap": 10000, "main::mine [heap": 8000, "main::window [heap": 6000, "main::shared [heap": 4000, "main::later [heap": 800}
+ALIVE = {"main::atoms.x [heap": 1500, "main::atoms.v [heap": 1400}  # and what was copied before
 
 
 def line_of(text):
@@ -45,12 +46,15 @@ def main():
             for ranks in (1, 2):
                 title = "%s %s, %d ranks" % (name, level, ranks)
                 outcome, profile = run(scratch, title, launcher, program, ranks)
-                verdict.equal(outcome.out, "319999\n" * ranks, title + ": output")
+                verdict.equal(outcome.out, "320006\n" * ranks, title + ": output")
                 verdict.profile(profile, title)
                 seen = stores(profile)
                 for begin, count in STORES.items():
                     got = sum(n for o, n in seen.items() if o.startswith(begin))
                     verdict.equal(got, count * ranks, "%s: %s of %s" % (title, begin, sorted(seen)))
+                for begin, count in ALIVE.items():
+                    got = sum(n for o, n in seen.items() if o.startswith(begin))
+                    verdict.check(got >= count * ranks, "%s: %s has %d stores of %s" % (title, begin, got, seen))
             line = line_of("MPI_Alloc_mem(800")
             title = "%s %s, named by line %d" % (name, level, line)
             _, profile = run(scratch, title, launcher, program, 2, OMPP_DATA="windows.c:%d" % line)
