@@ -235,6 +235,18 @@ double ompp_own_share(const ompp_profile_t *p, const ompp_paths_t *paths, const 
     return own < time ? own / time : 1;
 }
 
+uint64_t ompp_own_much_permille(const ompp_profile_t *p)
+{
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < p->ncoverage; i++) {
+        const ompp_coverage_t *c = &p->coverage[i];
+        if ((c->kind == OMPP_COVERAGE_OWN_MUCH || c->kind == OMPP_COVERAGE_OWN_SAMPLED) && c->count > most)
+            most = c->count;
+    }
+    return most;
+}
+
 /* ---- Coverage ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {

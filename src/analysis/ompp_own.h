@@ -40,6 +40,9 @@ uint64_t ompp_own_in_phase(const ompp_profile_t *profile, uint32_t node, const o
 /** \return ns that an event of a kind takes on a location; inside: of that, what lies in the region itself. */
 double ompp_own_cost(const ompp_profile_t *profile, uint32_t location, ompp_cost_t kind, bool inside);
 
+/** \return thousandths of the run that cautions say measuring took, the most of them; 0 = there is none. */
+uint64_t ompp_own_much_permille(const ompp_profile_t *profile);
+
 /** \brief Own cost of each node and all below it, ns, over threads and ranks. \return owned, free(), shape [nnodes];
  *         NULL when out of memory. */
 double *ompp_own_below(const ompp_profile_t *profile);

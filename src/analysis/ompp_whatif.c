@@ -1,5 +1,6 @@
 #include "analysis/ompp_whatif.h"
 
+#include "analysis/ompp_own.h"
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_whatif_priv.h"
 #include "base/ompp_error.h"
@@ -11,7 +12,10 @@
 #define ENOUGH_GAIN 0.005 /* below it a region is not worth a word */
 #define KNEE_PART 0.95    /* of the largest gain */
 #define MUCH_SHARE 0.10
-#define FEW_OF_SHARE 0.2 /* gains below this part of the share: busy for nothing */
+#define MUCH_MEASURING 0.2   /* of the run, by a caution: it is not the program's any more */
+#define MOST_MEASURING 0.9   /* of the run, that events took */
+#define ENOUGH_TOO_MUCH 0.02 /* of the run: a gain that was so much too large is worth a flag */
+#define FEW_OF_SHARE 0.2     /* gains below this part of the share: busy for nothing */
 #define MANY_OF_SHARE 2.0
 #define CRITICAL_GAIN 0.02
 #define ABOVE 0.1  /* a part of the run, as found, may be larger than the whole by so much */
@@ -280,6 +284,28 @@ static unsigned shared_anew(const ompp_whatif_t *w)
     return OMPP_WHATIF_F_WILDCARD | (w->mode == OMPP_WHATIF_VIRTUAL ? OMPP_WHATIF_F_DYNAMIC | OMPP_WHATIF_F_TASK : 0);
 }
 
+/*
+ * Nothing gains more than the time in which it is executed. Clocks that ran for a part of the run, and waits that the
+ * profile does not know, may say so. What events took is in that time, and not in the run that gains are of. (Delays
+ * are in the time of all regions.)
+ */
+static void limit_gains(const ompp_profile_t *p, const ompp_whatif_sums_t *sums, ompp_whatif_result_t *r)
+{
+    if (p->whatif.mode != OMPP_WHATIF_VIRTUAL) return;
+    const double measuring = fmin(ompp_whatif_measuring(p).behind, MOST_MEASURING),
+                 most = fmin(ompp_whatif_elapsed(p, sums, r->region) / (1 - measuring), 1);
+
+    for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) {
+        ompp_gain_t *g = &r->gains[i];
+        const double limit = most * g->permille / 1000;
+        if (!g->permille || g->gain <= limit) continue;
+        if (g->gain > limit + ENOUGH_TOO_MUCH) r->flags |= OMPP_WHATIF_F_INFLATED;
+        g->gain = limit;
+        g->high = fmin(g->high, limit);
+        g->low = fmin(g->low, limit);
+    }
+}
+
 static void find_result(const ompp_profile_t *p, const ompp_whatif_sums_t *sums, const ompp_whatif_region_t *from,
                         ompp_whatif_result_t *r)
 {
@@ -307,6 +333,7 @@ static void find_result(const ompp_profile_t *p, const ompp_whatif_sums_t *sums,
         note_chance(r, &r->gains[i]);
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_UNSYNCHRONISED; i++)
         ompp_whatif_ends_unsynchronised(&from->clocks[i], &r->gains[i]);
+    limit_gains(p, sums, r);
     r->share = ompp_whatif_net_share(p, r, sums->all);
     r->of_threads = r->share * sums->of_threads;
     r->slope = find_slope(r);
@@ -379,7 +406,8 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
             ompp_whatif_is_observed(r))
             find_result(p, &sums, r, &(*results)[(*n)++]);
     }
-    const bool inflated = control.disturbed || ompp_whatif_clocks_disturb(p);
+    const bool inflated = control.disturbed || ompp_whatif_clocks_disturb(p) ||
+                          (double)ompp_own_much_permille(p) >= 1000 * MUCH_MEASURING;
     const uint32_t flags =
         (inflated ? OMPP_WHATIF_F_INFLATED : 0u) | (had_others_beside(p) ? OMPP_WHATIF_F_OVERSUBSCRIBED : 0u);
     for (size_t i = 0; i < *n; i++) (*results)[i].flags |= flags;

@@ -132,6 +132,7 @@ ompp_measuring_t ompp_whatif_measuring(const ompp_profile_t *p)
     const double in_locks = locks.waited > locks.own ? locks.own : locks.own / threads,
                  beside = most * ranks + in_locks, sum = all + locks.own;
     const double part = sum > 0 ? fmin(beside / sum, 1) : 1 / threads;
+    m.own_ns = sum;
     m.asking = fmin((most - most_at_work) * ranks / run, MOST);
     m.beside = fmin((beside + clocks * part) / run - m.asking, MOST);
     m.behind = fmin((sum + clocks) / run, MOST);
@@ -150,21 +151,26 @@ static bool find_measuring(const ompp_profile_t *p, ompp_measuring_t *m)
     return m->beside + m->asking >= WORTH;
 }
 
-/* Part of a region's work that measuring took, 0 to 1; asking: calls that ask included. What clocks took in a region
- * that was followed in pieces is not in its gains. */
+/*
+ * Part of a region's work that measuring took, 0 to 1; asking: calls that ask included. What clocks took in a region
+ * that was followed in pieces is not in its gains. Of what the program has waited for, the part of the region's events:
+ * where threads wait for locks, more than these took.
+ */
 static double part_of(const ompp_profile_t *p, const ompp_measuring_t *m, const ompp_whatif_result_t *r, double all,
                       bool asking)
 {
     const double work = r->share * all;
-    double ns = 0, events = 0;
+    double ns = 0, events = 0, own;
 
     for (uint32_t i = 1; i < p->nnodes && r->region != OMPP_NONE; i++) {
         if (!is_below(p, i, r->region)) continue;
         if (asking || !asks(p, i)) ns += own_ns(p, i);
         events += seen_at(p, &p->nodes[i]).calls;
     }
+    own = ns;
     if (r->followed >= ALL && m->events > 0) ns += events / m->events * (double)p->whatif.cost_ns;
-    return work > 0 ? fmin(ns / work, MOST) : 0;
+    const double waited = m->own_ns > 0 && r->share > 0 ? m->beside * (own / m->own_ns) / r->share : 0;
+    return work > 0 ? fmin(fmax(ns / work, waited), MOST) : 0;
 }
 
 ompp_whatif_factor_t ompp_whatif_without_measuring(const ompp_profile_t *p, const ompp_whatif_result_t *r, double all)

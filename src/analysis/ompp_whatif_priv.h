@@ -69,6 +69,12 @@ double ompp_whatif_share(const ompp_profile_t *profile, const ompp_whatif_sums_t
 double ompp_whatif_correction(const ompp_profile_t *profile, const ompp_whatif_sums_t *sums,
                               const ompp_whatif_region_t *region);
 
+/**
+ * \return part of the run in which a region was executed, at most; without what events took, the most that the program
+ *         can gain. 1 = it is not known.
+ */
+double ompp_whatif_elapsed(const ompp_profile_t *profile, const ompp_whatif_sums_t *sums, uint32_t region);
+
 /** \return whether a node has a node of this region above it. */
 bool ompp_whatif_lies_in(const ompp_profile_t *profile, uint32_t node, uint32_t region);
 
@@ -80,6 +86,7 @@ typedef struct {
     double alone;  /* side by side, without clocks */
     double followed; /* of the part of the run in which ideal clocks ran: side by side, with them */
     double events;   /* of all threads */
+    double own_ns;   /* of all events and threads, without clocks */
 } ompp_measuring_t;
 
 ompp_measuring_t ompp_whatif_measuring(const ompp_profile_t *profile);

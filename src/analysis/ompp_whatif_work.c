@@ -3,6 +3,7 @@
  * All parts are of the same sum, so that those of regions that have nothing in common add up to it at most.
  */
 #include "analysis/ompp_paths.h"
+#include "analysis/ompp_values.h"
 #include "analysis/ompp_whatif_priv.h"
 
 #include <math.h>
@@ -251,6 +252,42 @@ static double work_in(const ompp_profile_t *p, const ompp_whatif_sums_t *sums, c
 double ompp_whatif_share(const ompp_profile_t *p, const ompp_whatif_sums_t *sums, const ompp_whatif_region_t *r)
 {
     return sums->all > 0 ? fmin(work_in(p, sums, r) / sums->all, 1) : 0;
+}
+
+/* Of a node, on one location: from its begin to its end. */
+static double whole_time(const ompp_block_t *block, unsigned nphases)
+{
+    double sum = 0;
+
+    for (unsigned s = 0; s < nphases; s++) sum += (double)block->values[ompp_value_index(s, OMPP_SLOT_TIME)];
+    return sum;
+}
+
+double ompp_whatif_elapsed(const ompp_profile_t *p, const ompp_whatif_sums_t *sums, uint32_t region)
+{
+    const double run = (double)ompp_analysis_duration(p);
+    double most = 0;
+
+    for (size_t rank = 0; region != OMPP_NONE && rank < p->nranks_kept; rank++) {
+        double sum = 0;
+        for (const uint32_t *i = ompp_paths_begin(&sums->paths, region); i < ompp_paths_end(&sums->paths, region);
+             i++) {
+            const ompp_node_t *node = &p->nodes[*i];
+            const unsigned construct = p->regions[node->region].construct;
+            double all = 0, longest = 0;
+            for (uint32_t b = 0; b < node->nblocks; b++) {
+                if (!ompp_block_is_phases(&node->blocks[b]) ||
+                    p->locations[node->blocks[b].location].rank != p->ranks[rank].rank)
+                    continue;
+                const double time = whole_time(&node->blocks[b], ompp_constructs[construct].nphases);
+                all += time;
+                longest = fmax(longest, time);
+            }
+            sum += ompp_construct_forks(construct) ? longest : all;
+        }
+        most = fmax(most, sum);
+    }
+    return region == OMPP_NONE || run <= 0 || p->nranks_kept < p->nranks ? 1 : fmin(most / run, 1);
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */

@@ -5,6 +5,8 @@
 
 #include "report/ompp_text_whatif_priv.h"
 
+#include "analysis/ompp_own.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,6 +308,10 @@ void ompp_text_whatif_run(ompp_text_t *t, const ompp_whatif_result_t *results, s
         fprintf(t->out,
                 "Caution        : threads waited %.1f %% of their time for a processor: gains are not to be trusted\n",
                 ompp_text_whatif_cpu_wait(t));
+    if (ompp_own_much_permille(t->profile))
+        fprintf(t->out,
+                "Caution        : measuring took %.1f %% (ompp Coverage): the run is not as it would be without\n",
+                (double)ompp_own_much_permille(t->profile) / 10);
     print_unseen(t);
     print_lost(t);
     putc('\n', t->out);
