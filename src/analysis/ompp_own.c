@@ -52,12 +52,20 @@ static ompp_cost_t kind_of(const ompp_region_t *region)
     return ompp_construct_forks(region->construct) ? OMPP_COST_TEAM : OMPP_COST_ENTER;
 }
 
-/* Executions of a node that are only counted: they have nothing of ours inside. */
-static uint64_t counted_of(const ompp_profile_t *p, uint32_t node, uint32_t location)
+/* Executions of a node that are only counted: they have nothing of ours inside. Local calls of MPI are not timed. */
+static uint64_t counted_of(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block)
 {
     const unsigned construct = p->regions[p->nodes[node].region].construct;
 
-    return ompp_construct_brief_cost(construct, true) != OMPP_COST_NUM ? ompp_thinned_untimed(p, node, location) : 0;
+    if (construct == OMPP_CONSTRUCT_MPI)
+        return ompp_less(block->values[0], block->values[ompp_value_index(0, OMPP_SLOT_COUNT)]);
+    return ompp_construct_brief_cost(construct, true) != OMPP_COST_NUM ? ompp_thinned_untimed(p, node, block->location)
+                                                                       : 0;
+}
+
+static ompp_cost_t counted_cost(unsigned construct)
+{
+    return construct == OMPP_CONSTRUCT_MPI ? OMPP_COST_COUNT : ompp_construct_brief_cost(construct, true);
 }
 
 /* Times that the region moved on from its first phase. */
@@ -76,9 +84,9 @@ double ompp_own_events_ns(const ompp_profile_t *p, uint32_t node, const ompp_blo
     const ompp_cost_t kind = kind_of(region);
 
     if (!rank || ompp_construct_is_path(region->construct)) return 0;
-    const uint64_t counted = counted_of(p, node, block->location);
+    const uint64_t counted = counted_of(p, node, block);
     double ps = (double)ompp_less(block->values[0], counted) * rank->cost_ps[kind];
-    if (counted) ps += (double)counted * rank->cost_ps[ompp_construct_brief_cost(region->construct, true)];
+    if (counted) ps += (double)counted * rank->cost_ps[counted_cost(region->construct)];
     if (kind == OMPP_COST_ENTER)
         ps += moves(&ompp_constructs[region->construct], block) * rank->cost_ps[OMPP_COST_PHASE];
     const bool loops = region->construct == OMPP_CONSTRUCT_LOOP || region->construct == OMPP_CONSTRUCT_PARLOOP;
@@ -95,7 +103,7 @@ static double events_in_phase(const ompp_profile_t *p, uint32_t node, const ompp
     if (!rank || ompp_construct_is_path(region->construct)) return 0;
     if (kind == OMPP_COST_ENTER && several) kind = OMPP_COST_PHASE;
     const uint64_t n = several ? block->values[ompp_value_index(slot, OMPP_SLOT_COUNT)] : block->values[0];
-    return (double)ompp_less(n, counted_of(p, node, block->location)) * rank->inside_ps[kind] / 1000;
+    return (double)ompp_less(n, counted_of(p, node, block)) * rank->inside_ps[kind] / 1000;
 }
 
 /* Without children and tasks. */

@@ -151,6 +151,21 @@ static void do_messages(void)
 #endif
 }
 
+/* Local calls are counted, not timed: some ns each. */
+static void do_local(void)
+{
+#ifdef WITH_MPI
+    MPI_Init(NULL, NULL);
+    for (int i = 0; i < 2000000; i++) {
+        int rank;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        for (int k = 0; k < 200; k++) v[rank] += k;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+#endif
+}
+
 /* ---- Few events -------------------------------------------------------------------------------------------------- */
 
 static void turn(int i)
@@ -254,8 +269,9 @@ static const struct {
 } kinds[] = {
 #define ROW(name) {#name, do_##name},
     ROW(atomic) ROW(critical) ROW(lock) ROW(task) ROW(tree) ROW(function) ROW(nested) ROW(lock_own) ROW(lock_shared)
-        ROW(regions) ROW(loops) ROW(chunks) ROW(messages) ROW(work) ROW(work_dynamic) ROW(work_task) ROW(work_critical)
-            ROW(work_lock) ROW(work_atomic) ROW(work_barrier) ROW(work_regions) ROW(work_sections) ROW(work_serial)};
+        ROW(regions) ROW(loops) ROW(chunks) ROW(messages) ROW(local) ROW(work) ROW(work_dynamic) ROW(work_task)
+            ROW(work_critical) ROW(work_lock) ROW(work_atomic) ROW(work_barrier) ROW(work_regions) ROW(work_sections)
+                ROW(work_serial)};
 
 int main(int argc, char **argv)
 {

@@ -8,6 +8,7 @@ usage: own_cost.py [--table [--how=SOURCE] [KIND...]]; --table: all programs, wi
 
 import os
 import re
+import shutil
 import sys
 
 import harness
@@ -73,7 +74,7 @@ class Programs:
         if self.how == "gomp":
             plain = self.build("plain", instrument=False)
             return plain, [harness.command("ompp"), "--", *plain]
-        if kind == "messages":
+        if kind in ("messages", "local"):
             flags = ("-DWITH_MPI",)
             return self.build("plain_mpi", mpi=True, flags=flags, instrument=False), self.build("measured_mpi", mpi=True, flags=flags)
         functions = kind in FUNCTIONS
@@ -124,6 +125,17 @@ def test_chunks(verdict, scratch, programs, slow):
     verdict.timed(attempt)
 
 
+def test_local(verdict, scratch, programs):
+    """Calls of MPI that are counted only cost as little as they do, not what calls that are timed cost."""
+    folder = scratch.file("local", "x")[:-2]
+    processor_time([*programs.both("local")[1], "local"], folder, OMPP_REPORTFILE="r")
+    told, text = own(folder)
+    seconds = 1e-9 * sum(map(int, re.findall(r' duration-ns="(\d+)"', open(os.path.join(folder, "r.xml")).read())))
+    said = "local: %.3f s told of %.3f s" % (told, seconds)
+    print(said)
+    verdict.check(0 < told < 0.05 * seconds and "Caution: measuring took" not in text, said)
+
+
 def table(scratch, programs, slow, names):
     """Markdown; the last lines sum it up."""
     with open(SOURCE) as file:
@@ -169,6 +181,8 @@ def main():
         test(verdict, scratch, programs, kind, kind + " slow", LD_PRELOAD=slow, OMPP_CLOCK="gettime")
     test(verdict, scratch, programs, "atomic", "atomic slow all", LD_PRELOAD=slow, OMPP_CLOCK="gettime", OMPP_TIMED_RATE=0)
     test_chunks(verdict, scratch, programs, slow)
+    if shutil.which(os.environ.get("MPICC", "mpicc")):
+        test_local(verdict, scratch, programs)
     verdict.finish(scratch)
 
 
