@@ -386,14 +386,20 @@ static bool has_locks(const ompp_profile_t *p)
     return false;
 }
 
+/* Whether there is anything to be ideal. */
+static bool applies(const ompp_profile_t *p, unsigned scenario)
+{
+    if (scenario == OMPP_IDEAL_RANKS || scenario == OMPP_IDEAL_NETWORK) return p->mpi && p->nranks > 1;
+    return scenario != OMPP_IDEAL_TEAMS || ompp_analysis_max_threads(p) > 1;
+}
+
 int ompp_analysis_ideal(const ompp_profile_t *p, const ompp_paths_t *paths, ompp_gain_range_t *gains,
                         ompp_tiny_t **tiny, size_t *ntiny)
 {
     const double duration = (double)ompp_analysis_duration(p);
     double again = 0;
 
-    for (unsigned i = 0; i < OMPP_IDEAL_NUM; i++)
-        gains[i] = (ompp_gain_range_t){.applies = p->mpi || (i != OMPP_IDEAL_RANKS && i != OMPP_IDEAL_NETWORK)};
+    for (unsigned i = 0; i < OMPP_IDEAL_NUM; i++) gains[i] = (ompp_gain_range_t){.applies = applies(p, i)};
     *ntiny = 0;
     *tiny = calloc(p->nregions + 1, sizeof **tiny);
     if (!*tiny) return -OMPP_E_NOMEM;
