@@ -293,7 +293,9 @@ static void by_kept_register(ompp_names_t *n, const char *text, ompp_names_answe
         if (ompp_local_find(structure, &place, &found, 1) == 1 && !is_this(found.name) && !is_own(found.name)) {
             char part[OMPP_NAMES_TEXT / 2];
             a->target = (ompp_names_target_t){structure, 0, found.fortran};
-            if (!ompp_local_points(structure, &found, 0, part, sizeof part, &a->target.type, n->deadline)) return;
+            if (!ompp_local_points(structure, &found, (uint64_t)-found.low, part, sizeof part, &a->target.type,
+                                   n->deadline))
+                return;
             qualify(a->name, found.function, found.name, part);
             a->rank = (char)rank_of(&found);
             a->function = found.function;

@@ -16,12 +16,14 @@
 #include <strings.h>
 
 #define MAX_DEPTH 64
+#define PIECES 8
 #define MOST_DECLARED 4 /* types inside one another that are only declared */
 
 typedef struct {
     unsigned n; /* operations */
     bool deref; /* and what is there is the variable's address: arrays of Fortran that the compiler allocates */
-    bool piece; /* the first 8 bytes of the variable alone */
+    bool piece; /* 8 bytes of the variable alone, so far behind its begin: */
+    int64_t offset;
     Dwarf_Small op;
     Dwarf_Unsigned first, second;
 } expression_t;
@@ -112,16 +114,41 @@ static bool read_expression(ompp_dwarf_t *dwarf, Dwarf_Locdesc_c where, Dwarf_Un
         *e = (expression_t){.n = 1, .op = DW_OP_call_frame_cfa, .first = number};
         return true;
     }
-    /* of a variable in several pieces, the first one: the address in a descriptor */
-    if (n > 1 &&
+    if (n == 2 &&
         ompp_die_ok(dwarf, dwarf_get_location_op_value_c(where, 1, &next, &a, &b, &third, &branch, &dwarf->error)) &&
-        ((next == DW_OP_piece && a == sizeof(void *)) || (next == DW_OP_deref && n == 2))) {
+        next == DW_OP_deref) {
         e->n = 1;
-        e->deref = next == DW_OP_deref;
-        e->piece = !e->deref;
+        e->deref = true;
     }
     return n > 0 && ompp_die_ok(dwarf, dwarf_get_location_op_value_c(where, 0, &e->op, &e->first, &e->second, &third,
                                                                      &branch, &dwarf->error));
+}
+
+/* Of a variable in several pieces, those of 8 bytes that one operation tells: the address in a descriptor, pointers in
+ * a structure. \return their number; 0 = it is in one piece. */
+static size_t read_pieces(ompp_dwarf_t *dwarf, Dwarf_Locdesc_c where, Dwarf_Unsigned n, expression_t pieces[PIECES])
+{
+    expression_t now = {.piece = true};
+    size_t found = 0;
+
+    for (Dwarf_Unsigned i = 0; i < n; i++) {
+        Dwarf_Unsigned first = 0, second = 0, third = 0, branch = 0;
+        Dwarf_Small op = 0;
+        if (!ompp_die_ok(dwarf,
+                         dwarf_get_location_op_value_c(where, i, &op, &first, &second, &third, &branch, &dwarf->error)))
+            return found;
+        if (op != DW_OP_piece) {
+            now.n++;
+            now.op = op;
+            now.first = first;
+            now.second = second;
+            continue;
+        }
+        if (now.n == 1 && first == sizeof(void *) && found < PIECES) pieces[found++] = now;
+        now.n = 0;
+        now.offset += (int64_t)first;
+    }
+    return found;
 }
 
 static void add_location(procedure_t *p, const location_t *location)
@@ -161,7 +188,13 @@ static void read_locations(ompp_dwarf_t *dwarf, reader_t *r, Dwarf_Die die, Dwar
             break;
         location.low = source == 0 ? 0 : low;
         location.high = source == 0 ? UINT64_MAX : high;
-        if (!read_expression(dwarf, where, nops, &location.expression)) continue;
+        expression_t pieces[PIECES];
+        const size_t npieces = read_pieces(dwarf, where, nops, pieces);
+        for (size_t k = 0; k < npieces; k++) {
+            location.expression = pieces[k];
+            add_location(r->procedure, &location);
+        }
+        if (npieces || !read_expression(dwarf, where, nops, &location.expression)) continue;
         if (name == DW_AT_frame_base) r->procedure->base = location.expression;
         else add_location(r->procedure, &location);
         if (name == DW_AT_frame_base) break;
@@ -245,6 +278,7 @@ static bool take(search_t *s, const location_t *at)
     if (!local.name || !*local.name || is_oparis(local.name)) return false;
     const int64_t bytes = local.is_address || e->piece ? 8 : (int64_t)bytes_of(s, local.type);
     if (!p->in_register && local.low + bytes <= p->low) return false;
+    local.low -= e->offset;
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->found[i].name, local.name) == 0 && strcmp(s->found[i].function, local.function) == 0) return true;
     if (s->n < s->max) s->found[s->n++] = local;

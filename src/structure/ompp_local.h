@@ -24,7 +24,7 @@ typedef struct {
 typedef struct {
     const char *name, *function; /* function: that it is declared in */
     uint64_t type;
-    int64_t low; /* where it begins */
+    int64_t low; /* where it begins, or would: of one that is asked for a register, bytes from the register's to it */
     bool fortran;
     bool parameter;
     bool given_on;   /* it is declared in a function inlined here that returns a pointer: to its caller */

@@ -93,7 +93,7 @@ static bool is_told(result_t *r, const ompp_follow_t *at, ompp_local_place_t pla
     if (ompp_local_find(r->structure, &place, &found, 1) != 1 || !is_of_program(&found)) return false;
     const bool is_this = strcmp(found.name, "this") == 0; /* of a constructor: who has the object comes later */
     if (at->step > PLAIN_STEPS && (found.parameter || is_this)) return false;
-    found.low = place.in_register ? 0 : found.low - place.low;
+    if (!place.in_register) found.low -= place.low;
     if (found.low > 0 ||
         !ompp_local_points(r->structure, &found, (uint64_t)-found.low, part, sizeof part, &target, r->deadline))
         return false;
