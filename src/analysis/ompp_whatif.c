@@ -298,8 +298,8 @@ static void limit_gains(const ompp_profile_t *p, const ompp_whatif_sums_t *sums,
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) {
         ompp_gain_t *g = &r->gains[i];
         const double limit = most * g->permille / 1000;
-        if (!g->permille || g->gain <= limit) continue;
-        if (g->gain > limit + ENOUGH_TOO_MUCH) r->flags |= OMPP_WHATIF_F_INFLATED;
+        if (!g->permille || g->gain <= limit + ENOUGH_TOO_MUCH) continue;
+        r->flags |= OMPP_WHATIF_F_INFLATED;
         g->gain = limit;
         g->high = fmin(g->high, limit);
         g->low = fmin(g->low, limit);

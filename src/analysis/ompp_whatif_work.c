@@ -287,7 +287,7 @@ double ompp_whatif_elapsed(const ompp_profile_t *p, const ompp_whatif_sums_t *su
         }
         most = fmax(most, sum);
     }
-    return region == OMPP_NONE || run <= 0 || p->nranks_kept < p->nranks ? 1 : fmin(most / run, 1);
+    return run <= 0 || most <= 0 || p->nranks_kept < p->nranks ? 1 : fmin(most / run, 1);
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */

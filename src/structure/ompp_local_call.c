@@ -9,6 +9,8 @@
 #include "structure/ompp_structure_priv.h"
 #include "structure/ompp_type_priv.h"
 
+#include "base/ompp_clock.h"
+
 #include <string.h>
 
 /* ---- Frames ------------------------------------------------------------------------------------------------------ */
@@ -61,6 +63,7 @@ typedef struct {
     bool is, any; /* found: the one to be told; another one */
 } result_t;
 
+/* See ompp_follow_frame_t. */
 static int64_t frame_of(uint64_t code, unsigned *reg, void *data)
 {
     const result_t *r = data;
@@ -103,11 +106,13 @@ static bool is_told(result_t *r, const ompp_follow_t *at, ompp_local_place_t pla
     return !found.given_on && !is_this;
 }
 
-/* At places that have just got the result, any variable; at others, one that is there from this instruction on. */
+/* At places that have just got the result, any variable; at others, one that is there from this instruction on. Large
+ * functions have many to be asked. */
 static bool look(const ompp_follow_t *at, void *data)
 {
     result_t *r = data;
 
+    if (at->step && ompp_clock_seconds() >= r->deadline) return true;
     for (unsigned reg = 0; reg < 16 && !r->is; reg++)
         if (at->registers >> reg & 1)
             r->is = is_told(r, at,
