@@ -189,7 +189,9 @@ double ompp_whatif_net_share(const ompp_profile_t *p, const ompp_whatif_result_t
 
     if (p->whatif.mode != OMPP_WHATIF_VIRTUAL) return r->share;
     for (uint32_t i = 1; i < p->nnodes; i++) {
-        const double ns = asks(p, i) ? 0 : own_ns(p, i);
+        /* work of an MPI call is what clocks have seen of it, without its events */
+        const bool mpi = p->regions[p->nodes[i].region].construct == OMPP_CONSTRUCT_MPI;
+        const double ns = mpi ? 0 : own_ns(p, i);
         own += ns;
         if (r->region != OMPP_NONE && is_below(p, i, r->region)) in += ns;
     }

@@ -70,8 +70,8 @@ double ompp_whatif_correction(const ompp_profile_t *profile, const ompp_whatif_s
                               const ompp_whatif_region_t *region);
 
 /**
- * \return part of the run in which a region was executed, at most; without what events took, the most that the program
- *         can gain. 1 = it is not known.
+ * \return part of the run in which a region was executed, at most: the sum of all ranks, which may work in turn.
+ *         Without what events took, the most that the program can gain. 1 = it is not known.
  */
 double ompp_whatif_elapsed(const ompp_profile_t *profile, const ompp_whatif_sums_t *sums, uint32_t region);
 

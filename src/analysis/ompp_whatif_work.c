@@ -266,10 +266,9 @@ static double whole_time(const ompp_block_t *block, unsigned nphases)
 double ompp_whatif_elapsed(const ompp_profile_t *p, const ompp_whatif_sums_t *sums, uint32_t region)
 {
     const double run = (double)ompp_analysis_duration(p);
-    double most = 0;
+    double sum = 0;
 
     for (size_t rank = 0; region != OMPP_NONE && rank < p->nranks_kept; rank++) {
-        double sum = 0;
         for (const uint32_t *i = ompp_paths_begin(&sums->paths, region); i < ompp_paths_end(&sums->paths, region);
              i++) {
             const ompp_node_t *node = &p->nodes[*i];
@@ -285,9 +284,8 @@ double ompp_whatif_elapsed(const ompp_profile_t *p, const ompp_whatif_sums_t *su
             }
             sum += ompp_construct_forks(construct) ? longest : all;
         }
-        most = fmax(most, sum);
     }
-    return run <= 0 || most <= 0 || p->nranks_kept < p->nranks ? 1 : fmin(most / run, 1);
+    return run <= 0 || sum <= 0 || p->nranks_kept < p->nranks ? 1 : fmin(sum / run, 1);
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
