@@ -44,11 +44,14 @@ void ompp_mpi_memory_gone(const void *base)
     errno = saved;
 }
 
+/* A window that MPI_Win_create made leaves its memory to the program. */
 void ompp_mpi_memory_gone_window(MPI_Win win)
 {
     void *base = NULL;
-    int found = 0;
+    int *flavor = NULL, has_flavor = 0, has_base = 0;
 
-    if (win != MPI_WIN_NULL && PMPI_Win_get_attr(win, MPI_WIN_BASE, &base, &found) == MPI_SUCCESS && found)
-        ompp_mpi_memory_gone(base);
+    if (win == MPI_WIN_NULL || PMPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavor, &has_flavor) != MPI_SUCCESS ||
+        !has_flavor || (*flavor != MPI_WIN_FLAVOR_ALLOCATE && *flavor != MPI_WIN_FLAVOR_SHARED))
+        return;
+    if (PMPI_Win_get_attr(win, MPI_WIN_BASE, &base, &has_base) == MPI_SUCCESS && has_base) ompp_mpi_memory_gone(base);
 }

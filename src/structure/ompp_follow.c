@@ -9,8 +9,8 @@
 
 enum { STEPS = 400, LONGEST = 15, WINDOW = 512 };
 
-/* Where the canonical frame address is not known: any number that no frame has, so that places by the stack pointer are
- * equal to such alone. */
+/* Stands for the canonical frame address where that is not known. No real frame is so large: a place relative to the
+ * stack pointer then never equals one that is relative to the frame. */
 #define NO_FRAME (1 << 24)
 
 typedef struct {

@@ -44,11 +44,17 @@ int main(int argc, char **argv)
 {
     atoms_t atoms = {NULL, NULL, 0};
     double *mine, *window, *shared, *later, sum = 0;
-    MPI_Win of_window, of_shared;
+    MPI_Win of_window, of_shared, of_mine;
+    int ranks;
 
     MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     field = get(1000);
     MPI_Alloc_mem(800 * sizeof *mine, MPI_INFO_NULL, &mine);
+    if (ranks > 1) { /* Open MPI makes none for one rank */
+        MPI_Win_create(mine, 800 * sizeof *mine, sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, &of_mine);
+        MPI_Win_free(&of_mine); /* the memory stays the program's */
+    }
     MPI_Win_allocate(600 * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &window, &of_window);
     MPI_Win_allocate_shared(400 * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &shared, &of_shared);
     for (int r = 0; r < 10; r++) {
