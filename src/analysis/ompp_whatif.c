@@ -13,7 +13,6 @@
 #define KNEE_PART 0.95    /* of the largest gain */
 #define MUCH_SHARE 0.10
 #define MUCH_MEASURING 0.2   /* of the run, by a caution: it is not the program's any more */
-#define MOST_MEASURING 0.9   /* of the run, that events took */
 #define ENOUGH_TOO_MUCH 0.02 /* of the run: a gain that was so much too large is worth a flag */
 #define FEW_OF_SHARE 0.2     /* gains below this part of the share: busy for nothing */
 #define MANY_OF_SHARE 2.0
@@ -292,7 +291,7 @@ static unsigned shared_anew(const ompp_whatif_t *w)
 static void limit_gains(const ompp_profile_t *p, const ompp_whatif_sums_t *sums, ompp_whatif_result_t *r)
 {
     if (p->whatif.mode != OMPP_WHATIF_VIRTUAL) return;
-    const double measuring = fmin(ompp_whatif_measuring(p).behind, MOST_MEASURING),
+    const double measuring = ompp_whatif_measuring(p).behind,
                  most = fmin(ompp_whatif_elapsed(p, sums, r->region) / (1 - measuring), 1);
 
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) {
