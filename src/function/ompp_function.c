@@ -11,6 +11,9 @@
 
 ompp_function_slot_t ompp_functions[OMPP_FUNCTIONS_NUM];
 
+/* A slot has been taken. */
+static bool is_any_known;
+
 /* This thread is inside ompp_function_meet_slow(): what that calls may be instrumented. */
 static __thread bool meeting __attribute__((tls_model("initial-exec")));
 
@@ -34,6 +37,7 @@ static void remember(const void *code, ompp_region_ref_t ref)
         if (__atomic_compare_exchange_n(&slot->code, &found, OMPP_FUNCTION_GONE, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE)) {
             slot->ref = ref;
+            __atomic_store_n(&is_any_known, true, __ATOMIC_RELAXED);
             __atomic_store_n(&slot->code, code, __ATOMIC_RELEASE);
             return;
         }
@@ -70,6 +74,7 @@ ompp_region_ref_t ompp_function_meet_slow(const void *code)
 
 void ompp_function_unloaded(uintptr_t low, uintptr_t high)
 {
+    if (!__atomic_load_n(&is_any_known, __ATOMIC_RELAXED)) return; /* the table's pages stay untouched */
     for (uint32_t i = 0; i < OMPP_FUNCTIONS_NUM; i++) {
         const void *code = __atomic_load_n(&ompp_functions[i].code, __ATOMIC_ACQUIRE);
         if ((uintptr_t)code >= low && (uintptr_t)code < high)

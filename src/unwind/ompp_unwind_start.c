@@ -116,15 +116,20 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
 #define PROBES 64u                    /* addresses of a file that are looked up */
 #define LARGEST ((uintptr_t)16 << 20) /* bytes of code that are searched for procedures: some 1 s */
 
-/* Files without unwind information for most of their code: where procedures begin is found out now, for handlers.
- * \return whether there are such. */
-static bool prepare(const ompp_image_table_t *table)
+/* Files without unwind information for most of their code: where procedures begin is found out now, for handlers. Those
+ * of the table before have been looked at; NULL: none has. MPI opens and closes a hundred files at its start, and each
+ * closed one leads to here. \return whether there are such files. */
+static bool prepare(const ompp_image_table_t *table, const ompp_image_table_t *before)
 {
     const ompp_unwind_decoder_t *d = ompp_unwind_decoder_get();
     bool found = false;
 
-    for (size_t i = 0; d && i < table->n; i++) {
+    for (size_t i = 0, old = 0; d && i < table->n; i++) {
         ompp_image_map_t image;
+        while (before && old < before->n && before->items[old].low < table->items[i].low) old++;
+        if (before && old < before->n && before->items[old].low == table->items[i].low &&
+            before->items[old].high == table->items[i].high)
+            continue;
         /* its end: where the C library knows each segment alone, the first one looks like a whole file */
         if (!ompp_image_map_find(table->items[i].high - 1, &image)) continue;
         for (unsigned k = 0; k < image.nsegments; k++) {
@@ -155,7 +160,7 @@ static void refresh(void *unused)
         if (v.subs != seen_subs) atomic_fetch_add_explicit(&ompp_unwind_generation, 1, memory_order_release);
         seen_adds = v.adds;
         seen_subs = v.subs;
-        if (prepares) prepare(v.table);
+        if (prepares) prepare(v.table, &ompp_image_tables[version & 1]);
     }
     pthread_mutex_unlock(&refreshing);
 }
@@ -214,7 +219,8 @@ static void prepare_all(void *unused)
     pthread_mutex_lock(&refreshing);
     prepares = true;
     /* What walks have found out before is found out again, now that more is known. */
-    if (prepare(&ompp_image_tables[atomic_load(&ompp_image_version) & 1])) atomic_fetch_add(&ompp_unwind_generation, 1);
+    if (prepare(&ompp_image_tables[atomic_load(&ompp_image_version) & 1], NULL))
+        atomic_fetch_add(&ompp_unwind_generation, 1);
     pthread_mutex_unlock(&refreshing);
 }
 
