@@ -10,9 +10,13 @@
 #include "runtime/ompp_own_call.h"
 #include "runtime/ompp_region_priv.h"
 
+/* The entry of the place, or one of the two that it may be in. */
 static inline ompp_site_t *site_of(ompp_thread_t *thread, const void *code, const void *key)
 {
-    return &thread->sites[(uint32_t)((uintptr_t)code + (uintptr_t)key) * 0x9e3779b1u >> 24];
+    const uint32_t set = (uint32_t)((uintptr_t)code + (uintptr_t)key) * 0x9e3779b1u >> (32 - OMPP_SITES_SHIFT);
+    ompp_site_t *site = &thread->sites[2 * set];
+
+    return __builtin_expect(site->code == code && site->name == key, 1) ? site : site + 1;
 }
 
 /* Region by address, or by lock, through the thread's cache. */

@@ -331,7 +331,16 @@ static ompp_region_ref_t lock_region(ompp_thread_t *thread, const void *lock)
     return region;
 }
 
-ompp_region_ref_t ompp_region_at_slow(ompp_thread_t *thread, ompp_site_t *site, ompp_construct_t construct,
+/* The second of a pair is taken where the first is not free, and each second time the first is: places that are met
+ * once, as at the start, go. */
+static ompp_site_t *victim(const ompp_thread_t *thread, ompp_site_t *second)
+{
+    ompp_site_t *first = second - 1;
+
+    return !first->code || (second->code && thread->guard & 2) ? first : second;
+}
+
+ompp_region_ref_t ompp_region_at_slow(ompp_thread_t *thread, ompp_site_t *second, ompp_construct_t construct,
                                       const void *code, const char *name)
 {
     const ompp_region_def_t def = {.construct = construct, .name = name, .code = code};
@@ -339,7 +348,8 @@ ompp_region_ref_t ompp_region_at_slow(ompp_thread_t *thread, ompp_site_t *site, 
 
     if (region || ompp_process.disabled[construct]) {
         if (thread != &ompp_thread_none)
-            *site = (ompp_site_t){code, name ? (const void *)name : ompp_site_key(construct), region, 0, 0};
+            *victim(thread, second) =
+                (ompp_site_t){code, name ? (const void *)name : ompp_site_key(construct), region, 0, 0};
     }
     return region;
 }

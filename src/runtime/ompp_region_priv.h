@@ -10,8 +10,11 @@
 /** \return what stands for the name of a region that has none in the thread's cache. */
 static inline const void *ompp_site_key(ompp_construct_t construct) { return (const void *)(uintptr_t)(construct + 1); }
 
-/** \brief Defines the region and fills the cache entry. \return 0 when it cannot be had. */
-ompp_region_ref_t ompp_region_at_slow(ompp_thread_t *thread, ompp_site_t *site, ompp_construct_t construct,
+/**
+ * \brief Defines the region and fills one of the pair of cache entries.
+ * \param[in] second  of the pair.  \return 0 when it cannot be had.
+ */
+ompp_region_ref_t ompp_region_at_slow(ompp_thread_t *thread, ompp_site_t *second, ompp_construct_t construct,
                                       const void *code, const char *name);
 
 void ompp_region_ends_at_slow(ompp_a_region_t *region, const void *code);

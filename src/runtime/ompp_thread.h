@@ -14,8 +14,9 @@
 
 #include <stdbool.h>
 
-#define OMPP_SITES 256u /* entries of the call site cache; power of two */
-#define OMPP_PATHS 64u  /* entries of the worker path cache; power of two */
+#define OMPP_SITES_SHIFT 9u /* a place has two entries of the call site cache, of which there are so many pairs */
+#define OMPP_SITES (2u << OMPP_SITES_SHIFT)
+#define OMPP_PATHS 64u /* entries of the worker path cache; power of two */
 #define OMPP_MAX_DEPTH 256u
 #define OMPP_MAX_TASKS 128u /* on one thread, begun on top of one another */
 

@@ -1,7 +1,26 @@
 /* Threads: their rows in the profile, their begin and end, and regions that are open at the end. */
 #include "core_tools.h"
 
+enum { PLACES = 150, SPACING = 211, ROUNDS = 4 };
+
+/* As many constructs as LULESH has, in a loop: nearly all of them are found without a lock. */
+static void meet_many_places(void)
+{
+    static char code[PLACES * SPACING];
+    unsigned found = 0;
+
+    core_play("1 enter a, 2 exit a");
+    for (unsigned round = 0; round < ROUNDS; round++)
+        for (unsigned i = 0; i < PLACES; i++) {
+            const char *place = code + (size_t)i * SPACING;
+            found += ompp_region_met_at(OMPP_CONSTRUCT_LOOP, place) != 0;
+            assert_true(ompp_region_at(OMPP_CONSTRUCT_LOOP, place, NULL) != 0);
+        }
+    assert_in_range(found, (ROUNDS - 1) * PLACES * 9 / 10, (ROUNDS - 1) * PLACES);
+}
+
 static const core_case_t cases[] = {
+    {.name = "many places", .run = meet_many_places},
     {.name = "a thread keeps the number of its first team",
      .events = "10 fork par T1, 11 begin T1 0, 12 W2 begin T1 2, 15 W1 begin T1 1, 20 W1 end, 20 W2 end, 20 end, "
                "20 join T1, 30 fork par T2, 31 begin T2 0, 32 W1 begin T2 2, 33 W2 begin T2 1, 34 W2 enter a, "
