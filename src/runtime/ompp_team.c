@@ -155,8 +155,11 @@ static uint64_t path_of(const ompp_thread_t *thread, const ompp_team_t *team, un
  * team. */
 static ompp_thread_t *to_place(ompp_thread_t *thread, const ompp_team_t *team, unsigned index, bool nested)
 {
-    const ompp_a_thread_t *record = thread->record;
+    ompp_a_thread_t *record = thread->record;
 
+    /* One of several with a place in an inner team that all serve in outermost teams now, at the same time. */
+    if (index > 0 && !nested && record->kind == OMPP_THREAD_NESTED)
+        atomic_store_explicit(&record->beside, 1, memory_order_relaxed);
     if (index == 0 || (record->kind != OMPP_THREAD_OTHER && !(nested && record->kind == OMPP_THREAD_NESTED)))
         return thread;
     const uint64_t path = path_of(thread, team, index, nested);

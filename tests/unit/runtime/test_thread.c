@@ -103,6 +103,15 @@ static const core_case_t cases[] = {
      .events = "10 fork par T1, 11 begin T1 0, 12 W1 begin T1 1, 20 W1 end, 20 end, 30 join T1, 32 fork par T2, "
                "50 W1 gone, 40 W2 begin T2 1, 60 W2 end, 60 end, 70 join T2, 100 collect",
      .expected = "0 par 2 (29 0 0 2) (9 0 0 1) () (20 0 0 2)  1 par 2 (2 0 0 2) (18 0 0 2) () (20 0 0 2)"},
+    {.name = "two threads had the same place in inner teams, and are in an outermost team at the same time: two rows",
+     .events = "10 fork par T1, 10 begin T1 0, 11 fork par2 T2, 11 begin T2 0 nested, 12 W1 begin T2 1 nested, "
+               "15 W1 end, 15 join T2, 16 fork par2 T2, 16 begin T2 0 nested, 17 W2 begin T2 1 nested, 20 W2 end, "
+               "20 join T2, 20 end, 21 join T1, 30 fork par T1, 30 begin T1 0, 31 W1 begin T1 1, 31 W2 begin T1 2, "
+               "50 W1 end, 50 W2 end, 50 end, 50 join T1, 100 collect, 100 rows",
+     .expected = "0 par 2 (0 0 0 2) (30 8 0 2) () (1 0 0 2)  0 par/par2 2 (0 0 0 2) (8 0 0 2) () ()  "
+                 "1 par 1 (1 0 0 1) (19 0 0 1) () (0 0 0 1)  1 par/par2 1 (1 0 0 1) (3 0 0 1) () (0 0 0 1)  "
+                 "2 par 1 (1 0 0 1) (19 0 0 1) () (0 0 0 1)  2 par/par2 1 (1 0 0 1) (3 0 0 1) () (0 0 0 1)  "
+                 "0 initial 0-100  1 nested 12-100  2 nested 17-100"},
     {.name = "the thread ends in a task",
      .events = "0 create task A, 10 W1 enter a, 20 W1 run A, 25 W1 enter b, 40 W1 gone, 100 collect",
      .expected = "1 a 1 (30 0 20 1)  1 *task 1 (20 15 0 1) [1 0 0]  1 *task/b 1 (15 0 0 1)"},
