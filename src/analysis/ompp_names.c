@@ -11,7 +11,6 @@
 #include "base/ompp_clock.h"
 #include "base/ompp_error.h"
 #include "base/ompp_path.h"
-#include "image/ompp_known.h"
 #include "model/ompp_raw.h"
 #include "structure/ompp_local_call.h"
 #include "structure/ompp_name.h"
@@ -56,59 +55,6 @@ static const char *origin_of(const ompp_names_t *n, size_t i)
     return ompp_profile_text(n->profile, n->profile->objects[i].origin);
 }
 
-static bool is_module(const char *base, const char *name, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (!base[i] || ompp_raw_letter(base[i]) != name[i]) return false;
-    return base[length] == '\0' || length == OMPP_RAW_NAME - 1;
-}
-
-/* Raw names lack letters that they have a use for. \return its file's name as it is. */
-static const char *module_name(const ompp_names_t *n, const char *name)
-{
-    for (size_t i = 0; i < n->profile->nmodules; i++) {
-        const char *base = ompp_path_last(ompp_profile_text(n->profile, n->profile->modules[i].path));
-        if (is_module(base, name, strlen(name))) return base;
-    }
-    return name;
-}
-
-static ompp_structure_t *structure_of(ompp_names_t *n, const char *name, size_t length)
-{
-    for (size_t i = 0; i < n->profile->nmodules; i++) {
-        const char *path = ompp_profile_text(n->profile, n->profile->modules[i].path), *base = ompp_path_last(path);
-        if (!is_module(base, name, length)) continue;
-        if (i > 0 && ompp_known_owner(base) != OMPP_OWNER_PROGRAM) return NULL;
-        ompp_names_module_t *m = &n->modules[i];
-        if (!m->tried && ompp_clock_seconds() < n->deadline) {
-            m->tried = true;
-            if (ompp_structure_open(path, ompp_profile_text(n->profile, n->profile->modules[i].id), &m->structure) != 0)
-                m->structure = NULL;
-        }
-        return m->structure;
-    }
-    return NULL;
-}
-
-/* "module+1f40", or "+1f40" in the module of before. \return behind it; NULL = the end. */
-static const char *read_place(ompp_names_t *n, const char *text, ompp_structure_t **structure, uint64_t *at)
-{
-    const char *plus;
-    char *end;
-
-    while (*text == ' ') text++;
-    if (!*text || *text == ';') return NULL;
-    plus = strpbrk(text, "+; ");
-    *at = 0;
-    if (!plus || *plus != '+') { /* "?" */
-        *structure = NULL;
-        return plus ? plus : text + strlen(text);
-    }
-    if (plus > text) *structure = structure_of(n, text, (size_t)(plus - text));
-    *at = strtoull(plus + 1, &end, 16);
-    return end;
-}
-
 /* ---- What holds a block's address -------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static void say(char *text, const char *format, ...)
@@ -146,7 +92,7 @@ static void by_variable(ompp_names_t *n, const char *text, ompp_names_answer_t *
     ompp_structure_t *structure = NULL;
     uint64_t at = 0;
 
-    if (read_place(n, text, &structure, &at) && structure) by_address(n, structure, at, a);
+    if (ompp_names_place(n, text, &structure, &at) && structure) by_address(n, structure, at, a);
 }
 
 static bool is_this(const char *name) { return strcmp(name, "this") == 0; }
@@ -245,7 +191,7 @@ static void by_stack(ompp_names_t *n, const char *text, ompp_names_answer_t *a)
     char *end, part[OMPP_NAMES_TEXT / 2];
     uint64_t code = 0;
     bool listed = false;
-    const char *rest = read_place(n, text, &structure, &code);
+    const char *rest = ompp_names_place(n, text, &structure, &code);
 
     if (!rest || !structure) return;
     const int64_t below = strtoll(rest, &end, 16), above = strtoll(end, NULL, 16);
@@ -280,14 +226,14 @@ static void by_kept_register(ompp_names_t *n, const char *text, ompp_names_answe
     ompp_local_t found;
     char *end;
     uint64_t code = 0, at = 0;
-    const char *rest = read_place(n, text, &structure, &code);
+    const char *rest = ompp_names_place(n, text, &structure, &code);
     int reg;
 
     if (!rest || !structure) return;
     const int64_t below = strtoll(rest, &end, 16);
     if ((reg = ompp_local_kept(structure, code - 1, below)) < 0) return;
     strtoll(end, &end, 16);
-    while (!*a->name && (rest = read_place(n, end, &structure, &at)) && structure) {
+    while (!*a->name && (rest = ompp_names_place(n, end, &structure, &at)) && structure) {
         const ompp_local_place_t place = {.code = at - 1, .now = true, .in_register = true, .reg = (unsigned)reg};
         end = (char *)rest;
         if (ompp_local_find(structure, &place, &found, 1) == 1 && !is_this(found.name) && !is_own(found.name)) {
@@ -304,15 +250,16 @@ static void by_kept_register(ompp_names_t *n, const char *text, ompp_names_answe
     }
 }
 
-static void by_call(ompp_names_t *n, ompp_structure_t *structure, uint64_t code, ompp_names_answer_t *a)
+/* place: of the frame, where the call has stored its result; 0 = it returns it. */
+static void by_call(ompp_names_t *n, ompp_structure_t *structure, uint64_t code, int64_t place, ompp_names_answer_t *a)
 {
     ompp_local_t found;
     char part[OMPP_NAMES_TEXT / 2];
-    const uint64_t stored = ompp_local_stored(structure, code);
+    const uint64_t stored = ompp_local_stored(structure, code, place, n->deadline);
 
     if (stored) by_address(n, structure, stored, a);
     if (stored && a->rank) a->rank = BY_RESULT;
-    if (stored || !ompp_local_result(structure, code, n->deadline, &found) || is_own(found.name)) return;
+    if (stored || !ompp_local_result(structure, code, place, n->deadline, &found) || is_own(found.name)) return;
     a->target = (ompp_names_target_t){structure, 0, found.fortran};
     if (!ompp_local_points(structure, &found, (uint64_t)-found.low, part, sizeof part, &a->target.type, n->deadline))
         return;
@@ -334,16 +281,24 @@ static bool allocates(ompp_structure_t *structure, uint64_t code, const ompp_nam
                        ompp_local_pointers_to(structure, code, target) == 1);
 }
 
-/* The variable that gets the result of the allocating call; of a function that allocates for others, of its call. */
-static void by_result(ompp_names_t *n, const char *path, ompp_names_answer_t *a)
+/* The variable that gets the result of the allocating call; of a function that allocates for others, of its call.
+ * says: may tell where the call has stored it: in a frame on the path, or at an address. */
+static void by_result(ompp_names_t *n, const char *path, const char *says, ompp_names_answer_t *a)
 {
-    ompp_structure_t *structure = NULL;
-    uint64_t code = 0;
+    ompp_structure_t *structure = NULL, *of_word = NULL;
+    uint64_t code = 0, at = 0;
     ompp_names_answer_t inner = {.rank = NONE};
+    const char *word = says ? strstr(says, ";r ") : NULL;
+    int64_t below = word && (word = ompp_names_place(n, word + 3, &of_word, &at)) ? strtoll(word, NULL, 16) : 0;
 
-    while ((path = read_place(n, path, &structure, &code)) && structure) {
+    while ((path = ompp_names_place(n, path, &structure, &code)) && structure) {
+        if (below && (structure != of_word || code != at)) continue;
         *a = (ompp_names_answer_t){.rank = NONE};
-        by_call(n, structure, code, a);
+        if (of_word && !below) by_address(n, of_word, at, a);
+        else by_call(n, structure, code, -below, a);
+        if (a->rank == BY_VARIABLE) a->rank = BY_RESULT;
+        of_word = NULL;
+        below = 0;
         if (!allocates(structure, code - 1, a)) break;
         if (a->rank) inner = *a;
     }
@@ -427,12 +382,12 @@ static const ompp_names_answer_t *answer_of(ompp_names_t *n, size_t i, int steps
             by_kept_register(n, says + 3, &kept);
             if (kept.rank) a = kept;
         }
-        if (is_on_stack(&a) && !asked && path) by_result(n, path, &result), asked = true;
+        if (is_on_stack(&a) && !asked && path) by_result(n, path, origin_of(n, i), &result), asked = true;
         if (is_on_stack(&a) && points_to_others(&a, &result)) a.rank = BY_HELPER;
         ompp_name_without_indices(a.name);
         join(&o->answer, &a);
     }
-    if (path && !asked && o->answer.rank < BY_RESULT) by_result(n, path, &result);
+    if (path && !asked && o->answer.rank < BY_RESULT) by_result(n, path, origin_of(n, i), &result);
     if (o->answer.rank < BY_RESULT && !is_given_on(&o->answer, &result) && !is_said(&o->answer, &result))
         join(&o->answer, &result);
     ompp_names_target_t *t = &o->answer.target;
@@ -453,7 +408,7 @@ static void add_lines(ompp_names_t *n, const char *path, char *text)
     size_t used = 0;
 
     text[0] = '\0';
-    while (said < LINES && (path = read_place(n, path, &structure, &code))) {
+    while (said < LINES && (path = ompp_names_place(n, path, &structure, &code))) {
         const size_t nlines = structure ? ompp_local_lines(structure, code - 1, lines, 16) : 0;
         for (size_t k = 0; k < nlines && said < LINES; k++) {
             char line[OMPP_NAMES_TEXT / 4];
@@ -481,7 +436,7 @@ static void name_variable(ompp_names_t *n, size_t i, char *text)
 {
     ompp_structure_t *structure = NULL;
     uint64_t at = 0;
-    const char *rest = read_place(n, raw_of(n, i) + 3, &structure, &at);
+    const char *rest = ompp_names_place(n, raw_of(n, i) + 3, &structure, &at);
     const bool of_thread = raw_of(n, i)[1] == 't';
     const ompp_variable_t *v = structure && !of_thread ? ompp_variable_at(structure, at, n->deadline) : NULL;
     const ompp_object_t *o = &n->profile->objects[i];
@@ -507,7 +462,7 @@ static void name_frame(ompp_names_t *n, size_t i, char *text)
     uint64_t code = 0;
     char *end, names[OMPP_NAMES_TEXT / 2] = "";
     size_t used = 0;
-    const char *rest = read_place(n, raw_of(n, i) + 3, &structure, &code);
+    const char *rest = ompp_names_place(n, raw_of(n, i) + 3, &structure, &code);
     const int64_t below = rest ? strtoll(rest, &end, 16) : 0, size = rest ? strtoll(end, &end, 16) : 0;
     const uint64_t frame = rest ? strtoull(end, NULL, 16) : 0;
     const ompp_local_place_t place = {.code = code, .low = -below, .high = -below + size, .frame = frame};
@@ -534,7 +489,7 @@ static void name_members(ompp_names_t *n, size_t i)
     ompp_whole_t whole = {.structure = t->structure, .type = t->type, .fortran = t->fortran, .deadline = n->deadline};
 
     if (!strstr(origin, ";m ")) return;
-    if (raw[1] == 'g') read_place(n, raw + 3, &whole.structure, &whole.addr);
+    if (raw[1] == 'g') ompp_names_place(n, raw + 3, &whole.structure, &whole.addr);
     if (raw[1] == 'g') whole.size = n->profile->objects[i].size;
     else if (whole.structure && whole.type) whole.size = ompp_local_size(whole.structure, whole.type, whole.fortran);
     n->objects[i].members = ompp_members_of(&whole, origin);
@@ -552,9 +507,9 @@ static void name_object(ompp_names_t *n, size_t i)
     case 't': name_variable(n, i, text); break;
     case 'h': name_heap(n, i, text); break;
     case 's': name_frame(n, i, text); break;
-    case 'r': say(text, "[read-only data of %s]", module_name(n, raw + 3)); break;
-    case 'c': say(text, "[code of %s]", module_name(n, raw + 3)); break;
-    case 'd': say(text, "[data of %s without a symbol]", module_name(n, raw + 3)); break;
+    case 'r': say(text, "[read-only data of %s]", ompp_names_module(n, raw + 3)); break;
+    case 'c': say(text, "[code of %s]", ompp_names_module(n, raw + 3)); break;
+    case 'd': say(text, "[data of %s without a symbol]", ompp_names_module(n, raw + 3)); break;
     default: say(text, "[unknown: %s]", raw + 3); break;
     }
     n->objects[i].text = strdup(text);

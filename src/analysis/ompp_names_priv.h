@@ -48,6 +48,12 @@ typedef struct {
     uint64_t late;
 } ompp_names_t;
 
+/** \return the name of a module's file: raw names lack letters that they have a use for. */
+const char *ompp_names_module(const ompp_names_t *n, const char *name);
+
+/** \brief Reads "module+1f40", or "+1f40" in the module of before. \return behind it; NULL = the end. */
+const char *ompp_names_place(ompp_names_t *n, const char *text, ompp_structure_t **structure, uint64_t *at);
+
 /** \brief Adds up the accesses to each structure. */
 void ompp_names_count_accesses(ompp_names_t *n);
 

@@ -8,32 +8,35 @@
 
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define OMPP_EXPORT __attribute__((visibility("default")))
 #define CODE __builtin_return_address(0) /* the caller's, so taken in each function */
 
-static void *got(void *block, size_t size, const void *code)
+static void *got(void *block, size_t size, const void *code, void *const *word)
 {
     if (__builtin_expect(ompp_data_has_sites(), 0)) ompp_data_allocated(block, size, code, false);
-    if (__builtin_expect(ompp_whose_all, 0)) ompp_heap_got(block, size, code);
+    if (__builtin_expect(ompp_whose_all, 0)) ompp_heap_got(block, size, code, word);
     return block;
 }
 
 #define GET(name, parameters, arguments, bytes) \
     OMPP_EXPORT void *__wrap_##name parameters; \
-    OMPP_EXPORT void *__wrap_##name parameters { return got(name arguments, bytes, CODE); }
+    OMPP_EXPORT void *__wrap_##name parameters { return got(name arguments, bytes, CODE, NULL); }
 
 GET(malloc, (size_t size), (size), size)
 GET(calloc, (size_t count, size_t size), (count, size), count *size)
 GET(aligned_alloc, (size_t align, size_t size), (align, size), size)
 GET(memalign, (size_t align, size_t size), (align, size), size)
+GET(strdup, (const char *text), (text), strlen(text) + 1)
+GET(strndup, (const char *text, size_t most), (text, most), strnlen(text, most) + 1)
 
 OMPP_EXPORT int __wrap_posix_memalign(void **block, size_t align, size_t size);
 OMPP_EXPORT int __wrap_posix_memalign(void **block, size_t align, size_t size)
 {
     int result = posix_memalign(block, align, size);
 
-    if (result == 0) got(*block, size, CODE);
+    if (result == 0) got(*block, size, CODE, block);
     return result;
 }
 
@@ -55,7 +58,7 @@ static void *aligned(size_t size, size_t align) { return aligned_alloc(align, (s
 #define NEW(name, parameters, arguments, otherwise)     \
     extern __attribute__((weak)) void *name parameters; \
     OMPP_EXPORT void *__wrap_##name parameters;         \
-    OMPP_EXPORT void *__wrap_##name parameters { return got(name ? name arguments : otherwise, size, CODE); }
+    OMPP_EXPORT void *__wrap_##name parameters { return got(name ? name arguments : otherwise, size, CODE, NULL); }
 
 NEW(_Znwm, (size_t size), (size), or_abort(plain(size)))
 NEW(_Znam, (size_t size), (size), or_abort(plain(size)))

@@ -131,7 +131,7 @@ __attribute__((noinline)) static void arrives(const void *block, size_t size, ui
                                               uint32_t object, const void *code)
 {
     if (!ompp_whose_all) return;
-    if (block) ompp_heap_got(block, size, code);
+    if (block) ompp_heap_got(block, size, code, NULL);
     else if (size) ompp_heap_again((const void *)old, old_size, object);
 }
 

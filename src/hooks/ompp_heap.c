@@ -61,6 +61,7 @@ typedef struct {
         size_t size;
     } sample[SAMPLES];
     holder_t holder[HOLDERS];
+    holder_t stored; /* where the allocator itself has stored the address; g or s */
 } site_t;
 
 /* A path that was met. */
@@ -248,7 +249,9 @@ __attribute__((noinline)) static uint32_t path_object(ompp_whose_thread_t *t, ui
     return object;
 }
 
-__attribute__((noinline)) void ompp_heap_got(const void *block, size_t size, const void *code)
+static void note_stored(ompp_whose_thread_t *t, site_t *s, uintptr_t word);
+
+__attribute__((noinline)) void ompp_heap_got(const void *block, size_t size, const void *code, void *const *word)
 {
     const int saved = errno;
 
@@ -260,6 +263,7 @@ __attribute__((noinline)) void ompp_heap_got(const void *block, size_t size, con
         if (!object && !heap.not_measured)
             heap.not_measured = ompp_whose_unknown("blocks allocated while nothing is measured");
         if (is_ready()) put(object ? object : heap.not_measured, (uintptr_t)block, size);
+        if (word && object) note_stored(counter->whose, site_of(object), (uintptr_t)word);
         ompp_data_done();
     }
     errno = saved;
@@ -388,6 +392,27 @@ static bool read_block(uintptr_t at, void *to, size_t bytes)
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
+/* The word that the allocator was given the address of: of the first blocks of a path. */
+static void note_stored(ompp_whose_thread_t *t, site_t *s, uintptr_t word)
+{
+    const uint32_t object = ompp_map_object(word);
+    const site_t *owner = site_of(object);
+    const where_t in_owner = {.kind = 'h',
+                              .key = owner ? owner->key : 0,
+                              .base = ompp_heap_begin(object, word),
+                              .site = owner ? (uint32_t)(owner - heap.sites) : 0};
+    size_t n, at;
+
+    if (!s || s->stored.kind || s->blocks > SAMPLES) return;
+    if (in_owner.base) look_at(word, *(const uintptr_t *)word, &in_owner);
+    else if (!ompp_whose_is_own(t, word)) s->stored = (holder_t){.kind = 'g', .at = word};
+    else if (ompp_whose_walk_begin(t)) {
+        if (ompp_whose_find_frame(t, word, (ompp_accessor_t){.code = 0}, &n, &at))
+            s->stored = (holder_t){.kind = 's', .key = t->frames[at].address, .at = t->frames[at + 1].cfa - word};
+        ompp_whose_walk_end(t);
+    }
+}
+
 static void in_blocks(void)
 {
     static uintptr_t words[BLOCK_BYTES / sizeof(uintptr_t)];
@@ -486,6 +511,11 @@ static void tell(const site_t *s)
     size_t used = sizeof OMPP_OBJECT_ALL - 1;
     uint64_t latest = 0;
 
+    if (s->stored.kind) {
+        ompp_whose_place(s->stored.kind == 'g' ? s->stored.at : s->stored.key, place, sizeof place);
+        used += (size_t)snprintf(text + used, sizeof text - used, ";r %s %llx", place,
+                                 s->stored.kind == 'g' ? 0ull : (unsigned long long)s->stored.at);
+    }
     for (unsigned i = 0; i < HOLDERS && s->holder[i].kind; i++)
         latest = s->holder[i].left > latest ? s->holder[i].left : latest;
     for (unsigned i = 0; i < HOLDERS && s->holder[i].kind; i++) {

@@ -98,7 +98,7 @@ OMPP_EXPORT int __wrap_munmap(void *address, size_t size)
         if (result == MAP_FAILED) put_back(&taken);                                                                 \
         else if (ompp_data_has_sites()) ompp_data_allocated(result, size, __builtin_return_address(0), false);      \
         if (result != MAP_FAILED && ompp_whose_all && protection != PROT_NONE && !(flags & MAP_NORESERVE))          \
-            ompp_heap_got(result, size, __builtin_return_address(0));                                               \
+            ompp_heap_got(result, size, __builtin_return_address(0), NULL);                                         \
         return result;                                                                                              \
     }
 

@@ -206,8 +206,11 @@ bool ompp_whose_find_frame(ompp_whose_thread_t *thread, uintptr_t address, ompp_
 
 /* ---- The heap ---------------------------------------------------------------------------------------------------- */
 
-/** \brief The program has got a block, or gives it back. Keeps errno. */
-void ompp_heap_got(const void *block, size_t size, const void *code);
+/**
+ * \brief The program has got a block, or gives it back. Keeps errno.
+ * \param[in] word  that the allocator has stored the address to; NULL = it returns the address.
+ */
+void ompp_heap_got(const void *block, size_t size, const void *code, void *const *word);
 void ompp_heap_gone(const void *block, size_t size);
 
 /** \brief Memory is about to be unmapped: what comes next there is nobody's yet. Keeps errno. */

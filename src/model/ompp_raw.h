@@ -17,6 +17,8 @@
  *     g MODULE+ADDRESS                 a word of a module's data
  *     f MODULE+ADDRESS                 the same, but it may be left of a block that was there before
  *     h KEY OFFSET                     a word in a block of this key, behind what pointers to such blocks point to
+ *     r PLACE BELOW                    the word that the allocating call has stored the address to: of a frame, so far
+ *                                      below its CFA, or, with BELOW 0, of a module's data
  *     m OFFSET LOADS STORES L1 L2 L3   accesses to an offset, of those that are followed, and misses of each level
  *     s PLACE OFFSET SP OUTER ...
  *                                    a word of a frame: below its CFA, above its stack pointer at this place;

@@ -24,13 +24,14 @@ static uint64_t replace_size(const void *base, uint64_t size)
     return former;
 }
 
-void ompp_mpi_memory_got(const void *base, MPI_Aint size, const void *code)
+void ompp_mpi_memory_got(const void *word, MPI_Aint size, const void *code)
 {
     const int saved = errno;
+    const void *base = *(void *const *)word;
 
     if (base && size > 0) {
         replace_size(base, (uint64_t)size);
-        ompp_data_got(base, (size_t)size, code);
+        ompp_data_got(word, (size_t)size, code);
     }
     errno = saved;
 }

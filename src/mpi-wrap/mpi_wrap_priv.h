@@ -432,8 +432,9 @@ bool ompp_mpi_is_sampled(uint32_t number, unsigned bits);
 /**
  * \brief The program has got memory from MPI, at `code`; gives it back, by its address or with a window. Memory that is
  *        not known to be MPI's is none.
+ * \param[in] word  that MPI has stored the address to.
  */
-void ompp_mpi_memory_got(const void *base, MPI_Aint size, const void *code);
+void ompp_mpi_memory_got(const void *word, MPI_Aint size, const void *code);
 void ompp_mpi_memory_gone(const void *base);
 void ompp_mpi_memory_gone_window(MPI_Win win);
 

@@ -2,6 +2,18 @@
 
 #include "structure/ompp_local_priv.h"
 
+static ompp_follow_t begin_at(uint64_t code, int64_t place)
+{
+    const uint32_t returned = place ? 0 : 1u << OMPP_LOCAL_RESULT;
+
+    return (ompp_follow_t){.code = code,
+                           .registers = returned,
+                           .new_ones = returned,
+                           .nplaces = place != 0,
+                           .places = {place},
+                           .new_place = place != 0};
+}
+
 #ifdef OMPP_HAVE_ZYDIS
 #include <Zydis/Zydis.h>
 
@@ -225,23 +237,23 @@ static void find_frame(follower_t *f)
     f->below_rbp = bytes && reg == OMPP_LOCAL_RBP ? bytes : 0;
 }
 
-void ompp_follow_result(const ompp_elf_t *elf, uint64_t code, ompp_follow_frame_t *frame, ompp_follow_visit_t *visit,
-                        void *data)
+void ompp_follow_result(const ompp_elf_t *elf, uint64_t code, int64_t place, ompp_follow_frame_t *frame,
+                        ompp_follow_visit_t *visit, void *data)
 {
     follower_t f = {.elf = elf, .frame = frame, .data = data};
 
-    f.at = (ompp_follow_t){.code = code, .registers = 1u << OMPP_LOCAL_RESULT, .new_ones = 1u << OMPP_LOCAL_RESULT};
+    f.at = begin_at(code, place);
     if (!ZYAN_SUCCESS(ZydisDecoderInit(&f.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return;
     find_frame(&f);
     while (!visit(&f.at, data) && f.at.step++ < STEPS && decode(&f) && step(&f)) find_frame(&f);
 }
 #else
-void ompp_follow_result(const ompp_elf_t *elf, uint64_t code, ompp_follow_frame_t *frame, ompp_follow_visit_t *visit,
-                        void *data)
+void ompp_follow_result(const ompp_elf_t *elf, uint64_t code, int64_t place, ompp_follow_frame_t *frame,
+                        ompp_follow_visit_t *visit, void *data)
 {
-    const ompp_follow_t at = {
-        .code = code, .registers = 1u << OMPP_LOCAL_RESULT, .new_ones = 1u << OMPP_LOCAL_RESULT, .frame = 1};
+    ompp_follow_t at = begin_at(code, place);
 
+    at.frame = 1;
     (void)elf, (void)frame;
     visit(&at, data);
 }

@@ -339,7 +339,8 @@ bool ompp_local_returns_pointer(ompp_structure_t *structure, uint64_t code, uint
     ompp_dwarf_t *dwarf = ompp_unit_dwarf(&structure->dwarf, unit);
     Dwarf_Die die = ompp_die_at(dwarf, f->die);
     if (!die) return false;
-    const uint64_t type = ompp_type_of(dwarf, die);
+    uint64_t type = 0;
+    name_of(dwarf, die, &type, 0); /* what gcc makes of a function says what it is made of */
     if (type && ompp_type_is_pointer(dwarf, type)) {
         char text[8];
         uint64_t offset = 0;

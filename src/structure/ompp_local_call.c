@@ -59,6 +59,7 @@ typedef struct {
     ompp_structure_t *structure;
     double deadline;
     ompp_local_t *found;
+    int64_t place; /* where the call has stored its result; 0 = it returns it */
     uint64_t address;
     bool is, any; /* found: the one to be told; another one */
 } result_t;
@@ -89,11 +90,13 @@ static bool is_of_program(const ompp_local_t *found) { return strncmp(found->nam
  * there is no other. */
 static bool is_told(result_t *r, const ompp_follow_t *at, ompp_local_place_t place)
 {
-    ompp_local_t found;
+    ompp_local_t all[3];
     char part[200];
     uint64_t target;
+    const size_t n = ompp_local_find(r->structure, &place, all, place.in_register ? 1 : 3);
 
-    if (ompp_local_find(r->structure, &place, &found, 1) != 1 || !is_of_program(&found)) return false;
+    if (!n || !is_of_program(&all[n - 1])) return false;
+    ompp_local_t found = all[n - 1]; /* of several that share a place in the frame, the one of the inner block */
     const bool is_this = strcmp(found.name, "this") == 0; /* of a constructor: who has the object comes later */
     if (at->step > PLAIN_STEPS && (found.parameter || is_this)) return false;
     if (!place.in_register) found.low -= place.low;
@@ -113,6 +116,7 @@ static bool look(const ompp_follow_t *at, void *data)
     result_t *r = data;
 
     if (at->step && ompp_clock_seconds() >= r->deadline) return true;
+    if (r->place && (r->address = at->address)) return true; /* the place was the compiler's own */
     for (unsigned reg = 0; reg < 16 && !r->is; reg++)
         if (at->registers >> reg & 1)
             r->is = is_told(r, at,
@@ -132,11 +136,11 @@ static bool look(const ompp_follow_t *at, void *data)
     return r->is;
 }
 
-bool ompp_local_result(ompp_structure_t *structure, uint64_t code, double deadline, ompp_local_t *found)
+bool ompp_local_result(ompp_structure_t *structure, uint64_t code, int64_t place, double deadline, ompp_local_t *found)
 {
-    result_t r = {.structure = structure, .deadline = deadline, .found = found};
+    result_t r = {.structure = structure, .deadline = deadline, .found = found, .place = place};
 
-    ompp_follow_result(&structure->elf, code, frame_of, look, &r);
+    ompp_follow_result(&structure->elf, code, place, frame_of, look, &r);
     return r.any;
 }
 
@@ -148,11 +152,12 @@ static bool look_stored(const ompp_follow_t *at, void *data)
     return at->address || at->step >= PLAIN_STEPS;
 }
 
-uint64_t ompp_local_stored(ompp_structure_t *structure, uint64_t code)
+uint64_t ompp_local_stored(ompp_structure_t *structure, uint64_t code, int64_t place, double deadline)
 {
-    result_t r = {.structure = structure};
+    ompp_local_t found;
+    result_t r = {.structure = structure, .deadline = deadline, .found = &found, .place = place};
 
-    ompp_follow_result(&structure->elf, code, frame_of, look_stored, &r);
+    ompp_follow_result(&structure->elf, code, place, frame_of, place ? look : look_stored, &r);
     return r.address;
 }
 

@@ -95,7 +95,7 @@ static void ask_frames(ompp_structure_t *structure, double deadline, const uint6
             ompp_local_pointer(structure, found[k].type, 8, found[k].fortran, text, sizeof text, &target, deadline);
             ompp_local_size(structure, found[k].type, found[k].fortran);
         }
-        ompp_local_result(structure, at[i] + 20, deadline, found);
+        ompp_local_result(structure, at[i] + 20, i % 3 ? 0 : -24, deadline, found);
         ompp_local_kept(structure, at[i] + 8, -16);
         ompp_local_keeps(structure, at[i] + 8, 3);
         ompp_local_lines(structure, at[i], lines, 8);

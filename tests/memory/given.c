@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef double volatile cell_t;
 
@@ -75,9 +76,59 @@ __attribute__((noinline)) static double work(void)
     return sum;
 }
 
+/* The allocator stores the address itself, to a variable of a wrapper, of who calls, a member, or a global one. */
+static part_t kept;
+static cell_t *alone;
+
+__attribute__((noinline)) static void *aligned(int n)
+{
+    void *got;
+
+    return posix_memalign(&got, 64, (size_t)n * sizeof(cell_t)) == 0 ? got : NULL;
+}
+
+static inline void *inlined(int n)
+{
+    void *got = NULL;
+
+    return posix_memalign(&got, 64, (size_t)n * sizeof(cell_t)) == 0 ? got : NULL;
+}
+
+__attribute__((noinline)) static void fill(cell_t **to, int n)
+{
+    if (posix_memalign((void **)to, 64, (size_t)n * sizeof(cell_t)) != 0) abort();
+    for (int i = 0; i < n; i++) (*to)[i] = i;
+}
+
+__attribute__((noinline)) static double stored(part_t *part)
+{
+    cell_t *mine, *other, *wrapped = aligned(210), *within = inlined(220);
+    char *text = strdup("a copy of this text");
+
+    if (posix_memalign((void **)&mine, 64, 230 * sizeof *mine) != 0 || !wrapped || !within || !text) abort();
+    fill(&other, 240);
+    fill(&part->cells, 250);
+    fill(&kept.cells, 260);
+    fill(&alone, 270);
+    for (int i = 0; i < 210; i++) wrapped[i] = i;
+    for (int i = 0; i < 220; i++) within[i] = i;
+    for (int i = 0; i < 230; i++) mine[i] = i;
+    for (int i = 0; i < 20; i++) *(char volatile *)text = (char)i;
+    const double sum = mine[3] + other[4] + wrapped[5] + within[6] + text[0];
+    free((void *)mine);
+    free((void *)other);
+    free((void *)wrapped);
+    free((void *)within);
+    free(text);
+    return sum;
+}
+
 int main(void)
 {
+    part_t own;
+
+
     owner.mesh = make_mesh(400);
-    printf("%g\n", work() + sum_of_mesh(owner.mesh));
+    printf("%g\n", work() + stored(&own) + sum_of_mesh(owner.mesh));
     return 0;
 }
