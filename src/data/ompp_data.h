@@ -135,9 +135,9 @@ void ompp_data_allocated(const void *block, size_t size, const void *code, bool 
 /**
  * \brief The program has got a block from another library than the C library, at `code`; gives it back. Lines that
  *        OMPP_DATA names count, and back ends that tell all data apart hear of it.
- * \param[in] word  that the library has stored the block's address to.
+ * \param[in] word  that the library has stored the block's address to, or NULL.
  */
-void ompp_data_got(void *const *word, size_t size, const void *code);
+void ompp_data_got(const void *block, size_t size, const void *code, void *const *word);
 void ompp_data_gone(const void *block, size_t size);
 
 /** \brief All data is told apart: the user names nothing from outside, or OMPP_DATA has the word "all". */

@@ -181,10 +181,10 @@ void ompp_data_allocated(const void *block, size_t size, const void *code, bool 
     errno = saved;
 }
 
-void ompp_data_got(void *const *word, size_t size, const void *code)
+void ompp_data_got(const void *block, size_t size, const void *code, void *const *word)
 {
-    if (ompp_data_has_sites()) ompp_data_allocated(*word, size, code, false);
-    ompp_component_got(word, size, code);
+    if (ompp_data_has_sites()) ompp_data_allocated(block, size, code, false);
+    ompp_component_got(block, size, code, word);
 }
 
 void ompp_data_gone(const void *block, size_t size)

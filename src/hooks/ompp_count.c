@@ -229,9 +229,9 @@ static void put_named(uint32_t object, uintptr_t begin, uintptr_t end)
 
 bool ompp_counter_no_objects(void) { return nobjects == 0; }
 
-static void got(void *const *word, size_t size, const void *code)
+static void got(const void *block, size_t size, const void *code, void *const *word)
 {
-    if (ompp_whose_all) ompp_heap_got(*word, size, code, word);
+    if (ompp_whose_all) ompp_heap_got(block, size, code, word);
 }
 
 static void gone(const void *block, size_t size)

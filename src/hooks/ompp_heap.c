@@ -205,9 +205,17 @@ static void note_block(site_t *s, uintptr_t begin, size_t size)
 
 static uintptr_t rounded(uintptr_t at) { return (at + ROUND - 1) & ~(uintptr_t)(ROUND - 1); }
 
+/* What an allocator leaves behind a block is nobody's, but parts of a window that ranks share have no gaps. */
+static uintptr_t end_of(uintptr_t begin, size_t size)
+{
+    const uintptr_t end = begin + size;
+
+    return end % ROUND && site_of(ompp_map_object(end)) ? end : rounded(end);
+}
+
 static void put(uint32_t object, uintptr_t begin, size_t size)
 {
-    const uintptr_t end = rounded(begin + size);
+    const uintptr_t end = end_of(begin, size);
     site_t *s = site_of(object);
 
     if (!object || end < begin) return;

@@ -271,10 +271,12 @@ function expand(name, symbol, form,   n, i, k, roles, r, class, list, body, args
     gsub(/@to@/, value_or("peer"), body)
     if (body ~ /@pair@/) gsub(/@pair@/, literal(pair_call(class)), body)
     if (body ~ /@ended@/) gsub(/@ended@/, literal(value_or("number", "1") ", " requests_of_call()), body)
-    gsub(/@made@/, (fortran ? "PMPI_Comm_f2c(*" role_or("made") ")" : "*" role_or("made")), body)
+    gsub(/@made@/, (fortran ? value_or("made") : "*" role_or("made")), body)
     gsub(/@base@/, role_or("base"), body)
-    gsub(/@freed@/, role_or("freed"), body)
-    gsub(/@size@/, role_or("size"), body)
+    gsub(/@freed@/, value_or("freed"), body)
+    gsub(/@size@/, value_or("size"), body)
+    gsub(/@shared@/, value_or("shared"), body)
+    gsub(/@asked@/, role_or("asked"), body)
     gsub(/@message@/, role_or("message"), body)
     gsub(/@request@/, role_or("request"), body)
     gsub(/@number@/, value_or("number", "1"), body)
@@ -302,6 +304,8 @@ function given(what, class) {
     if (what == "waits") return class == "wait"
     if (what == "may_end") return class ~ /^(waitany|test|cancel|forget)$/
     if (what == "creates") return class == "created"
+    if (what == "memory") return "base" in role_param || "shared" in role_param
+    if (what == "window_got") return class == "win-created" && "base" in role_param
     if (what == "window_freed") return class == "win-freed"
     return what in role_param
 }

@@ -24,16 +24,20 @@ static uint64_t replace_size(const void *base, uint64_t size)
     return former;
 }
 
-void ompp_mpi_memory_got(const void *word, MPI_Aint size, const void *code)
+static void got(const void *base, MPI_Aint size, const void *code, void *const *word)
 {
     const int saved = errno;
-    const void *base = *(void *const *)word;
 
     if (base && size > 0) {
         replace_size(base, (uint64_t)size);
-        ompp_data_got(word, (size_t)size, code);
+        ompp_data_got(base, (size_t)size, code, word);
     }
     errno = saved;
+}
+
+void ompp_mpi_memory_got(const void *word, MPI_Aint size, const void *code)
+{
+    got(*(void *const *)word, size, code, word);
 }
 
 void ompp_mpi_memory_gone(const void *base)
@@ -45,14 +49,73 @@ void ompp_mpi_memory_gone(const void *base)
     errno = saved;
 }
 
+static int flavor_of(MPI_Win win)
+{
+    int *flavor = NULL, has_flavor = 0;
+
+    if (win == MPI_WIN_NULL || PMPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavor, &has_flavor) != MPI_SUCCESS ||
+        !has_flavor)
+        return MPI_WIN_FLAVOR_CREATE;
+    return *flavor;
+}
+
+static void *own_part(MPI_Win win)
+{
+    void *base = NULL;
+    int has_base = 0;
+
+    return PMPI_Win_get_attr(win, MPI_WIN_BASE, &base, &has_base) == MPI_SUCCESS && has_base ? base : NULL;
+}
+
+/* How many ranks' parts of a window are in this process. */
+static int parts_of(MPI_Win win)
+{
+    MPI_Group group = MPI_GROUP_NULL;
+    int n = 0;
+
+    if (flavor_of(win) != MPI_WIN_FLAVOR_SHARED || PMPI_Win_get_group(win, &group) != MPI_SUCCESS) return 0;
+    if (PMPI_Group_size(group, &n) != MPI_SUCCESS) n = 0;
+    PMPI_Group_free(&group);
+    return n;
+}
+
+static void *part_of(MPI_Win win, int rank, MPI_Aint *size)
+{
+    void *base = NULL;
+    int unit;
+
+    return PMPI_Win_shared_query(win, rank, size, &unit, &base) == MPI_SUCCESS ? base : NULL;
+}
+
+void ompp_mpi_memory_got_window(MPI_Win win, const void *code)
+{
+    const void *const own = own_part(win);
+    MPI_Aint size = 0;
+
+    for (int r = parts_of(win); r-- > 0;) {
+        const void *const base = part_of(win, r, &size);
+        if (base != own) got(base, size, code, NULL);
+    }
+}
+
+/* Another rank's part has the name of the variable that gets its address from here on. */
+void ompp_mpi_memory_asked(MPI_Win win, const void *word, const void *code)
+{
+    const void *const own = own_part(win), *const asked = *(void *const *)word;
+    MPI_Aint size = 0;
+
+    for (int r = parts_of(win); r-- > 0;) {
+        const void *const base = part_of(win, r, &size);
+        if (base == asked && base != own) got(base, size, code, word);
+    }
+}
+
 /* A window that MPI_Win_create made leaves its memory to the program. */
 void ompp_mpi_memory_gone_window(MPI_Win win)
 {
-    void *base = NULL;
-    int *flavor = NULL, has_flavor = 0, has_base = 0;
+    const int flavor = flavor_of(win);
+    MPI_Aint size = 0;
 
-    if (win == MPI_WIN_NULL || PMPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavor, &has_flavor) != MPI_SUCCESS ||
-        !has_flavor || (*flavor != MPI_WIN_FLAVOR_ALLOCATE && *flavor != MPI_WIN_FLAVOR_SHARED))
-        return;
-    if (PMPI_Win_get_attr(win, MPI_WIN_BASE, &base, &has_base) == MPI_SUCCESS && has_base) ompp_mpi_memory_gone(base);
+    if (flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED) ompp_mpi_memory_gone(own_part(win));
+    for (int r = parts_of(win); r-- > 0;) ompp_mpi_memory_gone(part_of(win, r, &size));
 }

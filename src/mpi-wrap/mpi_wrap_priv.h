@@ -435,6 +435,12 @@ bool ompp_mpi_is_sampled(uint32_t number, unsigned bits);
  * \param[in] word  that MPI has stored the address to.
  */
 void ompp_mpi_memory_got(const void *word, MPI_Aint size, const void *code);
+
+/** \brief The program has made a window, at `code`: of one that ranks share, the others' parts are there, too. */
+void ompp_mpi_memory_got_window(MPI_Win win, const void *code);
+
+/** \brief The program has asked where a rank's part of a window is. */
+void ompp_mpi_memory_asked(MPI_Win win, const void *word, const void *code);
 void ompp_mpi_memory_gone(const void *base);
 void ompp_mpi_memory_gone_window(MPI_Win win);
 

@@ -43,12 +43,12 @@ void ompp_component_visited(ompp_time_t t)
         if (components[i]->visited) components[i]->visited(t);
 }
 
-void ompp_component_got(void *const *word, size_t size, const void *code)
+void ompp_component_got(const void *block, size_t size, const void *code, void *const *word)
 {
     const unsigned n = atomic_load_explicit(&ncomponents, memory_order_acquire);
 
     for (unsigned i = 0; i < n; i++)
-        if (components[i]->got) components[i]->got(word, size, code);
+        if (components[i]->got) components[i]->got(block, size, code, word);
 }
 
 void ompp_component_gone(const void *block, size_t size)

@@ -55,8 +55,8 @@ typedef struct ompp_component {
      */
     void (*put)(uint32_t object, uintptr_t begin, uintptr_t end);
     /** The program has got a block from another library than the C library, at `code`, which has stored its address to
-     * `word`; gives it back. */
-    void (*got)(void *const *word, size_t size, const void *code);
+     * `word` (or NULL); gives it back. */
+    void (*got)(const void *block, size_t size, const void *code, void *const *word);
     void (*gone)(const void *block, size_t size);
     /** A progress point has been visited on this thread. */
     void (*visited)(ompp_time_t t);
@@ -82,7 +82,7 @@ bool ompp_component_start(const ompp_component_t *component, char *why, size_t n
 
 /** \brief Tells components that a progress point was visited; of memory that the program gets and gives back. */
 void ompp_component_visited(ompp_time_t t);
-void ompp_component_got(void *const *word, size_t size, const void *code);
+void ompp_component_got(const void *block, size_t size, const void *code, void *const *word);
 void ompp_component_gone(const void *block, size_t size);
 
 /** \return those that are kept; ends with NULL. */

@@ -103,6 +103,7 @@ static bool is_told(result_t *r, const ompp_follow_t *at, ompp_local_place_t pla
     if (found.low > 0 ||
         !ompp_local_points(r->structure, &found, (uint64_t)-found.low, part, sizeof part, &target, r->deadline))
         return false;
+    if (found.fortran && !target) found.given_on = true; /* a C_PTR: the program makes a pointer to data of it */
     if (!r->any) *r->found = found;
     r->any = true;
     if (!found.given_on && !is_this) *r->found = found;

@@ -43,12 +43,14 @@ __attribute__((noinline)) static void grow(atoms_t *atoms)
 int main(int argc, char **argv)
 {
     atoms_t atoms = {NULL, NULL, 0};
-    double *mine, *window, *shared, *later, sum = 0;
+    double *mine, *window, *shared, *others, *later, sum = 0;
     MPI_Win of_window, of_shared, of_mine;
-    int ranks;
+    int ranks, rank, unit;
+    MPI_Aint bytes;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     field = get(1000);
     MPI_Alloc_mem(800 * sizeof *mine, MPI_INFO_NULL, &mine);
     if (ranks > 1) { /* Open MPI makes none for one rank */
@@ -56,14 +58,20 @@ int main(int argc, char **argv)
         MPI_Win_free(&of_mine); /* the memory stays the program's */
     }
     MPI_Win_allocate(600 * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &window, &of_window);
-    MPI_Win_allocate_shared(400 * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &shared, &of_shared);
+    MPI_Win_allocate_shared(399 * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &shared, &of_shared);
     for (int r = 0; r < 10; r++) {
         for (int i = 0; i < 1000; i++) field[i] = i;
         for (int i = 0; i < 800; i++) mine[i] = i;
         for (int i = 0; i < 600; i++) window[i] = i;
-        for (int i = 0; i < 400; i++) shared[i] = i;
+        for (int i = 0; i < 399; i++) shared[i] = i;
     }
-    for (int i = 0; i < 400; i++) sum += shared[i] + mine[i] + window[i] + field[i];
+    if (ranks > 1) { /* of a part without a gap behind it; who holds its address alone is this variable */
+        MPI_Win_shared_query(of_shared, (rank + 1) % ranks, &bytes, &unit, &others);
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int i = 0; i < 399; i++) others[i] = i;
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    for (int i = 0; i < 399; i++) sum += shared[i] + mine[i] + window[i] + field[i];
     MPI_Win_free(&of_window);
     MPI_Win_free(&of_shared);
     MPI_Free_mem(mine);
