@@ -270,15 +270,17 @@ static void by_call(ompp_names_t *n, ompp_structure_t *structure, uint64_t code,
 
 /*
  * Whether a function allocates for others: it returns a pointer to it is not said what, or to what a variable of its
- * own points to that gets the block, the only one that does.
+ * own points to that gets the block, the only one that does; or its code returns the block.
  */
-static bool allocates(ompp_structure_t *structure, uint64_t code, const ompp_names_answer_t *a)
+static bool allocates(ompp_names_t *n, ompp_structure_t *structure, uint64_t code, int64_t place,
+                      const ompp_names_answer_t *a)
 {
     uint64_t target = 0;
 
-    if (!ompp_local_returns_pointer(structure, code, &target)) return false;
-    return !target || (a->function && a->rank == BY_RESULT && a->target.type == target &&
-                       ompp_local_pointers_to(structure, code, target) == 1);
+    if (!ompp_local_returns_pointer(structure, code - 1, &target)) return false;
+    if (!target || ompp_local_returned(structure, code, place, n->deadline)) return true;
+    return a->function && a->rank == BY_RESULT && a->target.type == target &&
+           ompp_local_pointers_to(structure, code - 1, target) == 1;
 }
 
 /* The variable that gets the result of the allocating call; of a function that allocates for others, of its call.
@@ -297,10 +299,10 @@ static void by_result(ompp_names_t *n, const char *path, const char *says, ompp_
         if (of_word && !below) by_address(n, of_word, at, a);
         else by_call(n, structure, code, -below, a);
         if (a->rank == BY_VARIABLE) a->rank = BY_RESULT;
+        if (!allocates(n, structure, code, -below, a)) break;
+        if (a->rank) inner = *a;
         of_word = NULL;
         below = 0;
-        if (!allocates(structure, code - 1, a)) break;
-        if (a->rank) inner = *a;
     }
     if (a->rank || !inner.rank) return;
     *a = inner;

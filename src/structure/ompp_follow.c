@@ -216,6 +216,7 @@ static bool step(follower_t *f)
     f->at.new_ones = 0;
     f->at.new_place = false;
     f->at.address = 0;
+    f->at.returned = f->i.mnemonic == ZYDIS_MNEMONIC_RET && f->at.registers >> OMPP_LOCAL_RESULT & 1;
     if (f->i.mnemonic == ZYDIS_MNEMONIC_RET || f->i.mnemonic == ZYDIS_MNEMONIC_UD2 ||
         f->i.mnemonic == ZYDIS_MNEMONIC_HLT || (f->i.mnemonic == ZYDIS_MNEMONIC_JMP && !relative))
         return false;
@@ -246,6 +247,7 @@ void ompp_follow_result(const ompp_elf_t *elf, uint64_t code, int64_t place, omp
     if (!ZYAN_SUCCESS(ZydisDecoderInit(&f.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return;
     find_frame(&f);
     while (!visit(&f.at, data) && f.at.step++ < STEPS && decode(&f) && step(&f)) find_frame(&f);
+    if (f.at.returned) visit(&f.at, data);
 }
 #else
 void ompp_follow_result(const ompp_elf_t *elf, uint64_t code, int64_t place, ompp_follow_frame_t *frame,

@@ -23,6 +23,7 @@ typedef struct {
     unsigned nplaces;   /* of the frame */
     int64_t places[OMPP_FOLLOW_PLACES]; /* from the canonical frame address: 8 bytes each, the last one the newest */
     bool new_place;
+    bool returned;    /* the function returns it; the last one that is visited */
     uint64_t address; /* that the last instruction has stored it to; 0 = to none that the code names */
 } ompp_follow_t;
 

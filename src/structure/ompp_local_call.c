@@ -61,6 +61,7 @@ typedef struct {
     ompp_local_t *found;
     int64_t place; /* where the call has stored its result; 0 = it returns it */
     uint64_t address;
+    bool returned;
     bool is, any; /* found: the one to be told; another one */
 } result_t;
 
@@ -116,7 +117,7 @@ static bool look(const ompp_follow_t *at, void *data)
 {
     result_t *r = data;
 
-    if (at->step && ompp_clock_seconds() >= r->deadline) return true;
+    if (at->returned || (at->step && ompp_clock_seconds() >= r->deadline)) return true;
     if (r->place && (r->address = at->address)) return true; /* the place was the compiler's own */
     for (unsigned reg = 0; reg < 16 && !r->is; reg++)
         if (at->registers >> reg & 1)
@@ -160,6 +161,22 @@ uint64_t ompp_local_stored(ompp_structure_t *structure, uint64_t code, int64_t p
 
     ompp_follow_result(&structure->elf, code, place, frame_of, place ? look : look_stored, &r);
     return r.address;
+}
+
+static bool look_returned(const ompp_follow_t *at, void *data)
+{
+    result_t *r = data;
+
+    r->returned = at->returned;
+    return at->step && ompp_clock_seconds() >= r->deadline;
+}
+
+bool ompp_local_returned(ompp_structure_t *structure, uint64_t code, int64_t place, double deadline)
+{
+    result_t r = {.structure = structure, .deadline = deadline};
+
+    ompp_follow_result(&structure->elf, code, place, frame_of, look_returned, &r);
+    return r.returned;
 }
 
 /* ---- Registers that are kept ------------------------------------------------------------------------------------- */

@@ -20,6 +20,9 @@ bool ompp_local_result(ompp_structure_t *structure, uint64_t code, int64_t place
  *         says that a variable gets what the call has stored to a place. */
 uint64_t ompp_local_stored(ompp_structure_t *structure, uint64_t code, int64_t place, double deadline);
 
+/** \brief Whether the function around a call returns the call's result, as far as the code behind the call tells. */
+bool ompp_local_returned(ompp_structure_t *structure, uint64_t code, int64_t place, double deadline);
+
 /** \return the register of its callers that a function has kept so many bytes below its canonical frame address at an
  *         address of the code, in DWARF's numbers; negative = none. */
 int ompp_local_kept(ompp_structure_t *structure, uint64_t code, int64_t below);

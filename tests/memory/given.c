@@ -100,9 +100,26 @@ __attribute__((noinline)) static void fill(cell_t **to, int n)
     for (int i = 0; i < n; i++) (*to)[i] = i;
 }
 
+/* What it gets is in no variable of its own once it is optimized, but it returns it. */
+static inline void *checked(size_t bytes)
+{
+    void *block = malloc(bytes);
+
+    if (!block) abort();
+    return block;
+}
+
+__attribute__((noinline)) static cell_t *zeros(int n)
+{
+    cell_t *cells = checked((size_t)n * sizeof *cells);
+
+    for (int i = 0; i < n; i++) cells[i] = 0;
+    return cells;
+}
+
 __attribute__((noinline)) static double stored(part_t *part)
 {
-    cell_t *mine, *other, *wrapped = aligned(210), *within = inlined(220);
+    cell_t *mine, *other, *wrapped = aligned(210), *within = inlined(220), *typed = zeros(280);
     char *text = strdup("a copy of this text");
 
     if (posix_memalign((void **)&mine, 64, 230 * sizeof *mine) != 0 || !wrapped || !within || !text) abort();
@@ -114,11 +131,12 @@ __attribute__((noinline)) static double stored(part_t *part)
     for (int i = 0; i < 220; i++) within[i] = i;
     for (int i = 0; i < 230; i++) mine[i] = i;
     for (int i = 0; i < 20; i++) *(char volatile *)text = (char)i;
-    const double sum = mine[3] + other[4] + wrapped[5] + within[6] + text[0];
+    const double sum = mine[3] + typed[2] + other[4] + wrapped[5] + within[6] + text[0];
     free((void *)mine);
     free((void *)other);
     free((void *)wrapped);
     free((void *)within);
+    free((void *)typed);
     free(text);
     return sum;
 }
