@@ -827,6 +827,19 @@ class replace_pass : public gimple_opt_pass
     }
 };
 
+/* Without optimization hooks stay calls. */
+class hide_pass : public gimple_opt_pass
+{
+  public:
+    hide_pass(gcc::context *context) : gimple_opt_pass(about, context) {}
+    opt_pass *clone() final override { return new hide_pass(m_ctxt); }
+    unsigned execute(function *in) final override
+    {
+        hide(in);
+        return 0;
+    }
+};
+
 static void prepare(void *, void *)
 {
     word_type = own_type(long_unsigned_type_node);
@@ -840,12 +853,16 @@ __attribute__((visibility("default"))) int plugin_init(plugin_name_args *plugin,
                                          {&variable, 1, sizeof variable, &gt_ggc_mx_tree_node, NULL},
                                          LAST_GGC_ROOT_TAB};
     register_pass_info before = {new show_pass(g), "tsan", 0, PASS_POS_INSERT_BEFORE},
-                       where = {new replace_pass(g), "tsan", 0, PASS_POS_INSERT_AFTER};
+                       where = {new replace_pass(g), "tsan", 0, PASS_POS_INSERT_AFTER},
+                       before_O0 = {new show_pass(g), "tsan0", 0, PASS_POS_INSERT_BEFORE},
+                       behind_O0 = {new hide_pass(g), "tsan0", 0, PASS_POS_INSERT_AFTER};
 
     if (!plugin_default_version_check(version, &gcc_version)) return 1;
     register_callback(plugin->base_name, PLUGIN_START_UNIT, prepare, NULL);
     register_callback(plugin->base_name, PLUGIN_REGISTER_GGC_ROOTS, NULL, const_cast<ggc_root_tab *>(roots));
     register_callback(plugin->base_name, PLUGIN_PASS_MANAGER_SETUP, NULL, &before);
     register_callback(plugin->base_name, PLUGIN_PASS_MANAGER_SETUP, NULL, &where);
+    register_callback(plugin->base_name, PLUGIN_PASS_MANAGER_SETUP, NULL, &before_O0);
+    register_callback(plugin->base_name, PLUGIN_PASS_MANAGER_SETUP, NULL, &behind_O0);
     return 0;
 }

@@ -106,6 +106,17 @@ __attribute__((noinline)) static double inside(int n)
     return sum;
 }
 
+/* No array either. */
+__attribute__((noinline)) static double pair_of(int n)
+{
+    volatile struct {
+        double x, y;
+    } pair;
+
+    for (int i = 0; i < n; i++) pair.x = pair.y = i;
+    return pair.x;
+}
+
 static void heap(void)
 {
     pointer = get(300 * sizeof *pointer);
@@ -155,7 +166,7 @@ int main(void)
     heap();
     for (int i = 0; i < 5; i++) sum += stack(60);
     for (int i = 1; i <= 20; i++) sum += copy(i) > 0;
-    sum += deep(9) + grow() + callers() + inside(500);
+    sum += deep(9) + grow() + callers() + inside(500) + pair_of(45) * 0;
     printf("%g\n", sum + (double)mine[3]);
     free((void *)mesh->density);
     free((void *)mesh->energy);
