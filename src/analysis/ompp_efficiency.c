@@ -4,6 +4,7 @@
 #include "analysis/ompp_ideal_clocks.h"
 #include "analysis/ompp_meets.h"
 #include "analysis/ompp_node.h"
+#include "analysis/ompp_own.h"
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_values.h"
 #include "base/ompp_error.h"
@@ -43,6 +44,7 @@ typedef struct {
     unit_t *units;
     uint32_t *unit;              /* [nlocations]; OMPP_NONE = in none */
     uint64_t *useful, *top;      /* [nlocations] top: in outermost regions */
+    double *measuring;           /* [nlocations] of useful, in ns; NULL = it is not asked */
     unsigned (*lost)[16];        /* [OMPP_CONSTRUCT_NUM] of the slots */
     double *waiting;             /* [nregions] part of an MPI call's time; -1 = not known, -2 = not yet asked */
     bool tells;                  /* second pass: what is lost goes to cells */
@@ -167,6 +169,8 @@ static void add_block(part_t *part, uint32_t node, const ompp_block_t *block, un
         if (alone)
             hold(part, lost == OMPP_LOST_MPI ? lost : OMPP_LOST_SERIAL, region, unit, (unit->nthreads - 1) * own);
     }
+    if (part->measuring && !part->tells)
+        part->measuring[block->location] += ompp_efficiency_measuring_ns(part->p, node, block, part->lost[construct]);
 }
 
 static uint64_t exec_of(const part_t *part, uint32_t node, const ompp_block_t *block)
@@ -369,6 +373,18 @@ static void add_rest(part_t *part, uint64_t length_ns)
     add_loss(part, (ompp_loss_t){OMPP_LOST_REST, OMPP_NONE, OMPP_NONE, OMPP_NONE, idle - known, 0});
 }
 
+/* Told where it is not so little that the parts of the run would not show it. */
+static void take_measuring(part_t *part)
+{
+    ompp_efficiency_t *e = part->e;
+    uint64_t sum = 0;
+
+    for (uint32_t l = 0; l < part->p->nlocations; l++)
+        sum += part->measuring[l] < (double)part->useful[l] ? (uint64_t)part->measuring[l] : part->useful[l];
+    if (sum >= e->thread_ns / 1000) e->measuring_ns = sum < e->useful_ns ? sum : e->useful_ns;
+    part->measuring = NULL;
+}
+
 /* \return whether there is anything. */
 static bool measure(part_t *part)
 {
@@ -401,6 +417,7 @@ static bool measure(part_t *part)
     }
     for (uint32_t l = 0; l < part->p->nlocations; l++)
         if (part->useful[l] > most) most = part->useful[l];
+    if (part->measuring) take_measuring(part);
     if (!e->thread_ns || !most) return false;
     const double n = (double)e->nthreads, all = (double)e->thread_ns / n;
     for (size_t u = 0; u < part->nunits; u++) {
@@ -532,15 +549,17 @@ int ompp_analysis_efficiency(const ompp_profile_t *p, const ompp_paths_t *paths,
 {
     part_t part = {.p = p, .paths = paths, .region = OMPP_NONE, .wants_losses = losses != NULL};
     ompp_efficiency_t *found = calloc(p->nregions + 1, sizeof *found);
+    double *measuring = calloc(p->nlocations + 1, sizeof *measuring);
     size_t nfound = 0, walked = 0;
 
     *all = NULL;
     *n = 0;
     if (losses) *losses = NULL, *nlosses = 0;
-    if (prepare(&part) && found) {
+    if (prepare(&part) && found && measuring) {
         part.e = &found[0];
         found[0].region = OMPP_NONE;
         take_ranks(&part);
+        if ((double)ompp_own_told_permille(p) >= 1000 * OMPP_OWN_PART) part.measuring = measuring;
         if (measure(&part)) nfound = 1 + find_regions(&part, found + 1), *n = 1;
         part.wants_losses = false;
         for (size_t i = 1; i < nfound; i++) {
@@ -556,6 +575,7 @@ int ompp_analysis_efficiency(const ompp_profile_t *p, const ompp_paths_t *paths,
         part.failed = true;
     }
     release(&part);
+    free(measuring);
     if (part.failed || !*n) {
         free(part.losses);
         free(found);

@@ -53,6 +53,7 @@ typedef struct {
     uint64_t thread_ns; /* length (of the longest rank) x threads */
     uint64_t nthreads, nranks;
     uint64_t useful_ns, lost_ns[OMPP_LOST_NUM];
+    uint64_t measuring_ns; /* of useful_ns, of the run: what measuring took, by estimate; 0 = less than is told */
     ompp_pop_t all, mpi, openmp;
     bool is_estimate; /* serialisation and transfer: clocks were suspended for a part of the run */
 } ompp_efficiency_t;
@@ -67,6 +68,13 @@ typedef struct {
 
 /** \return ompp_lost_t of the time of a phase (slot of a construct); OMPP_LOST_NUM = it is work. */
 unsigned ompp_efficiency_lost_in(unsigned construct, unsigned slot);
+
+/**
+ * \brief What measuring a node took a thread of what would be work, ns: in its own phases, and around it.
+ * \param[in] lost  of the node's construct: ompp_efficiency_lost_in() of its slots.
+ */
+double ompp_efficiency_measuring_ns(const ompp_profile_t *profile, uint32_t node, const ompp_block_t *block,
+                                    const unsigned *lost);
 
 /** \return sum of what is lost, ns: of one level, or of both. */
 uint64_t ompp_efficiency_lost(const ompp_efficiency_t *efficiency, ompp_level_t level);

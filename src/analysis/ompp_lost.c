@@ -3,6 +3,7 @@
  */
 #include "analysis/ompp_efficiency.h"
 
+#include "analysis/ompp_own.h"
 #include "model/ompp_tables.h"
 
 const ompp_lost_row_t ompp_lost_rows[OMPP_LOST_NUM] = {
@@ -42,4 +43,19 @@ unsigned ompp_efficiency_lost_in(unsigned construct, unsigned slot)
                     class_of_lost[lost] == ompp_rules[i].class)
                     return lost;
     return lost_of_phase(construct, phase);
+}
+
+/* Outside of all regions a thread of a team has nothing to do; where tasks begin it waits, or makes them. */
+double ompp_efficiency_measuring_ns(const ompp_profile_t *p, uint32_t n, const ompp_block_t *block,
+                                    const unsigned *lost)
+{
+    const ompp_node_t *node = &p->nodes[n];
+    const ompp_construct_row_t *c = &ompp_constructs[p->regions[node->region].construct];
+    const unsigned kind = p->locations[block->location].kind;
+    const bool works = node->parent || kind == OMPP_THREAD_INITIAL || kind == OMPP_THREAD_OTHER;
+    double sum = works && !(c->flags & OMPP_CONSTRUCT_F_TASK) ? ompp_own_around_ns(p, n, block) : 0;
+
+    for (unsigned s = 0; s < c->nphases; s++)
+        if (lost[s] == OMPP_LOST_NUM) sum += (double)ompp_own_in_phase(p, n, block, s);
+    return sum;
 }

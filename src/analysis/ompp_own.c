@@ -106,6 +106,15 @@ static double events_in_phase(const ompp_profile_t *p, uint32_t node, const ompp
     return (double)ompp_less(n, counted_of(p, node, block)) * rank->inside_ps[kind] / 1000;
 }
 
+double ompp_own_around_ns(const ompp_profile_t *p, uint32_t node, const ompp_block_t *block)
+{
+    const unsigned nphases = ompp_constructs[p->regions[p->nodes[node].region].construct].nphases;
+    double around = ompp_own_events_ns(p, node, block);
+
+    for (unsigned s = 0; s < nphases; s++) around -= events_in_phase(p, node, block, s);
+    return fmax(around, 0);
+}
+
 /* Without children and tasks. */
 static uint64_t time_alone(const ompp_block_t *block, unsigned slot)
 {
@@ -241,6 +250,18 @@ double ompp_own_share(const ompp_profile_t *p, const ompp_paths_t *paths, const 
     }
     if (time <= 0) return 0;
     return own < time ? own / time : 1;
+}
+
+uint64_t ompp_own_told_permille(const ompp_profile_t *p)
+{
+    uint64_t told = 0;
+
+    for (size_t i = 0; i < p->ncoverage; i++) {
+        const ompp_coverage_kind_t kind = p->coverage[i].kind;
+        if (kind == OMPP_COVERAGE_OWN_SAMPLED) return 0;
+        if (kind == OMPP_COVERAGE_OWN || kind == OMPP_COVERAGE_OWN_MUCH) told = p->coverage[i].count;
+    }
+    return told;
 }
 
 uint64_t ompp_own_much_permille(const ompp_profile_t *p)

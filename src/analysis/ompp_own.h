@@ -10,6 +10,7 @@
 #include "analysis/ompp_paths.h"
 #include "model/ompp_profile.h"
 
+#define OMPP_OWN_PART 0.01  /* of the run's thread time: a part of the run by itself */
 #define OMPP_OWN_WORTH 0.05 /* of a region's time: said beside what is said of it */
 #define OMPP_OWN_MUCH 0.10  /* of the run's thread time: a caution; the same above that of events, by samples */
 #define OMPP_OWN_SAMPLES 50 /* at least, for what they say */
@@ -37,8 +38,14 @@ double ompp_own_ns(const ompp_profile_t *profile, uint32_t node, const ompp_bloc
 /** \return ns of these in the measured time of a phase (slot); not more than that has without children and tasks. */
 uint64_t ompp_own_in_phase(const ompp_profile_t *profile, uint32_t node, const ompp_block_t *block, unsigned slot);
 
+/** \return ns that the events of a node took in the time of what is around it, on a location. */
+double ompp_own_around_ns(const ompp_profile_t *profile, uint32_t node, const ompp_block_t *block);
+
 /** \return ns that an event of a kind takes on a location; inside: of that, what lies in the region itself. */
 double ompp_own_cost(const ompp_profile_t *profile, uint32_t location, ompp_cost_t kind, bool inside);
+
+/** \return thousandths of the run that events took, as Coverage says; 0 = nothing, or samples say clearly more. */
+uint64_t ompp_own_told_permille(const ompp_profile_t *profile);
 
 /** \return thousandths of the run that cautions say measuring took, the most of them; 0 = there is none. */
 uint64_t ompp_own_much_permille(const ompp_profile_t *profile);

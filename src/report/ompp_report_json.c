@@ -137,6 +137,7 @@ static void put_efficiency(ompp_json_t *j, const ompp_profile_t *p, const ompp_e
     ompp_json_number(j, "threads", e->nthreads);
     ompp_json_number(j, "ranks", e->nranks);
     ompp_json_number(j, "useful_ns", e->useful_ns);
+    if (e->measuring_ns) ompp_json_number(j, "measuring_ns", e->measuring_ns);
     put_pop(j, "", &e->all);
     put_pop(j, "mpi_", &e->mpi);
     put_pop(j, "openmp_", &e->openmp);

@@ -73,7 +73,10 @@ static void put_additive(const ompp_text_t *t, const ompp_efficiency_t *e)
     fprintf(t->out, "Additive: lost %.4f of 1 =", all);
     if (t->profile->mpi)
         fprintf(t->out, " MPI %.4f (load balance %.4f, communication %.4f) +", mpi, rounded(mpi - moving), moving);
-    fprintf(t->out, " OpenMP %.4f\n", rounded(all - mpi));
+    fprintf(t->out, " OpenMP %.4f", rounded(all - mpi));
+    if (e->measuring_ns)
+        fprintf(t->out, " (of the rest, measuring took about %.4f)", (double)e->measuring_ns / (double)e->thread_ns);
+    putc('\n', t->out);
 }
 
 /* ---- Losses ------------------------------------------------------------------------------------------------------ */

@@ -114,11 +114,25 @@ static void put_run(const ompp_text_t *t, const ompp_efficiency_t *e)
     fprintf(t->out, ": %s sec of thread time\n", ompp_text_seconds_digits(e->thread_ns, 2).text);
 }
 
+/* What measuring took of work; in all it took more, where a part of it is in waits and calls. */
+static size_t put_measuring(const ompp_text_t *t, const ompp_efficiency_t *e)
+{
+    const double all = (double)ompp_own_told_permille(t->profile) / 10;
+    char text[80] = "measuring, about";
+
+    if (!e->measuring_ns) return 0;
+    if (all - 100 * (double)e->measuring_ns / (double)e->thread_ns >= 0.1)
+        snprintf(text, sizeof text, "measuring, about; %.1f with what is in the parts below", all);
+    return put_part(t, e->measuring_ns, e->thread_ns, text);
+}
+
 static size_t put_parts(const ompp_text_t *t, const ompp_efficiency_t *e)
 {
     const uint64_t idle_ns = e->thread_ns - e->useful_ns - openmp_of(e) - mpi_of(e);
-    size_t lines = put_part(t, e->useful_ns, e->thread_ns, "work") + put_openmp(t, e);
+    size_t lines = put_part(t, e->useful_ns - e->measuring_ns, e->thread_ns, "work");
 
+    lines += put_measuring(t, e);
+    lines += put_openmp(t, e);
     lines += put_mpi(t, e);
     if (idle_ns > e->thread_ns / 1000)
         lines += put_part(t, idle_ns, e->thread_ns,
@@ -278,23 +292,18 @@ static int put_hottest(const ompp_text_t *t, const ompp_profile_t *profile)
     return 0;
 }
 
-/* Own cost, and how much Coverage has to say of what was not measured. */
-static void put_limits(const ompp_text_t *t)
+/* Own cost, where neither a part (is_part) nor a caution tells it, and whether Coverage says what was not measured. */
+static void put_limits(const ompp_text_t *t, bool is_part)
 {
     const ompp_profile_t *p = t->profile;
-    uint64_t own = 0;
-    bool more = false; /* a caution says so */
+    const uint64_t own = is_part || ompp_own_much_permille(p) ? 0 : ompp_own_told_permille(p);
     size_t n = 0;
 
-    for (size_t i = 0; i < p->ncoverage; i++) {
-        if (p->coverage[i].kind == OMPP_COVERAGE_OWN) own = p->coverage[i].count;
-        else if (p->coverage[i].kind == OMPP_COVERAGE_OWN_SAMPLED) more = true;
-        else if (p->coverage[i].kind > OMPP_COVERAGE_SOURCE && p->coverage[i].kind < OMPP_COVERAGE_CPU_WAIT &&
-                 p->coverage[i].kind != OMPP_COVERAGE_AFTER_FINALIZE)
+    for (size_t i = 0; i < p->ncoverage; i++)
+        if (p->coverage[i].kind > OMPP_COVERAGE_SOURCE && p->coverage[i].kind < OMPP_COVERAGE_CPU_WAIT &&
+            p->coverage[i].kind != OMPP_COVERAGE_AFTER_FINALIZE)
             n++; /* what runs after MPI_Finalize is never measured */
-    }
-    if (own && !more)
-        fprintf(t->out, "Measuring took %.1f %%, part of all figures.%s", (double)own / 10, n ? " " : "\n");
+    if (own) fprintf(t->out, "Measuring took %.1f %%, part of all figures.%s", (double)own / 10, n ? " " : "\n");
     if (n) fputs("Not measured: see section ompp Coverage.\n", t->out);
 }
 
@@ -309,12 +318,14 @@ static int put_lines(ompp_text_t *t, const ompp_profile_t *profile)
 {
     ompp_efficiency_t *all;
     size_t n, lines = 0;
+    bool measuring = false;
 
     if (ompp_analysis_efficiency(t->profile, t->paths, &all, &n, NULL, NULL) != 0) return -OMPP_E_NOMEM;
     if (n) {
         put_run(t, all);
         lines = 1 + ompp_text_short_cautions(t);
         lines += put_parts(t, all);
+        measuring = all->measuring_ns;
     }
     free(all);
     if (t->profile->mpi && !has_parallel(t)) {
@@ -323,7 +334,7 @@ static int put_lines(ompp_text_t *t, const ompp_profile_t *profile)
     }
     int rc = put_losses(t, LINES - LAST_LINES - lines);
     if (rc == 0) rc = put_hottest(t, profile);
-    put_limits(t);
+    put_limits(t, measuring);
     return rc;
 }
 

@@ -23,7 +23,7 @@ class Profile:
         self.nthreads = [threads_of[r] if threads_of else threads for r in range(ranks)]
         self.slots = sum(self.nthreads) + rest * threads
         self.durations = [duration] * ranks
-        self.kinds = {}
+        self.kinds, self.costs = {}, []  # costs: attributes of each rank
         self.modules, self.regions, self.nodes, self.coverage = [], [], [dict(region=None, parent=None, times={}, spread='')], []
         self.settings = [('OMP_NUM_THREADS', threads)]
         self.whatif = []  # lines of the element
@@ -71,7 +71,7 @@ class Profile:
             o.append('  <rank%s/>' % attributes([
                 ('rank', r), ('pid', 1000 + r), ('threads', n), ('end', 'final'), ('host', 'node%d' % (r // 2)), ('clock', 'tsc'),
                 ('begin-epoch-ns', 1767225600 * 1000 * MS + r * MS), ('duration-ns', self.durations[r] * MS),
-                ('user-ns', (self.durations[r] - 500) * MS), ('system-ns', 250 * MS)]))
+                ('user-ns', (self.durations[r] - 500) * MS), ('system-ns', 250 * MS), *self.costs]))
         o += [' </ranks>', ' <locations>']
         for i, (r, t) in enumerate(self.locations):
             kind = self.kinds.get((r, t), 'initial' if t == 0 else 'team')
@@ -253,6 +253,19 @@ def tiny():
     return p
 
 
+def measured():
+    """Events cost 200 us, 80 of them in their own region: 2000 of them in a region of the user, 1000 at a barrier, where the 80 are no work."""
+    p = Profile('measured', threads=2)
+    node = p.node(p.region('PARALLEL', 1, begin=1, end=9), 0, 2000)
+    p.time(node, (0, 0), 1, startup=0, body=(8000, 4000), exitbar=0, shutdown=0)
+    p.time(node, (0, 1), 1, startup=0, body=(8000, 500), exitbar=0, shutdown=0)
+    p.time(p.node(p.region('USER REGION', 2, begin=3, end=4, name='step'), node, 2100), (0, 0), 2000, exec=4000)  # 400 ms
+    p.time(p.node(p.region('BARRIER', 3, begin=5), node, 2200), (0, 1), 1000, exec=500)  # 120 ms, and 80 in the barrier
+    p.costs = [('cost-enter-ps', 200 * 10**6), ('inside-enter-ps', 80 * 10**6)]
+    p.coverage.append([('kind', 'own'), ('subject', 'USER REGION'), ('count', 30)])
+    return p
+
+
 def many_ranks(name='ranks20', ranks=20, rest=0):
     p = Profile(name, ranks=ranks, threads=2, mpi=True, rest=rest)
     par = p.node(p.region('PARALLEL', 1, begin=5, end=15), 0, 10)
@@ -428,7 +441,7 @@ def tried():
 
 
 def main():
-    for name, profile in (('serial', serial()), ('collapsed', collapsed()), ('constructs', constructs()), ('mpi', mpi()), ('pieces', pieces()), ('plain', plain()),
+    for name, profile in (('serial', serial()), ('collapsed', collapsed()), ('constructs', constructs()), ('measured', measured()), ('mpi', mpi()), ('pieces', pieces()), ('plain', plain()),
                           ('properties', properties()), ('ranks20', many_ranks()), ('rest', many_ranks('rest', 4, 96)), ('tasks', tasks()), ('tiny', tiny()), ('unresolved', unresolved()),
                           ('tried', tried()), ('whatif', whatif())):
         with open(os.path.join(sys.argv[1], name + '.xml'), 'w', encoding='utf-8') as out:

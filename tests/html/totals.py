@@ -147,7 +147,7 @@ def compare_efficiency(verdict, name, data, path):
     sums = {}
     for lost, _, _, time, _ in e["losses"]:
         sums[e["lost"][lost][0]] = sums.get(e["lost"][lost][0], 0) + time
-    verdict.equal(sums, {p["kind"]: p["time"] for p in e["parts"] if p["kind"] != "work"}, name + ": losses by kind")
+    verdict.equal(sums, {p["kind"]: p["time"] for p in e["parts"] if p["kind"] not in ("work", "measuring")}, name + ": losses by kind")
     if not data["rest"]:
         compare_losses(verdict, name, data)
     theirs = json.loads("\n".join(report("show", "--json", path))).get("efficiency")
@@ -175,7 +175,7 @@ def compare_summary(verdict, name, data, text):
         return
     kinds = {p["kind"]: p["time"] for p in data["efficiency"]["parts"]}
     mpi = sum(kinds[kind] for kind in kinds if kind.startswith("mpi"))
-    for word, ns in (("work", kinds["work"]), ("MPI", mpi), ("idle", sum(kinds.get(kind, 0) for kind in ("serial", "small-team", "ended", "not-attributed")))):
+    for word, ns in (("work", kinds["work"]), ("measuring", kinds.get("measuring", 0)), ("MPI", mpi), ("idle", sum(kinds.get(kind, 0) for kind in ("serial", "small-team", "ended", "not-attributed")))):
         found = re.search(r"^ +([\d.]+) sec +[\d.]+ %%  %s\b" % word, text, re.M)
         verdict.check(abs(float(found[1] if found else 0) - ns / 1e9) < 0.006 + 0.001 * (not found) * data["basis"] / 1e9,
                       "%s: %s in the summary, %d ns in the page" % (name, found and found[0], ns))

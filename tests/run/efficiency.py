@@ -129,8 +129,22 @@ def check_efficiency(verdict, e, wanted, title):
         verdict.check(abs(e[name] - value) < 1e-6, "%s: %s is %r, by hand %r" % (title, name, e[name], value))
 
 
+def measuring(verdict, scratch, p):
+    """What measuring took of work is a part of its own, and the parts add up; where Coverage has no line of it, it is none."""
+    for told, coverage in ((520, p.coverage), (0, [])):
+        p.coverage, path = coverage, scratch.file("measured.xml")
+        with open(path, "w") as file:
+            file.write(p.xml())
+        found, text = check_formats(verdict, path, "measured"), show("show", path)
+        verdict.equal(found["efficiency"][0].get("measuring_ns", 0), told * 10**6, "measured: " + str(coverage))
+        parts = re.findall(r"^ +(\d+\.\d\d) sec +(\d+\.\d) %  (work|measuring.*)", text, re.M)
+        verdict.equal(parts, [("16.98", "84.9", "work"), ("0.52", "2.6", "measuring, about; 3.0 with what is in the parts below")] if told
+                      else [("17.50", "87.5", "work")], "measured: the summary")
+
+
 def profiles(verdict, scratch):
     make = load_profiles()
+    measuring(verdict, scratch, make.measured())
     for case, shape in CASES:
         p = make.Profile(case.__name__, **shape)
         if case is own_threads:

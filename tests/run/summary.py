@@ -19,7 +19,7 @@ def check(verdict, title, text):
     lines = text.splitlines()
     verdict.check(len(lines) <= 15, "%s: %d lines" % (title, len(lines)))
     verdict.equal([line for line in lines if len(line) > 80], [], title + ": lines of more than 80 columns")
-    parts = re.findall(r"^ +(\d+\.\d+) sec +(\d+\.\d+) %  (work|OpenMP|MPI|idle)", text, re.M)
+    parts = re.findall(r"^ +(\d+\.\d+) sec +(\d+\.\d+) %  (work|measuring|OpenMP|MPI|idle)", text, re.M)
     verdict.check(abs(sum(float(share) for _, share, _ in parts) - 100) < 0.3, "%s: parts: %s" % (title, parts))
     whole = float(re.search(r"(\d+\.\d+) sec of thread time", text)[1])
     verdict.check(abs(sum(float(sec) for sec, _, _ in parts) - whole) < 0.03, "%s: seconds: %s of %s" % (title, parts, whole))
@@ -58,7 +58,7 @@ def stored(verdict):
     """The parts of each stored report add up to its thread time."""
     for path in sorted(glob.glob(os.path.join(harness.SOURCE, "tests", "golden", "*.txt"))):
         text = open(path, encoding="utf-8").read()
-        parts = re.findall(r"^ +(\d+\.\d+) sec +(\d+\.\d) %  (?:work|OpenMP|MPI|idle)\b", text, re.M)
+        parts = re.findall(r"^ +(\d+\.\d+) sec +(\d+\.\d) %  (?:work|measuring|OpenMP|MPI|idle)\b", text, re.M)
         if parts:
             verdict.check(abs(sum(float(share) for _, share in parts) - 100) < 0.3, "%s: parts %s" % (os.path.basename(path), parts))
 
