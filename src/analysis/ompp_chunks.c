@@ -36,8 +36,9 @@ static ompp_chunk_sum_t sum_up(const ompp_profile_t *p, const ompp_paths_t *path
         for (uint32_t b = 0; b < p->nodes[*n].nblocks; b++) {
             const ompp_block_t *block = &p->nodes[*n].blocks[b];
             if (is_set(block, set)) add_block(p, block, &sum, &own);
-            if (ompp_block_is_phases(block) && slot != OMPP_NO_SLOT)
-                sum.body_ns += block->values[ompp_value_index(slot, OMPP_SLOT_TIME)];
+            if (!ompp_block_is_phases(block)) continue;
+            sum.visits += block->values[0];
+            if (slot != OMPP_NO_SLOT) sum.body_ns += block->values[ompp_value_index(slot, OMPP_SLOT_TIME)];
         }
     if (sum.handing_ns > sum.body_ns) sum.handing_ns = sum.body_ns;
     if (sum.chunks) sum.each_ns = ompp_less(sum.body_ns, sum.handing_ns + (uint64_t)own) / sum.chunks;
@@ -57,4 +58,37 @@ int ompp_analysis_chunks(const ompp_profile_t *p, const ompp_paths_t *paths, omp
         if (sum.asks) all[(*n)++] = sum;
     }
     return 0;
+}
+
+ompp_chunk_sum_t ompp_analysis_chunks_of(const ompp_profile_t *p, const ompp_paths_t *paths, uint32_t region)
+{
+    const uint32_t set = ompp_analysis_find_set(p, ompp_chunk_metrics, OMPP_METRIC_CHUNK_NUM);
+
+    return set ? sum_up(p, paths, region, set) : (ompp_chunk_sum_t){.region = region};
+}
+
+/* The least of a rank, and of a call path: where it is few for these threads, it is so for more. */
+static uint32_t least_threads(const ompp_profile_t *p, const ompp_paths_t *paths, uint32_t region)
+{
+    uint32_t least = UINT32_MAX;
+
+    for (const uint32_t *n = ompp_paths_begin(paths, region); n < ompp_paths_end(paths, region); n++) {
+        const ompp_node_t *node = &p->nodes[*n];
+        for (uint32_t b = 0, of_rank = 0; b < node->nblocks; b++) {
+            of_rank += ompp_block_is_phases(&node->blocks[b]) && node->blocks[b].values[0];
+            const uint32_t rank = p->locations[node->blocks[b].location].rank;
+            if (b + 1 < node->nblocks && p->locations[node->blocks[b + 1].location].rank == rank) continue;
+            if (of_rank && of_rank < least) least = of_rank;
+            of_rank = 0;
+        }
+    }
+    return least == UINT32_MAX ? 0 : least;
+}
+
+bool ompp_analysis_few_iterations(const ompp_profile_t *p, const ompp_paths_t *paths, uint32_t region,
+                                  unsigned of_thread)
+{
+    const uint64_t iterations = p->regions[region].iterations;
+
+    return iterations && iterations <= of_thread * (uint64_t)least_threads(p, paths, region);
 }

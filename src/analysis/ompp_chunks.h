@@ -12,6 +12,7 @@
 /** All executions of one loop, over threads and ranks. Times in ns. */
 typedef struct {
     uint32_t region;     /* index */
+    uint64_t visits;     /* threads, each time that they came to the loop */
     uint64_t chunks;     /* that were handed out */
     uint64_t asks;       /* times that threads came for one */
     uint64_t timed;      /* of these, a sample that was timed */
@@ -27,5 +28,15 @@ typedef struct {
  * \return 0 or -OMPP_E_NOMEM.
  */
 int ompp_analysis_chunks(const ompp_profile_t *profile, const ompp_paths_t *paths, ompp_chunk_sum_t **sums, size_t *n);
+
+/** \brief Too few to share evenly, or to be made larger: at most two for each thread that comes, in the mean. */
+static inline bool ompp_chunks_are_few(ompp_chunk_sum_t sum) { return sum.chunks && sum.chunks <= 2 * sum.visits; }
+
+/** \return the sums of one region; without chunks where its iterations are not handed out as it goes. */
+ompp_chunk_sum_t ompp_analysis_chunks_of(const ompp_profile_t *profile, const ompp_paths_t *paths, uint32_t region);
+
+/** \return whether a loop has at most so many iterations per thread in any execution; false = not known. */
+bool ompp_analysis_few_iterations(const ompp_profile_t *profile, const ompp_paths_t *paths, uint32_t region,
+                                  unsigned of_thread);
 
 #endif

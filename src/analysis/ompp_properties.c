@@ -35,6 +35,7 @@
 #define BARRIER_NS 20000.0 /* ... that have a processor each; else */
 #define LISTED 0.001       /* of the run: less is not listed */
 #define ALIKE 0.5          /* of what threads wait on average, the one that waits least */
+#define SOME 4u            /* iterations for each thread: another schedule shares them evenly only by chance */
 #define COSTLY 0.05        /* share of a region's thread time */
 
 /* What one call works on, for one region after the other. */
@@ -379,6 +380,11 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
     case OMPP_WHEN_MAINLY: return inside_of(f, region) > waiting_for(f, region);
     case OMPP_WHEN_TINY: return works_less(f, region, TINY_NS);
     case OMPP_WHEN_SHORT: return works_less(f, region, SHORT_NS);
+    case OMPP_WHEN_FEW_ITERATIONS: return ompp_analysis_few_iterations(f->profile, f->paths, region, 1);
+    case OMPP_WHEN_SOME_ITERATIONS: return ompp_analysis_few_iterations(f->profile, f->paths, region, SOME);
+    case OMPP_WHEN_FEW_CHUNKS: return ompp_chunks_are_few(ompp_analysis_chunks_of(f->profile, f->paths, region));
+    case OMPP_WHEN_UNCOUNTED:
+        return !f->profile->regions[region].iterations && !ompp_analysis_chunks_of(f->profile, f->paths, region).chunks;
     case OMPP_WHEN_QUICK: return is_worth_a_look(f, region, construct, BARRIER_NS) && takes_time_itself(f, region);
     }
     return false;
@@ -453,6 +459,8 @@ static ompp_finding_t find_one(find_t *f, uint32_t region)
             found.lost_ns = to_ns(f->pair.part[whom] * f->busy);
             found.count = f->pair.calls, found.each_ns = f->pair.wait_ns[whom];
         }
+        if (construct == OMPP_CONSTRUCT_LOOP || construct == OMPP_CONSTRUCT_PARLOOP)
+            found.count = p->regions[region].iterations;
         if (waits && f->compared) found.count = f->meet.calls, found.each_ns = f->meet.late_ns;
         if (is_waiting(rule)) found.waited_permille = may_be_processors(f, construct, found.lost_ns);
         if (late) found.where = ompp_analysis_longer(p, f->paths, f->late_rank, &found.more_ns);
@@ -517,7 +525,8 @@ static int find_chunks(const find_t *f, ompp_finding_t *all, size_t *found)
     const int rc = ompp_analysis_chunks(f->profile, f->paths, &sums, &n);
 
     for (size_t i = 0; rc == 0 && i < n; i++)
-        if ((double)sums[i].handing_ns >= COSTLY * (double)sums[i].body_ns && sums[i].handing_ns)
+        if ((double)sums[i].handing_ns >= COSTLY * (double)sums[i].body_ns && sums[i].handing_ns &&
+            !ompp_chunks_are_few(sums[i]))
             all[(*found)++] = (ompp_finding_t){.property = OMPP_PROPERTY_CHUNKS,
                                                sums[i].region,
                                                OMPP_NONE,

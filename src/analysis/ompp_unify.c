@@ -73,6 +73,7 @@ static void join_region(ompp_region_t *into, const ompp_region_t *from)
     if (into->function == 0) into->function = from->function;
     if (into->lock == 0) into->lock = from->lock;
     if (into->addr_end == 0 && into->addr == from->addr) into->addr_end = from->addr_end;
+    if (into->iterations < from->iterations) into->iterations = from->iterations;
 }
 
 /* Records of regions that have become one are joined. One that has gone into another goes with it. */
@@ -337,6 +338,7 @@ static void fold_regions(ompp_profile_t *profile, const uint32_t *inner, uint32_
         if (inner[i] == OMPP_NONE) continue;
         map[inner[i]] = OMPP_NONE;
         profile->regions[i].construct = folds[fold_of(profile, i, inner[i])].combined;
+        profile->regions[i].iterations = profile->regions[inner[i]].iterations;
     }
     for (size_t i = 0; i < profile->nnodes; i++)
         if (profile->nodes[i].region < profile->nregions) map[profile->nodes[i].region] = profile->nodes[i].region;

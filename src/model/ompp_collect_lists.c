@@ -52,6 +52,7 @@ static void copy_region(ompp_collecting_t *c, const ompp_a_region_t *r)
                             .addr_end = ompp_collect_load(&r->addr_end),
                             .lock = lock_of(c, r),
                             .key = r->key,
+                            .iterations = ompp_collect_load(&r->iterations),
                             .number = OMPP_NONE};
 
     if (r->index < c->nregions && r->construct < OMPP_CONSTRUCT_NUM)

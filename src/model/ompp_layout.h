@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define OMPP_LAYOUT_MAGIC "OMPPARNA"
-#define OMPP_LAYOUT_VERSION 24u
+#define OMPP_LAYOUT_VERSION 25u
 #define OMPP_LAYOUT_ENDIAN 0x01020304u
 #define OMPP_LAYOUT_HEADER 16u /* offset of the header: the first record of the arena */
 
@@ -79,7 +79,8 @@ typedef struct {
     _Atomic uint64_t addr_end;
     _Atomic uint64_t lock; /* what tells the lock of a critical section from others; 0 = not known */
     uint64_t key;
-    ompp_link_t exec; /* the TASKEXEC of a TASK, and the TASK of a TASKEXEC */
+    _Atomic uint64_t iterations; /* of a loop: most in an execution, where the source tells them */
+    ompp_link_t exec;            /* the TASKEXEC of a TASK, and the TASK of a TASKEXEC */
     /* TASKEXEC: each task is timed: they take long, or contain something. Means nothing to readers */
     _Atomic uint32_t timed_each;
 } ompp_a_region_t;

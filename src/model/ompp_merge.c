@@ -120,6 +120,7 @@ static void join_region(ompp_region_t *into, const ompp_region_t *from)
     if (!into->file) into->file = from->file;
     if (!into->function) into->function = from->function;
     if (!into->addr_end) into->addr_end = from->addr_end;
+    if (into->iterations < from->iterations) into->iterations = from->iterations;
     if (into->module == OMPP_NONE && from->module != OMPP_NONE) {
         into->module = from->module;
         into->addr = from->addr;

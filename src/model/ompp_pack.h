@@ -14,7 +14,7 @@
 #include "model/ompp_profile.h"
 
 #define OMPP_PACK_MAGIC "OMPPPROF"
-#define OMPP_PACK_VERSION 15
+#define OMPP_PACK_VERSION 16
 
 /**
  * \brief Writes a profile in compact form to memory.

@@ -103,7 +103,8 @@ typedef struct {
     uint32_t lock;
     /* ordinal of a lock on the heap, whose address is another on each rank: identifies it; 0 = none */
     uint64_t key;
-    uint32_t number; /* 1-based number in reports, OMPP_NONE before ompp_analysis_number() */
+    uint64_t iterations; /* of a loop: most in an execution; 0 = not known */
+    uint32_t number;     /* 1-based number in reports, OMPP_NONE before ompp_analysis_number() */
 } ompp_region_t;
 
 /** The blocks of a node are in ascending order of (location, set, object); add them with ompp_profile_block() only. */

@@ -192,6 +192,14 @@ static inline void end_single(ompp_time_t t)
     if (__builtin_expect(ompp_ompt_self.singles != 0, 0)) end_single_slow(t);
 }
 
+/* Of the loop at a place, or of one that shares the number: then each of the two is noted each time. */
+static inline uint32_t *iterations_at(const void *code)
+{
+    const size_t n = sizeof ompp_ompt_self.iterations / sizeof ompp_ompt_self.iterations[0];
+
+    return &ompp_ompt_self.iterations[((uintptr_t)code >> 2) % n];
+}
+
 static void work_begin(ompp_construct_t construct, work_style_t style, uint64_t count, const void *code, ompp_time_t t)
 {
     if (construct == OMPP_CONSTRUCT_TASKLOOP) {
@@ -203,6 +211,8 @@ static void work_begin(ompp_construct_t construct, work_style_t style, uint64_t 
 
     ompp_ompt_self.work_cancelled = false;
     if (style != WORK_PLAIN) end_single(t);
+    if (style == WORK_LOOP) *iterations_at(code) = (uint32_t)count;
+    if (construct == OMPP_CONSTRUCT_LOOP) ompp_region_iterates(region, count);
     ompp_event_enter(region, t);
     if (style == WORK_SINGLE) {
         ompp_ompt_self.singles++;
@@ -273,7 +283,8 @@ static __attribute__((noinline)) void simple_work(ompp_construct_t construct, bo
     ompp_event_enter(ompp_ompt_region_at(construct, code), t);
 }
 
-/* As usual: the thread is in nothing whose end the library does not tell, and nobody follows waiting. */
+/* As usual: the thread is in nothing whose end the library does not tell, nobody follows waiting, and a loop has as
+ * many iterations as before. */
 static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
                     uint64_t count, const void *code)
 {
@@ -281,7 +292,8 @@ static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_
 
     if ((style == WORK_LOOP || style == WORK_SINGLE_OTHER) && ompp_ompt_self.untold == 0 && !ompp_ompt_some_untied() &&
         !ompp_sync_follower() &&
-        (endpoint == ompt_scope_begin || (endpoint == ompt_scope_end && !ompp_ompt_self.work_cancelled)))
+        ((endpoint == ompt_scope_begin && (style != WORK_LOOP || *iterations_at(code) == (uint32_t)count)) ||
+         (endpoint == ompt_scope_end && !ompp_ompt_self.work_cancelled)))
         simple_work(works[work].construct, endpoint == ompt_scope_begin, code);
     else work_slow(work, endpoint, parallel, task, count, code);
 }

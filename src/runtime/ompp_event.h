@@ -95,6 +95,9 @@ ompp_construct_t ompp_region_construct(ompp_region_ref_t region);
  */
 void ompp_region_ends_at(ompp_region_ref_t region, const void *code);
 
+/** \brief Notes how many iterations a loop has in this execution: the most of them are kept. */
+void ompp_region_iterates(ompp_region_ref_t region, uint64_t iterations);
+
 /** \brief Notes the lock of a critical section, whose name may never be known; before its end is noted. */
 void ompp_region_locked_by(ompp_region_ref_t region, const void *lock);
 

@@ -535,6 +535,15 @@ void ompp_region_locked_by(ompp_region_ref_t region, const void *lock)
                               memory_order_relaxed);
 }
 
+void ompp_region_iterates(ompp_region_ref_t region, uint64_t iterations)
+{
+    ompp_a_region_t *r = (ompp_a_region_t *)(ompp_process.arena.base + region);
+    uint64_t most =
+        ompp_region_is_kept(region) ? atomic_load_explicit(&r->iterations, memory_order_relaxed) : iterations;
+
+    while (most < iterations && !atomic_compare_exchange_weak(&r->iterations, &most, iterations)) continue;
+}
+
 void ompp_region_ends_at(ompp_region_ref_t region, const void *code)
 {
     if (!code || ompp_region_has_end(region)) return;

@@ -200,6 +200,23 @@ static void do_imbalance(void)
     }
 }
 
+static void do_few_iterations(void)
+{
+    for (int r = 0; r < 5; r++) {
+#pragma omp parallel for schedule(static)
+        for (int i = 0; i < 2; i++) work(i ? 5 : 60);
+    }
+}
+
+static void do_few_chunks(void)
+{
+#pragma omp parallel
+    for (int r = 0; r < 5; r++) {
+#pragma omp for schedule(dynamic)
+        for (int i = 0; i < 3; i++) work(i ? 5 : 60);
+    }
+}
+
 /* With libgomp the barrier at the end of such a loop is a call like that of a barrier construct. */
 static void do_imbalance_static(void)
 {
@@ -487,12 +504,12 @@ static const struct {
 #define ROW(name) {#name, do_##name},
     ROW(loop) ROW(one_loop) ROW(one_all) ROW(one_inner) ROW(tasks_fine) ROW(tasks_fine_loop) ROW(tasks_large)
         ROW(tasks_large_wait) ROW(wait_tasks) ROW(master) ROW(master_brief) ROW(tasks) ROW(chunks_small)
-            ROW(chunks_small_for) ROW(imbalance) ROW(imbalance_static) ROW(imbalance_region) ROW(critical) ROW(lock)
-                ROW(lock_brief) ROW(critical_brief) ROW(critical_work) ROW(lock_work) ROW(atomic) ROW(ordered)
-                    ROW(barrier) ROW(barrier_often) ROW(single) ROW(serial) ROW(sections) ROW(sections_few)
-                        ROW(sections_uneven) ROW(tiny_regions) ROW(loop_static) ROW(barrier_even) ROW(sections_even)
-                            ROW(lock_seldom) ROW(atomic_seldom) ROW(single_nowait) ROW(ordered_seldom) ROW(chunks)
-                                ROW(critical_seldom)};
+            ROW(chunks_small_for) ROW(imbalance) ROW(few_iterations) ROW(few_chunks) ROW(imbalance_static)
+                ROW(imbalance_region) ROW(critical) ROW(lock) ROW(lock_brief) ROW(critical_brief) ROW(critical_work)
+                    ROW(lock_work) ROW(atomic) ROW(ordered) ROW(barrier) ROW(barrier_often) ROW(single) ROW(serial)
+                        ROW(sections) ROW(sections_few) ROW(sections_uneven) ROW(tiny_regions) ROW(loop_static)
+                            ROW(barrier_even) ROW(sections_even) ROW(lock_seldom) ROW(atomic_seldom) ROW(single_nowait)
+                                ROW(ordered_seldom) ROW(chunks) ROW(critical_seldom)};
 
 int main(int argc, char **argv)
 {

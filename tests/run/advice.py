@@ -58,6 +58,8 @@ CASES = [
     Case("chunks_small", "ChunksTooSmall", "larger chunks", report=r"PARLOOP .* 3276800 ", OMP_PROC_BIND="true"),
     Case("chunks_small_for", "ChunksTooSmall", "larger chunks", report=r"LOOP .* 3276800 ", OMP_SCHEDULE="dynamic,2", OMP_PROC_BIND="true"),
     Case("imbalance", "ImbalanceInParallelLoop", "schedule"),
+    Case("few_iterations", "ImbalanceInParallelLoop", "no schedule helps. Collapse", never="try schedule", only="ompt", seen=("ompt",)),
+    Case("few_chunks", "ImbalanceInParallelLoop", "make them smaller; if each is one iteration, collapse", never="try schedule"),
     Case("imbalance_static", "StaticLoopImbalance|ImbalanceInParallelLoop", "schedule", report=r"OpenMP: imbalance [1-9]\d", only="gomp"),
     Case("imbalance_region", "ImbalanceInParallelRegion"),
     Case("critical", "CriticalSectionContention"),

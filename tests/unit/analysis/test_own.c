@@ -131,6 +131,47 @@ static void asking(void **state)
     }
 }
 
+/* In a region of 900 ms on two threads, a construct with these phases of each. \param[out] region  the construct. */
+static ompp_profile_t *make_team(ompp_construct_t construct, uint64_t iterations, const uint64_t *phases, unsigned n,
+                                 uint32_t *region)
+{
+    ompp_profile_t *p = ompp_profile_new();
+    const uint64_t around[17] = {1, 0, 0, 0, 1, 900000000, 0, 0, 1};
+
+    assert_non_null(p);
+    p->nranks = 1, p->nslots = 2;
+    ompp_profile_add_rank(p, &(ompp_rank_t){.nthreads = 2, .duration_ns = 1000000000});
+    const uint32_t fork = ompp_profile_add_region(
+        p, &(ompp_region_t){.construct = OMPP_CONSTRUCT_PARALLEL, .module = OMPP_NONE, .number = 1});
+    *region = ompp_profile_add_region(
+        p, &(ompp_region_t){.construct = construct, .module = OMPP_NONE, .number = 2, .iterations = iterations});
+    const uint32_t team = ompp_profile_add_node(p, fork, 0, 0, 0), node = ompp_profile_add_node(p, *region, team, 0, 0);
+    for (uint32_t t = 0; t < 2; t++) {
+        ompp_profile_add_location(p, &(ompp_location_t){.tid = t, .kind = t ? OMPP_THREAD_TEAM : OMPP_THREAD_INITIAL});
+        memcpy(ompp_profile_block(p, team, t, OMPP_SET_PHASES, 0, 17), around, sizeof around);
+        memcpy(ompp_profile_block(p, node, t, OMPP_SET_PHASES, 0, n), phases, n * sizeof *phases);
+    }
+    return p;
+}
+
+/* \return the first property of a region, or OMPP_PROPERTY_NUM; frees the profile. */
+static ompp_property_t property_of(ompp_profile_t *p, uint32_t region)
+{
+    ompp_property_t property = OMPP_PROPERTY_NUM;
+    ompp_finding_t *found;
+    ompp_paths_t paths;
+    size_t n;
+
+    assert_true(ompp_paths_init(&paths, p));
+    assert_int_equal(ompp_analysis_properties(p, &paths, &found, &n), 0);
+    for (size_t k = n; k-- > 0;)
+        if (found[k].region == region) property = found[k].property;
+    free(found);
+    ompp_paths_fini(&paths);
+    ompp_profile_free(p);
+    return property;
+}
+
 /* What is said of a critical section that two threads enter 1000 times each, by ns before it and in it each time. */
 static void locks(void **state)
 {
@@ -145,39 +186,52 @@ static void locks(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const uint64_t enter = 1000 * cases[i].enter, body = 1000 * cases[i].body;
-        ompp_profile_t *p = ompp_profile_new();
-        ompp_finding_t *found;
-        ompp_paths_t paths;
-        size_t n;
+        const uint64_t phases[13] = {1000, 1000 * cases[i].enter, 0, 0, 1000, 1000 * cases[i].body, 0, 0, 1000, 0, 0, 0,
+                                     1000};
+        uint32_t region;
+        ompp_profile_t *p = make_team(OMPP_CONSTRUCT_CRITICAL, 0, phases, 13, &region);
+        assert_int_equal(property_of(p, region), cases[i].property);
+    }
+}
 
-        assert_non_null(p);
-        p->nranks = 1, p->nslots = 2;
-        ompp_profile_add_rank(p, &(ompp_rank_t){.nthreads = 2, .duration_ns = 1000000000});
-        const uint32_t fork = ompp_profile_add_region(
-            p, &(ompp_region_t){.construct = OMPP_CONSTRUCT_PARALLEL, .module = OMPP_NONE, .number = 1});
-        const uint32_t region = ompp_profile_add_region(
-            p, &(ompp_region_t){.construct = OMPP_CONSTRUCT_CRITICAL, .module = OMPP_NONE, .number = 2});
-        const uint32_t team = ompp_profile_add_node(p, fork, 0, 0, 0),
-                       node = ompp_profile_add_node(p, region, team, 0, 0);
-        for (uint32_t t = 0; t < 2; t++) {
-            const uint64_t phases[13] = {1000, enter, 0, 0, 1000, body, 0, 0, 1000, 0, 0, 0, 1000};
-            const uint64_t around[17] = {1, 0, 0, 0, 1, 900000000, enter + body, 0, 1};
-            ompp_profile_add_location(p,
-                                      &(ompp_location_t){.tid = t, .kind = t ? OMPP_THREAD_TEAM : OMPP_THREAD_INITIAL});
-            memcpy(ompp_profile_block(p, team, t, OMPP_SET_PHASES, 0, 17), around, sizeof around);
-            memcpy(ompp_profile_block(p, node, t, OMPP_SET_PHASES, 0, 13), phases, sizeof phases);
-        }
-        assert_true(ompp_paths_init(&paths, p));
-        assert_int_equal(ompp_analysis_properties(p, &paths, &found, &n), 0);
-        const ompp_finding_t *of_region = NULL;
-        for (size_t k = 0; k < n; k++)
-            if (found[k].region == region) of_region = &found[k];
-        assert_non_null(of_region);
-        assert_int_equal(of_region->property, cases[i].property);
-        free(found);
-        ompp_paths_fini(&paths);
-        ompp_profile_free(p);
+/*
+ * What is said of a loop to which two threads come 100 times each, to work 2 ms and to wait 1 ms, by its iterations
+ * (0: not known) and the chunks that each thread got in all (0: static). Handing out takes 10 % of the work.
+ */
+static void iterations(void **state)
+{
+    static const struct {
+        uint64_t iterations, chunks, wait_ns;
+        ompp_property_t property;
+    } cases[] = {
+        {2, 0, 1000000, OMPP_PROPERTY_IMBALANCE_FEW_ITERATIONS},
+        {3, 0, 1000000, OMPP_PROPERTY_IMBALANCE_SOME_ITERATIONS},
+        {8, 0, 1000000, OMPP_PROPERTY_IMBALANCE_SOME_ITERATIONS},
+        {9, 0, 1000000, OMPP_PROPERTY_IMBALANCE_LOOP},
+        {0, 0, 1000000, OMPP_PROPERTY_IMBALANCE_UNCOUNTED},
+        {0, 200, 1000000, OMPP_PROPERTY_IMBALANCE_FEW_CHUNKS},
+        {0, 300, 2000000, OMPP_PROPERTY_IMBALANCE_LOOP},
+        {9, 200, 1000000, OMPP_PROPERTY_IMBALANCE_FEW_CHUNKS},
+        {2, 100, 1000000, OMPP_PROPERTY_IMBALANCE_FEW_ITERATIONS},
+        {0, 201, 0, OMPP_PROPERTY_CHUNKS},
+        {0, 200, 0, OMPP_PROPERTY_NUM},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const uint64_t asks = cases[i].chunks + 100,
+                       phases[9] = {100, 200000000, 0, 0, 100, 100 * cases[i].wait_ns, 0, 0, 100};
+        const uint64_t values[OMPP_METRIC_CHUNK_NUM] = {cases[i].chunks, asks, 10, 10 * 20000000 / asks};
+        uint32_t region;
+        ompp_profile_t *p = make_team(OMPP_CONSTRUCT_LOOP, cases[i].iterations, phases, 9, &region);
+        for (unsigned m = 0; m < OMPP_METRIC_CHUNK_NUM; m++)
+            ompp_profile_add_metric(p, &(ompp_metric_t){.set = OMPP_SET_FIRST_FREE,
+                                                        .index = m,
+                                                        .unit = ompp_chunk_metrics[m].unit,
+                                                        .name = ompp_profile_string(p, ompp_chunk_metrics[m].name)});
+        for (uint32_t t = 0; t < 2 && cases[i].chunks; t++)
+            memcpy(ompp_profile_block(p, 2, t, OMPP_SET_FIRST_FREE, 0, OMPP_METRIC_CHUNK_NUM), values, sizeof values);
+        assert_int_equal(property_of(p, region), cases[i].property);
     }
 }
 
@@ -302,10 +356,10 @@ static void of_starts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(chunks),         cmocka_unit_test(thinned),
-                                       cmocka_unit_test(asking),         cmocka_unit_test(locks),
-                                       cmocka_unit_test(second_barrier), cmocka_unit_test(of_starts),
-                                       cmocka_unit_test(waits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(chunks),     cmocka_unit_test(thinned),
+                                       cmocka_unit_test(asking),     cmocka_unit_test(locks),
+                                       cmocka_unit_test(iterations), cmocka_unit_test(second_barrier),
+                                       cmocka_unit_test(of_starts),  cmocka_unit_test(waits)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
