@@ -167,25 +167,58 @@ static size_t put_loss(ompp_text_t *t, const ompp_finding_t *f, double basis)
     return fits ? 1 : 2;
 }
 
+enum { ROOM = COLUMNS - FIRST_COLUMN - 4 };
+
+/* The last words that a line has room for; a place (file and line, at the end) is whole. */
+static const char *last_words(const char *text, size_t room)
+{
+    const char *end = text + strlen(text), *place = end, *words = end - room;
+
+    for (int blanks = 0; place > text && blanks < 2; place--) blanks += place[-1] == ' ';
+    while (words < end && words[-1] != ' ') words++;
+    return words < place ? words : place + (place > text);
+}
+
+/* How much of a text a line gets: whole words, a longer one alone. */
+static size_t fitting(const char *text)
+{
+    size_t n = strlen(text);
+
+    if (n <= ROOM) return n;
+    for (n = ROOM; n && text[n] != ' ';) n--;
+    return n ? n : strcspn(text, " ");
+}
+
+/* Of a name that is wider than a line the end goes; a file is whole. */
+static void put_words(FILE *out, const char *text, size_t n)
+{
+    const bool cut = n > ROOM && text[n] && strncmp(text + n, " (", 2) != 0;
+
+    fprintf(out, "%.*s%s", (int)(cut ? ROOM - 3 : n), text, cut ? "..." : "");
+}
+
 /*
  * The advice on the largest loss, wrapped; what has no room is in the properties report. With a caution, the loss may
  * be the effect of what that says.
  */
 static void put_first(const ompp_text_t *t, const ompp_finding_t *f, size_t room)
 {
-    enum { ROOM = COLUMNS - FIRST_COLUMN - 4 };
     char *advice = ompp_text_advice(t, f), *mark = advice ? strstr(advice, OMPP_TEXT_OWN_MARK) : NULL;
     if (mark) *mark = '\0'; /* the line of the loss tells of own cost */
     char *remedy = ompp_text_remedy(t, f->lost_ns, advice ? advice : "");
     const char *rest = remedy ? remedy : advice ? advice : "";
+    const size_t length = strlen(rest);
+    const bool has_place = length > 2 && strcmp(rest + length - 2, ").") == 0;
 
     for (size_t line = 0; *rest && line < room; line++) {
-        size_t n = strlen(rest);
-        if (n > ROOM)
-            for (n = ROOM; n > 1 && rest[n] != ' ';) n--;
-        fprintf(t->out, "%-*s%.*s", FIRST_COLUMN, line ? "" : "First:", (int)n, rest);
+        const bool last = line + 1 == room && strlen(rest) > ROOM;
+        const char *words = last && has_place ? last_words(rest, ROOM - 4) : rest;
+        fprintf(t->out, "%-*s%s", FIRST_COLUMN, line ? "" : "First:", words > rest ? "... " : "");
+        rest = words;
+        const size_t n = last && has_place ? strlen(rest) : fitting(rest);
+        put_words(t->out, rest, n);
         for (rest += n; *rest == ' ';) rest++;
-        fputs(*rest && line + 1 == room ? " ...\n" : "\n", t->out);
+        fputs(*rest && last ? " ...\n" : "\n", t->out);
     }
     free(remedy);
     free(advice);

@@ -8,6 +8,7 @@ import glob
 import os
 import pty
 import re
+import shutil
 import subprocess
 
 import harness
@@ -83,10 +84,32 @@ def serial_part(verdict, scratch):
                       "%s: serial part in the C library: %s" % (how, re.findall("Most of its work.*", text)))
 
 
+def long_names(verdict, scratch):
+    """Words of the advice are whole, the place at its end, too: at most the name of the function is shorter."""
+    how, file = harness.sources()[0], "file_" + 10 * "long_name_" + "%s.c"
+    for name in ("sort_few", "sort_" + 10 * "many_cells_"):
+        source, program = scratch.file(name, file % name[:8]), scratch.file(name, "program")
+        shutil.copy(os.path.join(harness.HERE, "serial.c"), source)
+        harness.build(source, program, how, flags=("-O2", "-g", "-Dsort_cells=" + name))
+        report = harness.run(program, os.path.dirname(program), 2).reports()[0]
+        with open(report) as xml:
+            calm = re.sub(r"(?m)^ +<line kind=\"(waited|starved|shared|trapped|clock)\".*\n", "", xml.read())  # of others on this machine
+        with open(report, "w") as xml:
+            xml.write(calm)
+        text = harness.execute([harness.command("ompp-report"), "show", report], ".").out
+        first = re.search(r"^First: (.*\n(?: {8}.*\n)*)", text, re.M)[1].split()
+        if "samples stand for" in text:
+            verdict.check(re.search(r"%s \(\d+\)\.$" % re.escape(os.path.basename(source)), " ".join(first)), "the place is not whole: %s" % first)
+            verdict.check(all(word == name or word.endswith("...") and name.startswith(word[:-3]) for word in first if "sort_" in word and "file" not in word),
+                          "the function: %s" % first)
+        verdict.equal([word for word in first if len(word) == 1 and word != "a"], [], "words are divided: %s" % first)
+
+
 def main():
     verdict, scratch = harness.Verdict("summary"), harness.Scratch("summary")
     stored(verdict)
     serial_part(verdict, scratch)
+    long_names(verdict, scratch)
     for how in harness.sources():
         program = scratch.file(how, "summary")
         harness.build(SOURCE, program, how)
