@@ -63,6 +63,11 @@ static lines_t own_lines(const ompp_unit_t *unit, uint32_t f, uint32_t file)
     return lines;
 }
 
+uint32_t ompp_extent_first(const ompp_unit_t *unit, uint32_t function, uint32_t file)
+{
+    return own_lines(unit, function, file).first;
+}
+
 static bool has_inlined_body(const ompp_unit_t *unit, uint32_t f)
 {
     for (uint32_t i = f + 1; i <= unit->functions[f].last; i++)

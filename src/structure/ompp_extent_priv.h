@@ -30,6 +30,9 @@ uint32_t ompp_extent_combined(ompp_dwarf_t *dwarf, const ompp_unit_t *unit, uint
 /** \brief Last line between two addresses of one function. \return at least begin->line. */
 uint32_t ompp_extent_calls(const ompp_unit_t *unit, const ompp_row_t *begin, uint64_t addr, uint64_t addr_end);
 
+/** \return the least line in a file of a function's own code; 0 = it has none there. */
+uint32_t ompp_extent_first(const ompp_unit_t *unit, uint32_t function, uint32_t file);
+
 /** \brief Last line of a function's own code in one file. \return 0 when it has none there. */
 uint32_t ompp_extent_function(const ompp_unit_t *unit, uint32_t function, uint32_t file);
 

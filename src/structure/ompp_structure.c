@@ -219,14 +219,18 @@ static uint32_t first_line(ompp_structure_t *structure, const ompp_unit_t *unit,
 }
 
 /* A function of assembly, one that the compiler has made (gcc: of a construct), or one whose debug information libdwarf
- * cannot read: the line of its first instruction, so that all its addresses are one function. */
-static bool answer_entry(const ompp_unit_t *unit, uint64_t entry, ompp_query_t *query)
+ * cannot read: the line of its first instruction, so that all its addresses are one function. gfortran gives the first
+ * instruction of a construct the line of its last statement: there it is the least line.
+ * index: the function, or OMPP_NO_FUNCTION. */
+static bool answer_entry(const ompp_unit_t *unit, uint32_t index, uint64_t entry, ompp_query_t *query)
 {
     const ompp_row_t *row = ompp_unit_row(unit, entry);
 
     if (!row || row->file >= unit->nfiles || !unit->files[row->file]) return false;
     query->file = unit->files[row->file];
-    query->line = query->line_end = row->line;
+    const bool made = index != OMPP_NO_FUNCTION && unit->functions[index].mark == OMPP_MARK_GCC;
+    const uint32_t first = made ? ompp_extent_first(unit, index, row->file) : 0;
+    query->line = query->line_end = first ? first : row->line;
     return true;
 }
 
@@ -238,11 +242,11 @@ static bool answer_function(ompp_structure_t *structure, const ompp_unit_t *unit
     const ompp_elf_symbol_t *symbol = symbol_at(structure, query->addr);
 
     if (symbol) query->symbol = symbol->name;
-    if (index == OMPP_NO_FUNCTION) return symbol && answer_entry(unit, symbol->low, query);
+    if (index == OMPP_NO_FUNCTION) return symbol && answer_entry(unit, index, symbol->low, query);
     const ompp_function_t *function = &unit->functions[index];
     uint32_t file = ompp_unit_file(unit, function->decl_file);
     if (file == UINT32_MAX || function->decl_line == 0)
-        return answer_entry(unit, symbol ? symbol->low : unit->ranges.items[function->first_range].low, query);
+        return answer_entry(unit, index, symbol ? symbol->low : unit->ranges.items[function->first_range].low, query);
     query->function = function->name;
     query->file = unit->files[file];
     query->line = function->decl_line;

@@ -21,6 +21,7 @@ int main(int argc, char **argv)
                                 .addr = addr,
                                 .addr_end = addr_end};
         if (region.construct == OMPP_CONSTRUCT_NUM) return 2;
+        if (region.construct == OMPP_CONSTRUCT_FUNCTION) region.flags |= OMPP_REGION_F_FUNCTION;
         ompp_profile_add_region(profile, &region);
     }
     if (ompp_analysis_resolve(profile, INFINITY, "nobody") != 0) return 1;
