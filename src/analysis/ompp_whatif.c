@@ -291,7 +291,7 @@ static unsigned shared_anew(const ompp_whatif_t *w)
 static void limit_gains(const ompp_profile_t *p, const ompp_whatif_sums_t *sums, ompp_whatif_result_t *r)
 {
     if (p->whatif.mode != OMPP_WHATIF_VIRTUAL) return;
-    const double measuring = ompp_whatif_measuring(p).behind,
+    const double measuring = sums->measured.run.behind,
                  most = fmin(ompp_whatif_elapsed(p, sums, r->region) / (1 - measuring), 1);
 
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) {
@@ -314,7 +314,7 @@ static void find_result(const ompp_profile_t *p, const ompp_whatif_sums_t *sums,
     r->correction = ompp_whatif_correction(p, sums, from);
     r->share = ompp_whatif_share(p, sums, from);
     r->followed = p->whatif.time_ns ? fmin((double)from->followed_ns / (double)p->whatif.time_ns, 1) : 0;
-    const ompp_whatif_factor_t factor = ompp_whatif_without_measuring(p, r, sums->all);
+    const ompp_whatif_factor_t factor = ompp_whatif_without_measuring(p, &sums->measured, r, sums->all);
     r->correction *= factor.beside;
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS; i++) {
         const ompp_whatif_clock_t *clock = &from->clocks[i];
@@ -333,7 +333,7 @@ static void find_result(const ompp_profile_t *p, const ompp_whatif_sums_t *sums,
     for (unsigned i = 0; i < OMPP_WHATIF_SPEEDUPS && r->flags & OMPP_WHATIF_F_UNSYNCHRONISED; i++)
         ompp_whatif_ends_unsynchronised(&from->clocks[i], &r->gains[i]);
     limit_gains(p, sums, r);
-    r->share = ompp_whatif_net_share(p, r, sums->all);
+    r->share = ompp_whatif_net_share(p, &sums->measured, r, sums->all);
     r->of_threads = r->share * sums->of_threads;
     r->slope = find_slope(r);
     r->knee = find_knee(r);
@@ -397,6 +397,12 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
         *results = NULL;
         return -OMPP_E_NOMEM;
     }
+    if (!ompp_whatif_measured_init(p, &sums.measured)) {
+        ompp_whatif_sums_fini(&sums);
+        free(*results);
+        *results = NULL;
+        return -OMPP_E_NOMEM;
+    }
     sums.alone = ompp_whatif_time_alone(p);
     ompp_whatif_control(&p->whatif, &control);
     for (size_t i = 0; i < p->whatif.nregions; i++) {
@@ -411,6 +417,7 @@ int ompp_analysis_whatif(const ompp_profile_t *p, ompp_whatif_result_t **results
         (inflated ? OMPP_WHATIF_F_INFLATED : 0u) | (had_others_beside(p) ? OMPP_WHATIF_F_OVERSUBSCRIBED : 0u);
     for (size_t i = 0; i < *n; i++) (*results)[i].flags |= flags;
     bool memory = find_own(p, &sums, *results, *n) && find_inside(p, &sums.paths, *results, *n);
+    ompp_whatif_measured_fini(&sums.measured);
     ompp_whatif_sums_fini(&sums);
     qsort(*results, *n, sizeof **results, compare_results);
     return memory ? 0 : -OMPP_E_NOMEM;

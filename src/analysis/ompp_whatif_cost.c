@@ -36,12 +36,6 @@ static seen_t seen_at(const ompp_profile_t *p, const ompp_node_t *node)
     return seen;
 }
 
-static bool is_below(const ompp_profile_t *p, uint32_t node, uint32_t region)
-{
-    while (node != 0 && p->nodes[node].region != region) node = p->nodes[node].parent;
-    return node != 0;
-}
-
 /* ---- Gains without measuring ------------------------------------------------------------------------------------- */
 
 static bool is_lock(const ompp_profile_t *p, uint32_t node)
@@ -142,13 +136,39 @@ ompp_measuring_t ompp_whatif_measuring(const ompp_profile_t *p)
     return m;
 }
 
-/* \return whether it is worth a thought, with virtual clocks. */
-static bool find_measuring(const ompp_profile_t *p, ompp_measuring_t *m)
+bool ompp_whatif_measured_init(const ompp_profile_t *p, ompp_whatif_measured_t *m)
 {
-    *m = (ompp_measuring_t){0};
-    if (p->whatif.mode != OMPP_WHATIF_VIRTUAL) return false;
-    *m = ompp_whatif_measuring(p);
-    return m->beside + m->asking >= WORTH;
+    uint32_t *last = calloc(p->nregions + 1, sizeof *last); /* node that was added to a region last */
+
+    *m = (ompp_whatif_measured_t){.run = ompp_whatif_measuring(p), .in = calloc(p->nregions + 1, sizeof *m->in)};
+    for (uint32_t i = 1; last && m->in && i < p->nnodes; i++) {
+        const double own = own_ns(p, i), calls = seen_at(p, &p->nodes[i]).calls;
+        /* work of an MPI call is what clocks have seen of it, without its events */
+        const double at_work = p->regions[p->nodes[i].region].construct == OMPP_CONSTRUCT_MPI ? 0 : own;
+        const double asking = asks(p, i) ? own : 0;
+        m->at_work += at_work;
+        for (uint32_t n = i; n != 0; n = p->nodes[n].parent) {
+            const uint32_t region = p->nodes[n].region;
+            if (region >= p->nregions || last[region] == i) continue;
+            last[region] = i;
+            m->in[region].own += own;
+            m->in[region].asking += asking;
+            m->in[region].at_work += at_work;
+            m->in[region].events += calls;
+        }
+    }
+    free(last);
+    if (last && m->in) return true;
+    ompp_whatif_measured_fini(m);
+    return false;
+}
+
+void ompp_whatif_measured_fini(ompp_whatif_measured_t *m) { free(m->in); }
+
+/* What measuring took in a region; outside of all, nothing that is known. */
+static ompp_whatif_in_t taken_in(const ompp_whatif_measured_t *m, uint32_t region)
+{
+    return region == OMPP_NONE ? (ompp_whatif_in_t){0} : m->in[region];
 }
 
 /*
@@ -156,46 +176,34 @@ static bool find_measuring(const ompp_profile_t *p, ompp_measuring_t *m)
  * that was followed in pieces is not in its gains. Of what the program has waited for, the part of the region's events:
  * where threads wait for locks, more than these took.
  */
-static double part_of(const ompp_profile_t *p, const ompp_measuring_t *m, const ompp_whatif_result_t *r, double all,
-                      bool asking)
+static double part_of(const ompp_profile_t *p, const ompp_whatif_measured_t *m, const ompp_whatif_result_t *r,
+                      double all, bool asking)
 {
     const double work = r->share * all;
-    double ns = 0, events = 0, own;
+    const ompp_whatif_in_t in = taken_in(m, r->region);
+    const double own = asking ? in.own : in.own - in.asking;
+    double ns = own;
 
-    for (uint32_t i = 1; i < p->nnodes && r->region != OMPP_NONE; i++) {
-        if (!is_below(p, i, r->region)) continue;
-        if (asking || !asks(p, i)) ns += own_ns(p, i);
-        events += seen_at(p, &p->nodes[i]).calls;
-    }
-    own = ns;
-    if (r->followed >= ALL && m->events > 0) ns += events / m->events * (double)p->whatif.cost_ns;
-    const double waited = m->own_ns > 0 && r->share > 0 ? m->beside * (own / m->own_ns) / r->share : 0;
+    if (r->followed >= ALL && m->run.events > 0) ns += in.events / m->run.events * (double)p->whatif.cost_ns;
+    const double waited = m->run.own_ns > 0 && r->share > 0 ? m->run.beside * (own / m->run.own_ns) / r->share : 0;
     return work > 0 ? fmin(fmax(ns / work, waited), MOST) : 0;
 }
 
-ompp_whatif_factor_t ompp_whatif_without_measuring(const ompp_profile_t *p, const ompp_whatif_result_t *r, double all)
+ompp_whatif_factor_t ompp_whatif_without_measuring(const ompp_profile_t *p, const ompp_whatif_measured_t *m,
+                                                   const ompp_whatif_result_t *r, double all)
 {
-    ompp_measuring_t m;
-
-    if (!find_measuring(p, &m)) return (ompp_whatif_factor_t){1, 1};
-    return (ompp_whatif_factor_t){(1 - part_of(p, &m, r, all, false)) / (1 - m.beside),
-                                  (1 - part_of(p, &m, r, all, true)) / (1 - m.behind)};
+    if (p->whatif.mode != OMPP_WHATIF_VIRTUAL || m->run.beside + m->run.asking < WORTH)
+        return (ompp_whatif_factor_t){1, 1};
+    return (ompp_whatif_factor_t){(1 - part_of(p, m, r, all, false)) / (1 - m->run.beside),
+                                  (1 - part_of(p, m, r, all, true)) / (1 - m->run.behind)};
 }
 
-double ompp_whatif_net_share(const ompp_profile_t *p, const ompp_whatif_result_t *r, double all)
+double ompp_whatif_net_share(const ompp_profile_t *p, const ompp_whatif_measured_t *m, const ompp_whatif_result_t *r,
+                             double all)
 {
-    const double work = r->share * all;
-    double in = 0, own = 0;
+    const double work = r->share * all, in = taken_in(m, r->region).at_work, own = fmin(m->at_work, MOST * all);
 
     if (p->whatif.mode != OMPP_WHATIF_VIRTUAL) return r->share;
-    for (uint32_t i = 1; i < p->nnodes; i++) {
-        /* work of an MPI call is what clocks have seen of it, without its events */
-        const bool mpi = p->regions[p->nodes[i].region].construct == OMPP_CONSTRUCT_MPI;
-        const double ns = mpi ? 0 : own_ns(p, i);
-        own += ns;
-        if (r->region != OMPP_NONE && is_below(p, i, r->region)) in += ns;
-    }
-    own = fmin(own, MOST * all);
     return all > 0 ? fmin(fmax(work - in, (1 - MOST) * work) / (all - own), 1) : 0;
 }
 

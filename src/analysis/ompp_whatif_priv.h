@@ -36,6 +36,31 @@ typedef struct {
     double number, ns;
 } ompp_whatif_calls_t;
 
+/** What measuring took: parts of the run, 0 to 1, that the program has waited for. */
+typedef struct {
+    double beside; /* clocks included, if threads did it side by side; not what calls took that ask: that was waiting */
+    double asking; /* what these took, side by side */
+    double behind; /* all of it, one thread behind the other */
+    double alone;  /* side by side, without clocks */
+    double followed; /* of the part of the run in which ideal clocks ran: side by side, with them */
+    double events;   /* of all threads */
+    double own_ns;   /* of all events and threads, without clocks */
+} ompp_measuring_t;
+
+/** ns that events of a region, and of all below it, took all threads. */
+typedef struct {
+    double own, asking; /* asking: of own, of calls that ask whether something has come */
+    double at_work;     /* of own, not of calls of MPI: clocks see these without their events */
+    double events;      /* how many there were */
+} ompp_whatif_in_t;
+
+/** What measuring took, for results: found once. */
+typedef struct {
+    ompp_measuring_t run;
+    double at_work;       /* of all regions */
+    ompp_whatif_in_t *in; /* [nregions] */
+} ompp_whatif_measured_t;
+
 /** The work of the run, ns, all locations. */
 typedef struct {
     bool partly;         /* clocks know a part of the run alone: all is by the profile, which knows the whole run */
@@ -43,12 +68,13 @@ typedef struct {
     uint32_t *top;       /* [nnodes] the outermost region that was tried at or above it; OMPP_NONE */
     ompp_whatif_calls_t *calls; /* [nregions] */
     ompp_paths_t paths;
-    double alone;       /* ompp_whatif_time_alone(), by who needs it */
-    double all;         /* what was tried, and what was not */
-    double outside;     /* of it, outside of all regions */
-    bool tries_outside; /* that was tried, too */
-    double left;        /* 0 to 1: as much of what the nodes without a top have was not tried */
-    double of_threads;  /* 0 to 1: part of their time */
+    double alone;                    /* ompp_whatif_time_alone(), by who needs it */
+    ompp_whatif_measured_t measured; /* the same */
+    double all;                      /* what was tried, and what was not */
+    double outside;                  /* of it, outside of all regions */
+    bool tries_outside;              /* that was tried, too */
+    double left;                     /* 0 to 1: as much of what the nodes without a top have was not tried */
+    double of_threads;               /* 0 to 1: part of their time */
 } ompp_whatif_sums_t;
 
 /** \return false without memory: nothing is to be freed then. */
@@ -78,18 +104,11 @@ double ompp_whatif_elapsed(const ompp_profile_t *profile, const ompp_whatif_sums
 /** \return whether a node has a node of this region above it. */
 bool ompp_whatif_lies_in(const ompp_profile_t *profile, uint32_t node, uint32_t region);
 
-/** What measuring took: parts of the run, 0 to 1, that the program has waited for. */
-typedef struct {
-    double beside; /* clocks included, if threads did it side by side; not what calls took that ask: that was waiting */
-    double asking; /* what these took, side by side */
-    double behind; /* all of it, one thread behind the other */
-    double alone;  /* side by side, without clocks */
-    double followed; /* of the part of the run in which ideal clocks ran: side by side, with them */
-    double events;   /* of all threads */
-    double own_ns;   /* of all events and threads, without clocks */
-} ompp_measuring_t;
-
 ompp_measuring_t ompp_whatif_measuring(const ompp_profile_t *profile);
+
+/** \return false without memory: nothing is to be freed then. */
+bool ompp_whatif_measured_init(const ompp_profile_t *profile, ompp_whatif_measured_t *measured);
+void ompp_whatif_measured_fini(ompp_whatif_measured_t *measured);
 
 /** By what gains of a region are larger, or smaller, in the run without what measuring took; 1 = by nothing. */
 typedef struct {
@@ -101,14 +120,16 @@ typedef struct {
  *        threads did it side by side, but for locks that threads wait for.
  * \param[in] result  share and followed are used. \param[in] all  what the share is of, ns.
  */
-ompp_whatif_factor_t ompp_whatif_without_measuring(const ompp_profile_t *profile, const ompp_whatif_result_t *result,
-                                                   double all);
+ompp_whatif_factor_t ompp_whatif_without_measuring(const ompp_profile_t *profile,
+                                                   const ompp_whatif_measured_t *measured,
+                                                   const ompp_whatif_result_t *result, double all);
 
 /**
  * \brief A region's share of the work, without what measuring took of both: with virtual clocks, as gains are without.
  *        A region may be little but our events.
  */
-double ompp_whatif_net_share(const ompp_profile_t *profile, const ompp_whatif_result_t *result, double all);
+double ompp_whatif_net_share(const ompp_profile_t *profile, const ompp_whatif_measured_t *measured,
+                             const ompp_whatif_result_t *result, double all);
 
 /** \brief The interval of a gain that is by `beside` reaches to that by `behind`. */
 void ompp_whatif_reach(ompp_whatif_factor_t factor, ompp_gain_t *gain);

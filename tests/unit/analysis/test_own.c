@@ -121,7 +121,11 @@ static void asking(void **state)
         assert_float_equal(m.behind, 0.1, 1e-6);
         assert_float_equal(m.alone, 0.1, 1e-6);
         const ompp_whatif_result_t outside = {.region = OMPP_NONE};
-        const ompp_whatif_factor_t factor = ompp_whatif_without_measuring(p, &outside, 1e9);
+        ompp_whatif_measured_t measured;
+        assert_true(ompp_whatif_measured_init(p, &measured));
+        const ompp_whatif_factor_t factor = ompp_whatif_without_measuring(p, &measured, &outside, 1e9);
+        assert_float_equal(measured.in[0].asking, cases[i].asks ? measured.in[0].own : 0, 1e-6);
+        ompp_whatif_measured_fini(&measured);
         ompp_gain_t gain = {.permille = 500, .interval = OMPP_INTERVAL_KNOWN, .gain = 0.3 * factor.beside};
         gain.low = gain.high = gain.gain;
         ompp_whatif_reach(factor, &gain);
