@@ -64,3 +64,15 @@ uint64_t ompp_analysis_idle_ns(const ompp_profile_t *p, const ompp_paths_t *path
     free(own);
     return sum;
 }
+
+/* The ranks that do not say it have waited for less. */
+double ompp_analysis_waited(const ompp_profile_t *p)
+{
+    uint64_t permille = 0;
+
+    for (size_t i = 0; i < p->ncoverage; i++) {
+        const ompp_coverage_t *c = &p->coverage[i];
+        if (c->kind == OMPP_COVERAGE_CPU_WAIT || c->kind == OMPP_COVERAGE_CPU_WAIT_SOME) permille += c->count;
+    }
+    return p->nranks ? (double)permille / 1000 / p->nranks : 0;
+}

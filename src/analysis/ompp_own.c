@@ -147,6 +147,28 @@ static uint64_t least_of_team(const ompp_profile_t *p, const ompp_node_t *node, 
     return least;
 }
 
+static double unfinished(const ompp_profile_t *p, uint32_t n, const ompp_block_t *block)
+{
+    const uint32_t parent = p->nodes[n].parent;
+    const ompp_block_t *around = ompp_profile_find_block(p, parent, block->location, OMPP_SET_PHASES, 0);
+    const ompp_construct_row_t *c = parent ? &ompp_constructs[p->regions[p->nodes[parent].region].construct] : NULL;
+    const double most = OMPP_OWN_AHEAD * (double)block->values[0];
+    double work = -ompp_own_around_ns(p, n, block) - most; /* own cost is not known better */
+
+    for (unsigned s = 0; c && around && s < c->nphases; s++)
+        if (ompp_phase_is_work[c->phases[s]]) work += (double)time_alone(around, s);
+    return fmin(fmax(work, 0), most);
+}
+
+double ompp_own_unfinished_of(const ompp_profile_t *p, uint32_t n)
+{
+    double sum = 0;
+
+    for (uint32_t b = 0; b < p->nodes[n].nblocks; b++)
+        if (ompp_block_is_phases(&p->nodes[n].blocks[b])) sum += unfinished(p, n, &p->nodes[n].blocks[b]);
+    return sum;
+}
+
 double ompp_own_barrier_ns(const ompp_profile_t *p, uint32_t n, const ompp_block_t *block)
 {
     const unsigned construct = p->regions[p->nodes[n].region].construct;

@@ -13,6 +13,7 @@
 #define OMPP_OWN_PART 0.01  /* of the run's thread time: a part of the run by itself */
 #define OMPP_OWN_WORTH 0.05 /* of a region's time: said beside what is said of it */
 #define OMPP_OWN_MUCH 0.10  /* of the run's thread time: a caution; the same above that of events, by samples */
+#define OMPP_OWN_AHEAD 25   /* ns of work that a processor has begun and not finished, some 100 cycles */
 #define OMPP_OWN_SAMPLES 50 /* at least, for what they say */
 
 /** \return ns that the events of a node took on a location: of a block of OMPP_SET_PHASES. */
@@ -40,6 +41,13 @@ uint64_t ompp_own_in_phase(const ompp_profile_t *profile, uint32_t node, const o
 
 /** \return ns that the events of a node took in the time of what is around it, on a location. */
 double ompp_own_around_ns(const ompp_profile_t *profile, uint32_t node, const ompp_block_t *block);
+
+/**
+ * \brief What of the time of atomic updates may be work that stands before them, ns: the processor finishes that first,
+ *        and reading the clock does not wait for it. Without updates it takes as long. None where there is little of
+ *        it for each update.
+ */
+double ompp_own_unfinished_of(const ompp_profile_t *profile, uint32_t node);
 
 /** \return ns that an event of a kind takes on a location; inside: of that, what lies in the region itself. */
 double ompp_own_cost(const ompp_profile_t *profile, uint32_t location, ompp_cost_t kind, bool inside);

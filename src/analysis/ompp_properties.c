@@ -341,6 +341,16 @@ static bool takes_time_itself(const find_t *f, uint32_t region)
     return waits < QUICK_NS * visits || waits > teams / 2;
 }
 
+/* Most of the time of atomic updates is theirs. */
+static bool is_theirs(const find_t *f, uint32_t region)
+{
+    double unfinished = 0;
+
+    for (const uint32_t *n = begin(f, region); n < end(f, region); n++)
+        unfinished += ompp_own_unfinished_of(f->profile, *n);
+    return (double)phase_of_region(f, region, OMPP_PHASE_EXEC) >= 2 * unfinished;
+}
+
 static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_when_t when)
 {
     ompp_column_t piece = piece_column(construct);
@@ -359,7 +369,9 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
         pieces = column_sum(f, region, piece);
         visits = column_sum(f, region, OMPP_COLUMN_EXEC_C);
         return when == OMPP_WHEN_FEW ? pieces < visits : pieces > visits && is_uneven(f, region, piece);
-    case OMPP_WHEN_OFTEN: return 1e9 * (double)column_sum(f, region, OMPP_COLUMN_EXEC_C) > OFTEN_PER_SECOND * f->basis;
+    case OMPP_WHEN_OFTEN:
+        return 1e9 * (double)column_sum(f, region, OMPP_COLUMN_EXEC_C) > OFTEN_PER_SECOND * f->basis &&
+               is_theirs(f, region);
     case OMPP_WHEN_LATE:
     case OMPP_WHEN_IN_TURN:
         if (!f->colls || f->late_rank == OMPP_NONE || f->waiting < 0.5 * f->busy) return false;
@@ -407,18 +419,6 @@ static bool is_short_start(const find_t *f, uint32_t region)
 }
 
 /* ---- Waiting for processors -------------------------------------------------------------------------------------- */
-
-/* The ranks that do not say it have waited for less. */
-double ompp_analysis_waited(const ompp_profile_t *p)
-{
-    uint64_t permille = 0;
-
-    for (size_t i = 0; i < p->ncoverage; i++) {
-        const ompp_coverage_t *c = &p->coverage[i];
-        if (c->kind == OMPP_COVERAGE_CPU_WAIT || c->kind == OMPP_COVERAGE_CPU_WAIT_SOME) permille += c->count;
-    }
-    return p->nranks ? (double)permille / 1000 / p->nranks : 0;
-}
 
 /* Threads wait for another one; its own work is in no property by this rule. */
 static bool is_waiting(const ompp_property_rule_t *rule)

@@ -53,9 +53,6 @@ double ompp_analysis_basis(const ompp_profile_t *profile);
  */
 void ompp_analysis_rank_times(const ompp_profile_t *profile, const ompp_paths_t *paths, ompp_rank_time_t *times);
 
-/** \brief Share of the threads' time that they were ready to run and had no processor, over all ranks; 0 = little. */
-double ompp_analysis_waited(const ompp_profile_t *profile);
-
 /** \return whether a region of an MPI call is the start of MPI. */
 bool ompp_analysis_starts_mpi(const ompp_profile_t *profile, uint32_t region);
 

@@ -1,5 +1,6 @@
 #include "analysis/ompp_whatif.h"
 
+#include "analysis/ompp_idle.h"
 #include "analysis/ompp_own.h"
 #include "analysis/ompp_properties.h"
 #include "analysis/ompp_whatif_priv.h"

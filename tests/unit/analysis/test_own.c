@@ -239,6 +239,34 @@ static void iterations(void **state)
     }
 }
 
+/* Atomic updates, 100000 of each thread, by ns of one and of the work between two: little work, waiting, or both. */
+static void updates(void **state)
+{
+    static const struct {
+        uint64_t update, work;
+        ompp_property_t property;
+    } cases[] = {
+        {8, 15, OMPP_PROPERTY_FREQUENT_ATOMIC},
+        {23, 100, OMPP_PROPERTY_NUM},
+        {49, 1000, OMPP_PROPERTY_NUM},
+        {51, 1000, OMPP_PROPERTY_FREQUENT_ATOMIC},
+        {200, 1000, OMPP_PROPERTY_FREQUENT_ATOMIC},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const uint64_t update = 100000 * cases[i].update, phases[5] = {100000, update, 0, 0, 100000};
+        uint32_t region;
+        ompp_profile_t *p = make_team(OMPP_CONSTRUCT_ATOMIC, 0, phases, 5, &region);
+        for (uint32_t t = 0; t < 2; t++) {
+            uint64_t *around = ompp_profile_block(p, 1, t, OMPP_SET_PHASES, 0, 17);
+            around[5] = update + 100000 * cases[i].work;
+            around[6] = update;
+        }
+        assert_int_equal(property_of(p, region), cases[i].property);
+    }
+}
+
 /*
  * OPARI2's second barrier, of two ranks with two threads: as long as the thread that came last was in the first one,
  * and no longer than the phase behind. Other ranks say nothing of it.
@@ -360,10 +388,10 @@ static void of_starts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(chunks),     cmocka_unit_test(thinned),
-                                       cmocka_unit_test(asking),     cmocka_unit_test(locks),
-                                       cmocka_unit_test(iterations), cmocka_unit_test(second_barrier),
-                                       cmocka_unit_test(of_starts),  cmocka_unit_test(waits)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chunks),         cmocka_unit_test(thinned),    cmocka_unit_test(asking),
+        cmocka_unit_test(locks),          cmocka_unit_test(iterations), cmocka_unit_test(updates),
+        cmocka_unit_test(second_barrier), cmocka_unit_test(of_starts),  cmocka_unit_test(waits)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
