@@ -192,14 +192,6 @@ static inline void end_single(ompp_time_t t)
     if (__builtin_expect(ompp_ompt_self.singles != 0, 0)) end_single_slow(t);
 }
 
-/* Of the loop at a place, or of one that shares the number: then each of the two is noted each time. */
-static inline uint32_t *iterations_at(const void *code)
-{
-    const size_t n = sizeof ompp_ompt_self.iterations / sizeof ompp_ompt_self.iterations[0];
-
-    return &ompp_ompt_self.iterations[((uintptr_t)code >> 2) % n];
-}
-
 static void work_begin(ompp_construct_t construct, work_style_t style, uint64_t count, const void *code, ompp_time_t t)
 {
     if (construct == OMPP_CONSTRUCT_TASKLOOP) {
@@ -211,7 +203,6 @@ static void work_begin(ompp_construct_t construct, work_style_t style, uint64_t 
 
     ompp_ompt_self.work_cancelled = false;
     if (style != WORK_PLAIN) end_single(t);
-    if (style == WORK_LOOP) *iterations_at(code) = (uint32_t)count;
     if (construct == OMPP_CONSTRUCT_LOOP) ompp_region_iterates(region, count);
     ompp_event_enter(region, t);
     if (style == WORK_SINGLE) {
@@ -271,7 +262,8 @@ static __attribute__((noinline)) void work_slow(ompt_work_t work, ompt_scope_end
 }
 
 /* Nothing but a begin, or the end of the innermost one. */
-static __attribute__((noinline)) void simple_work(ompp_construct_t construct, bool begin, const void *code)
+static __attribute__((noinline)) void simple_work(ompp_construct_t construct, bool begin, uint64_t count,
+                                                  const void *code)
 {
     const ompp_time_t t = ompp_event_now();
 
@@ -280,11 +272,16 @@ static __attribute__((noinline)) void simple_work(ompp_construct_t construct, bo
         return;
     }
     ompp_ompt_self.work_cancelled = false;
-    ompp_event_enter(ompp_ompt_region_at(construct, code), t);
+    if (construct != OMPP_CONSTRUCT_LOOP) count = 0;
+    ompp_region_ref_t region = ompp_region_met_loop(construct, code, count);
+    if (__builtin_expect(!region, 0)) {
+        region = ompp_ompt_region_at_slow(construct, code);
+        ompp_region_iterates(region, count);
+    }
+    ompp_event_enter(region, t);
 }
 
-/* As usual: the thread is in nothing whose end the library does not tell, nobody follows waiting, and a loop has as
- * many iterations as before. */
+/* As usual: the thread is in nothing whose end the library does not tell, and nobody follows waiting. */
 static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_t *parallel, ompt_data_t *task,
                     uint64_t count, const void *code)
 {
@@ -292,9 +289,8 @@ static void on_work(ompt_work_t work, ompt_scope_endpoint_t endpoint, ompt_data_
 
     if ((style == WORK_LOOP || style == WORK_SINGLE_OTHER) && ompp_ompt_self.untold == 0 && !ompp_ompt_some_untied() &&
         !ompp_sync_follower() &&
-        ((endpoint == ompt_scope_begin && (style != WORK_LOOP || *iterations_at(code) == (uint32_t)count)) ||
-         (endpoint == ompt_scope_end && !ompp_ompt_self.work_cancelled)))
-        simple_work(works[work].construct, endpoint == ompt_scope_begin, code);
+        (endpoint == ompt_scope_begin || (endpoint == ompt_scope_end && !ompp_ompt_self.work_cancelled)))
+        simple_work(works[work].construct, endpoint == ompt_scope_begin, count, code);
     else work_slow(work, endpoint, parallel, task, count, code);
 }
 

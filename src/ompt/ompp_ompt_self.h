@@ -41,7 +41,6 @@ typedef struct {
     ompp_region_ref_t mutex; /* critical, ordered: what it waits for; found before it has it, for others wait then */
     bool left;               /* the barrier of the region that it has forked, and is in: the join ends its part */
     ompp_ompt_role_t role;
-    uint32_t iterations[16]; /* that loops have had last, low bits, by place */
 } ompp_ompt_self_t;
 
 extern __thread ompp_ompt_self_t ompp_ompt_self __attribute__((tls_model("initial-exec"), visibility("hidden")));

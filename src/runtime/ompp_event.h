@@ -398,6 +398,9 @@ ompp_region_ref_t ompp_event_exit_innermost(ompp_construct_t construct, ompp_tim
 /** \brief ompp_region_at() of a place that this thread has met, if it has. \return 0 = ask ompp_region_at(). */
 ompp_region_ref_t ompp_region_met_at(ompp_construct_t construct, const void *code);
 
+/** \brief ompp_region_met_at(), and ompp_region_iterates() where this thread has met the loop with fewer so far. */
+ompp_region_ref_t ompp_region_met_loop(ompp_construct_t construct, const void *code, uint64_t iterations);
+
 /** \brief Whether there was a region that found no room: names that are not known may be those of such. */
 bool ompp_region_some_lost(void);
 

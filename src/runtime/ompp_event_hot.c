@@ -510,6 +510,30 @@ ompp_region_ref_t ompp_region_met_at(ompp_construct_t construct, const void *cod
     return site->code == code && site->name == key ? site->region : 0;
 }
 
+void ompp_region_iterates(ompp_region_ref_t region, uint64_t iterations)
+{
+    ompp_a_region_t *r = (ompp_a_region_t *)(ompp_process.arena.base + region);
+    uint64_t most =
+        ompp_region_is_kept(region) ? atomic_load_explicit(&r->iterations, memory_order_relaxed) : iterations;
+
+    while (most < iterations && !atomic_compare_exchange_weak(&r->iterations, &most, iterations)) continue;
+}
+
+ompp_region_ref_t ompp_region_met_loop(ompp_construct_t construct, const void *code, uint64_t iterations)
+{
+    ompp_thread_t *thread = ompp_thread_self;
+    const void *key = ompp_site_key(construct);
+
+    if (!thread || !code) return 0;
+    ompp_site_t *site = site_of(thread, code, key);
+    if (site->code != code || site->name != key) return 0;
+    if (__builtin_expect(iterations > site->iterations, 0)) {
+        site->iterations = iterations;
+        ompp_region_iterates(site->region, iterations);
+    }
+    return site->region;
+}
+
 ompp_region_ref_t ompp_region_lock(const void *lock) { return ompp_region_at(OMPP_CONSTRUCT_LOCK, lock, NULL); }
 
 ompp_construct_t ompp_region_construct(ompp_region_ref_t region)
@@ -533,15 +557,6 @@ void ompp_region_locked_by(ompp_region_ref_t region, const void *lock)
     if (!ompp_region_has_end(region))
         atomic_store_explicit(&((ompp_a_region_t *)(ompp_process.arena.base + region))->lock, (uintptr_t)lock,
                               memory_order_relaxed);
-}
-
-void ompp_region_iterates(ompp_region_ref_t region, uint64_t iterations)
-{
-    ompp_a_region_t *r = (ompp_a_region_t *)(ompp_process.arena.base + region);
-    uint64_t most =
-        ompp_region_is_kept(region) ? atomic_load_explicit(&r->iterations, memory_order_relaxed) : iterations;
-
-    while (most < iterations && !atomic_compare_exchange_weak(&r->iterations, &most, iterations)) continue;
 }
 
 void ompp_region_ends_at(ompp_region_ref_t region, const void *code)

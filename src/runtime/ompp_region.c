@@ -349,7 +349,7 @@ ompp_region_ref_t ompp_region_at_slow(ompp_thread_t *thread, ompp_site_t *second
     if (region || ompp_process.disabled[construct]) {
         if (thread != &ompp_thread_none)
             *victim(thread, second) =
-                (ompp_site_t){code, name ? (const void *)name : ompp_site_key(construct), region, 0, 0};
+                (ompp_site_t){code, name ? (const void *)name : ompp_site_key(construct), region, 0, {0}};
     }
     return region;
 }

@@ -32,7 +32,10 @@ typedef struct {
     const void *code, *name; /* name: static text, or a small number for the construct */
     ompp_region_ref_t region;
     ompp_off_t node; /* calls: last node entered from here; 0 = none */
-    uint64_t place;  /* ompp_a_frame_t of the frame it lay below */
+    union {
+        uint64_t place;      /* calls: ompp_a_frame_t of the frame it lay below */
+        uint64_t iterations; /* loops: the most in an execution of this thread */
+    };
 } ompp_site_t;
 
 typedef struct {
