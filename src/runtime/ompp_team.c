@@ -163,7 +163,9 @@ static ompp_thread_t *to_place(ompp_thread_t *thread, const ompp_team_t *team, u
     if (index == 0 || (record->kind != OMPP_THREAD_OTHER && !(nested && record->kind == OMPP_THREAD_NESTED)))
         return thread;
     const uint64_t path = path_of(thread, team, index, nested);
-    if (record->kind == OMPP_THREAD_NESTED && (path == record->path || path == OMPP_A_PATH_UNKNOWN)) return thread;
+    const bool stays = path == record->path || path == OMPP_A_PATH_UNKNOWN ||
+                       atomic_load_explicit(&record->beside, memory_order_relaxed);
+    if (record->kind == OMPP_THREAD_NESTED && stays) return thread;
     return ompp_thread_take_place(thread, (ompp_seat_t){nested ? OMPP_THREAD_NESTED : OMPP_THREAD_TEAM, index, path});
 }
 
