@@ -3,12 +3,18 @@
  * and which bytes of messages are those that a call had room for.
  */
 #include "analysis/ompp_analysis.h"
+#include "analysis/ompp_efficiency.h"
+#include "analysis/ompp_idle.h"
 #include "analysis/ompp_properties.h"
+#include "analysis/ompp_sample_sums.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#define MUCH 0.01 /* of the thread time: what counting may take before times are others than those of the program */
+#define ASLEEP 0.05 /* of the thread time: worth a line */
+#define MUCH 0.01   /* of the thread time: what counting may take before times are others than those of the program */
 
 static uint64_t sum_of(const ompp_profile_t *profile, const ompp_metric_t *m)
 {
@@ -111,6 +117,39 @@ static void say_kinds(ompp_profile_t *profile)
     if (n > 1) say(profile, OMPP_COVERAGE_UNEQUAL, subject, NULL, 1);
 }
 
+/* ns that threads worked; 0 = of ranks that are not known one by one. */
+static uint64_t work_of(const ompp_profile_t *profile)
+{
+    ompp_efficiency_t *all = NULL;
+    ompp_paths_t paths;
+    size_t n = 0;
+
+    for (size_t r = 0; r < profile->nranks_kept; r++)
+        if (profile->ranks[r].end == OMPP_END_INCOMPLETE) return 0; /* nobody knows its processor time */
+    if (profile->nrest || !ompp_paths_init(&paths, profile)) return 0;
+    ompp_analysis_efficiency(profile, &paths, &all, &n, NULL, NULL);
+    const uint64_t work = n ? all[0].useful_ns : 0;
+    free(all);
+    ompp_paths_fini(&paths);
+    return work;
+}
+
+/* What counts as work may be sleep, or a lock of a library: that much has used no processor, and waited for none. Time
+ * in the OpenMP and MPI libraries may have used all of the processor time: so it is the least. */
+static void say_asleep(ompp_profile_t *profile)
+{
+    const double work = (double)work_of(profile), all = ompp_analysis_basis(profile),
+                 waited = fmax(ompp_analysis_waited(profile), ASLEEP); /* less than that is not told */
+    const double asleep = work - (double)ompp_samples_cpu_ns(profile) - waited * all;
+    char reason[40];
+
+    if (work <= 0 || asleep < ASLEEP * all) return;
+    snprintf(reason, sizeof reason, "%.1f %% of it", 100 * asleep / work);
+    say(profile, OMPP_COVERAGE_NOTE,
+        "threads slept or were blocked (input, output, locks of libraries) in what counts as work, at least", reason,
+        1);
+}
+
 void ompp_analysis_counted(ompp_profile_t *profile)
 {
     for (size_t i = 0; i < profile->nmetrics; i++)
@@ -121,4 +160,5 @@ void ompp_analysis_counted(ompp_profile_t *profile)
             "no parallel region was run; what was counted stands in the flat profiles and in Outside Regions", 1);
     say_room(profile);
     say_kinds(profile);
+    say_asleep(profile);
 }

@@ -115,13 +115,47 @@ static void room(void **state)
     }
 }
 
+/* 10 s on two threads that work all of the time, by s of processor time, and that they waited for processors. */
+static void asleep(void **state)
+{
+    static const struct {
+        uint64_t used, waited;
+        const char *said;
+    } cases[] = {{8, 0, "55.0 % of it"}, {8, 300, "30.0 % of it"}, {19, 0, NULL}, {0, 0, NULL}, {14, 300, NULL}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ompp_profile_t *p = ompp_profile_new();
+        assert_non_null(p);
+        p->nranks = 1, p->nslots = 2;
+        ompp_profile_add_rank(p, &(ompp_rank_t){.nthreads = 2,
+                                                .duration_ns = 10000000000,
+                                                .user_ns = cases[i].used * 1000000000,
+                                                .end = cases[i].used ? OMPP_END_FINAL : OMPP_END_INCOMPLETE});
+        const uint32_t region = ompp_profile_add_region(
+            p, &(ompp_region_t){.construct = OMPP_CONSTRUCT_PARALLEL, .module = OMPP_NONE, .number = 1});
+        const uint32_t node = ompp_profile_add_node(p, region, 0, 0, 0);
+        for (uint32_t t = 0; t < 2; t++) {
+            const uint64_t phases[17] = {1, 0, 0, 0, 1, 10000000000, 0, 0, 1};
+            ompp_profile_add_location(p,
+                                      &(ompp_location_t){.tid = t, .kind = t ? OMPP_THREAD_TEAM : OMPP_THREAD_INITIAL});
+            memcpy(ompp_profile_block(p, node, t, OMPP_SET_PHASES, 0, 17), phases, sizeof phases);
+        }
+        if (cases[i].waited) ompp_profile_add_coverage(p, OMPP_COVERAGE_CPU_WAIT, NULL, NULL, cases[i].waited);
+        ompp_analysis_counted(p);
+        assert_int_equal(count_of(p, OMPP_COVERAGE_NOTE, "slept or were blocked"), cases[i].said != NULL);
+        for (size_t k = 0; k < p->ncoverage && cases[i].said; k++)
+            if (p->coverage[k].kind == OMPP_COVERAGE_NOTE)
+                assert_string_equal(ompp_profile_text(p, p->coverage[k].reason), cases[i].said);
+        ompp_profile_free(p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(losses),
-        cmocka_unit_test(costs),
-        cmocka_unit_test(no_parallel_region),
-        cmocka_unit_test(room),
+        cmocka_unit_test(losses), cmocka_unit_test(costs),  cmocka_unit_test(no_parallel_region),
+        cmocka_unit_test(room),   cmocka_unit_test(asleep),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
