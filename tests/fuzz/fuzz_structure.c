@@ -7,7 +7,7 @@
 
 #include "base/ompp_clock.h"
 #include "structure/ompp_code.h"
-#include "structure/ompp_local.h"
+#include "structure/ompp_local_call.h"
 #include "structure/ompp_scope.h"
 #include "structure/ompp_variable.h"
 
@@ -89,7 +89,13 @@ static void ask_frames(ompp_structure_t *structure, double deadline, const uint6
     char text[100];
 
     for (size_t i = 0; i < n && i < 60 && ompp_clock_seconds() < deadline; i++) {
-        const ompp_local_place_t place = {at[i] + 8, -64, 0, 96, i % 2, i % 4 == 3, (unsigned)i % 17};
+        const ompp_local_place_t place = {.code = at[i] + 8,
+                                          .low = -64,
+                                          .frame = 96,
+                                          .now = i % 2,
+                                          .in_register = i % 4 == 3,
+                                          .reg = (unsigned)i % 17,
+                                          .fixed = ompp_local_fixed(structure, at[i] + 8)};
         const size_t m = ompp_local_find(structure, &place, found, 4);
         for (size_t k = 0; k < m; k++) {
             ompp_local_pointer(structure, found[k].type, 8, found[k].fortran, text, sizeof text, &target, deadline);
