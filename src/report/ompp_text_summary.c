@@ -118,11 +118,11 @@ static void put_run(const ompp_text_t *t, const ompp_efficiency_t *e)
 static size_t put_measuring(const ompp_text_t *t, const ompp_efficiency_t *e)
 {
     const double all = (double)ompp_own_told_permille(t->profile) / 10;
-    char text[80] = "measuring, about";
+    char text[80] = "measuring (estimated)";
 
     if (!e->measuring_ns) return 0;
     if (all - 100 * (double)e->measuring_ns / (double)e->thread_ns >= 0.1)
-        snprintf(text, sizeof text, "measuring, about; %.1f with what is in the parts below", all);
+        snprintf(text, sizeof text, "measuring (about %.1f %% in all, the rest is below)", all);
     return put_part(t, e->measuring_ns, e->thread_ns, text);
 }
 
