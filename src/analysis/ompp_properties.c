@@ -395,8 +395,8 @@ static bool holds(find_t *f, uint32_t region, unsigned construct, ompp_property_
     case OMPP_WHEN_FEW_ITERATIONS: return ompp_analysis_few_iterations(f->profile, f->paths, region, 1);
     case OMPP_WHEN_SOME_ITERATIONS: return ompp_analysis_few_iterations(f->profile, f->paths, region, SOME);
     case OMPP_WHEN_FEW_CHUNKS: return ompp_chunks_are_few(ompp_analysis_chunks_of(f->profile, f->paths, region));
-    case OMPP_WHEN_UNCOUNTED:
-        return !f->profile->regions[region].iterations && !ompp_analysis_chunks_of(f->profile, f->paths, region).chunks;
+    case OMPP_WHEN_HANDED_OUT: return ompp_analysis_chunks_of(f->profile, f->paths, region).chunks;
+    case OMPP_WHEN_UNCOUNTED: return !f->profile->regions[region].iterations;
     case OMPP_WHEN_QUICK: return is_worth_a_look(f, region, construct, BARRIER_NS) && takes_time_itself(f, region);
     }
     return false;

@@ -91,8 +91,9 @@ static void print_work(ompp_text_t *t, bool any)
 
     if (work.of_threads > 0)
         fprintf(t->out,
-                "Work           : %.1f %% of the threads' time; the rest is waiting and the runtime's management\n",
-                ompp_text_part(work.of_threads));
+                "Work           : %.1f %% of the threads' time%s; the rest is waiting and the runtime's management\n",
+                ompp_text_part(work.of_threads),
+                t->profile->mpi ? ", calls of MPI without their waiting included" : "");
     if (!any) return; /* there is no table */
     if (work.outside >= OMPP_TEXT_MUCH_OUTSIDE)
         fprintf(t->out, "Not in Table   : %.1f %% of the work is in code outside of all regions (%s)\n",

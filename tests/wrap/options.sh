@@ -84,6 +84,13 @@ printf '#include <dlfcn.h>\nint main(void) { void *h = dlopen("./libwork.so", RT
 gcc d.c -o prog
 claim "also opened while it runs" sh -c 'OMPP_REPORTFILE=r3.txt ./prog && grep -q "PARALLEL: 1 region" r3.txt'
 
+# Options that are the wrapper's alone count behind the compiler, too; those of a compiler in front of it get a line.
+start; ln -s "$(command -v "$kinst")" kinst-ompp-gcc
+claim "--memory behind a name of one word" ./kinst-ompp-gcc --memory -fopenmp -Iinc a.c -o prog
+claim "has hooks" sh -c 'OMPP_REPORTFILE=r.txt ./prog && grep -q "ompp Data" r.txt'
+$kinst -O2 a.c 2>err
+claim "an option without a compiler says what is missing" grep -q 'those of the compiler stand behind it (kinst-ompp gcc -O2' err
+
 # A static program cannot be measured: one line says so.
 start; $kinst gcc -static -fopenmp -Iinc a.c -o prog 2>err
 claim "-static says so" same "$(grep -c 'kinst-ompp: leave out -static: .* without measurement' err)" 1

@@ -145,6 +145,13 @@ static bool own_option(const char *word, const char *name)
     return true;
 }
 
+/* Options that no compiler has: they count behind it, too, as in CXX="kinst-ompp-mpicxx --memory". */
+static bool is_ours_alone(const char *word)
+{
+    return strcmp(word, "--memory") == 0 || strcmp(word, "-@") == 0 || strcmp(word, "-nosrc") == 0 ||
+           strncmp(word, "--with=", 7) == 0 || strncmp(word, "--disable=", 10) == 0 || strncmp(word, "--opari", 7) == 0;
+}
+
 /*
  * Build systems that take a compiler of one word only call the wrapper by a name that has the compiler in it:
  * kinst-ompp-mpicc is "kinst-ompp mpicc". \return that compiler, or NULL.
@@ -192,15 +199,15 @@ int main(int argc, char **argv)
     }
     if (!kinst_own.opari) kinst_own.opari = "opari2";
     if (!separated && foreign) {
-        fprintf(stderr, "%s: unknown option %s; %s --help lists all; options for opari2 end with --\n", name, foreign,
-                name);
+        fprintf(stderr,
+                "%s: unknown option %s: those of the compiler stand behind it (%s gcc -O2 ...); %s --help lists all; "
+                "options for opari2 end with --\n",
+                name, foreign, name, name);
         return 2;
     }
     if (compiler_of(name)) kinst_add(&words, compiler_of(name));
-    for (; i < argc; i++) {
-        if (strcmp(argv[i], "-@") == 0) kinst_own.verbose = true;
-        else if (strcmp(argv[i], "-nosrc") != 0) kinst_add(&words, argv[i]);
-    }
+    for (; i < argc; i++)
+        if (!is_ours_alone(argv[i]) || !own_option(argv[i], name)) kinst_add(&words, argv[i]);
     if (words.n == 0 && !compiler_of(name)) { /* as ompP's: on stdout, status 1 */
         printf("usage: %s <compile-or-link-command>\n", name);
         return 1;
