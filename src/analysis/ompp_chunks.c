@@ -67,17 +67,24 @@ ompp_chunk_sum_t ompp_analysis_chunks_of(const ompp_profile_t *p, const ompp_pat
     return set ? sum_up(p, paths, region, set) : (ompp_chunk_sum_t){.region = region};
 }
 
-/* The least of a rank, and of a call path: where it is few for these threads, it is so for more. */
+/* The least of a rank, and of a call path: where it is few for these threads, it is so for more. \return 0 where teams
+ * are not all of the same threads: in nested regions, or where some come more often than others. */
 static uint32_t least_threads(const ompp_profile_t *p, const ompp_paths_t *paths, uint32_t region)
 {
     uint32_t least = UINT32_MAX;
 
     for (const uint32_t *n = ompp_paths_begin(paths, region); n < ompp_paths_end(paths, region); n++) {
         const ompp_node_t *node = &p->nodes[*n];
+        uint64_t visits = 0;
         for (uint32_t b = 0, of_rank = 0; b < node->nblocks; b++) {
-            of_rank += ompp_block_is_phases(&node->blocks[b]) && node->blocks[b].values[0];
-            const uint32_t rank = p->locations[node->blocks[b].location].rank;
-            if (b + 1 < node->nblocks && p->locations[node->blocks[b + 1].location].rank == rank) continue;
+            const ompp_block_t *block = &node->blocks[b];
+            const ompp_location_t *location = &p->locations[block->location];
+            if (ompp_block_is_phases(block) && block->values[0]) {
+                if (location->kind == OMPP_THREAD_NESTED || (of_rank && block->values[0] != visits)) return 0;
+                visits = block->values[0];
+                of_rank++;
+            }
+            if (b + 1 < node->nblocks && p->locations[node->blocks[b + 1].location].rank == location->rank) continue;
             if (of_rank && of_rank < least) least = of_rank;
             of_rank = 0;
         }

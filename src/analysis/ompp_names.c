@@ -467,11 +467,7 @@ static void name_frame(ompp_names_t *n, size_t i, char *text)
     const char *rest = ompp_names_place(n, raw_of(n, i) + 3, &structure, &code);
     const int64_t below = rest ? strtoll(rest, &end, 16) : 0, size = rest ? strtoll(end, &end, 16) : 0;
     const uint64_t frame = rest ? strtoull(end, NULL, 16) : 0;
-    const ompp_local_place_t place = {.code = code,
-                                      .low = -below,
-                                      .high = -below + size,
-                                      .frame = frame,
-                                      .fixed = structure ? ompp_local_fixed(structure, code) : 0};
+    const ompp_local_place_t place = {.code = code, .low = -below, .high = -below + size, .frame = frame};
     const size_t nfound = structure ? ompp_local_find(structure, &place, found, VARIABLES) : 0;
     const char *function = structure ? ompp_local_function(structure, code) : NULL;
 

@@ -8,7 +8,6 @@
 
 #include <malloc.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define OMPP_EXPORT __attribute__((visibility("default")))
 #define CODE __builtin_return_address(0) /* the caller's, so taken in each function */
@@ -28,8 +27,6 @@ GET(malloc, (size_t size), (size), size)
 GET(calloc, (size_t count, size_t size), (count, size), count *size)
 GET(aligned_alloc, (size_t align, size_t size), (align, size), size)
 GET(memalign, (size_t align, size_t size), (align, size), size)
-GET(strdup, (const char *text), (text), strlen(text) + 1)
-GET(strndup, (const char *text, size_t most), (text, most), strnlen(text, most) + 1)
 
 OMPP_EXPORT int __wrap_posix_memalign(void **block, size_t align, size_t size);
 OMPP_EXPORT int __wrap_posix_memalign(void **block, size_t align, size_t size)

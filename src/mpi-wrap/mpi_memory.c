@@ -59,12 +59,16 @@ static int flavor_of(MPI_Win win)
     return *flavor;
 }
 
+/* NULL: none, or without a byte: the next rank's part may then begin there. */
 static void *own_part(MPI_Win win)
 {
+    MPI_Aint *size = NULL;
     void *base = NULL;
-    int has_base = 0;
+    int has_base = 0, has_size = 0;
 
-    return PMPI_Win_get_attr(win, MPI_WIN_BASE, &base, &has_base) == MPI_SUCCESS && has_base ? base : NULL;
+    if (PMPI_Win_get_attr(win, MPI_WIN_BASE, &base, &has_base) != MPI_SUCCESS || !has_base) return NULL;
+    if (PMPI_Win_get_attr(win, MPI_WIN_SIZE, &size, &has_size) == MPI_SUCCESS && has_size && !*size) return NULL;
+    return base;
 }
 
 /* How many ranks' parts of a window are in this process. */
@@ -94,7 +98,7 @@ void ompp_mpi_memory_got_window(MPI_Win win, const void *code)
 
     for (int r = parts_of(win); r-- > 0;) {
         const void *const base = part_of(win, r, &size);
-        if (base != own) got(base, size, code, NULL);
+        if (size && base != own) got(base, size, code, NULL);
     }
 }
 
@@ -106,7 +110,7 @@ void ompp_mpi_memory_asked(MPI_Win win, const void *word, const void *code)
 
     for (int r = parts_of(win); r-- > 0;) {
         const void *const base = part_of(win, r, &size);
-        if (base == asked && base != own) got(base, size, code, word);
+        if (size && base == asked && base != own) got(base, size, code, word);
     }
 }
 

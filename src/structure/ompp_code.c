@@ -96,8 +96,7 @@ static void search_inlined(lines_t *l, ompp_dwarf_t *dwarf, const ompp_unit_t *u
 static bool is_apart(const lines_t *l, const ompp_source_t *source)
 {
     static const char *const allocators[] = {
-        "malloc", "calloc",  "realloc", "aligned_alloc", "memalign", "posix_memalign",
-        "strdup", "strndup", "mmap",    "new",           NULL};
+        "malloc", "calloc", "realloc", "aligned_alloc", "memalign", "posix_memalign", "mmap", "new", NULL};
     unsigned n = 0;
 
     for (uint32_t i = l->first; i <= l->last; i++) n += ompp_source_has_word(source, i, allocators);

@@ -249,43 +249,7 @@ void ompp_follow_result(const ompp_elf_t *elf, uint64_t code, int64_t place, omp
     while (!visit(&f.at, data) && f.at.step++ < STEPS && decode(&f) && step(&f)) find_frame(&f);
     if (f.at.returned) visit(&f.at, data);
 }
-
-static bool is_register(const ZydisDecodedOperand *o, ZydisRegister reg)
-{
-    return o->type == ZYDIS_OPERAND_TYPE_REGISTER && o->reg.value == reg;
-}
-
-/* Up to the first instruction that takes the stack pointer by what is not known, calls or leaves. */
-int64_t ompp_follow_fixed_frame(const ompp_elf_t *elf, uint64_t entry)
-{
-    enum { MOST = 100 };
-    follower_t f = {.elf = elf, .at = {.code = entry}};
-    int64_t bytes = 8; /* the return address */
-
-    if (!ZYAN_SUCCESS(ZydisDecoderInit(&f.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) return 0;
-    for (unsigned i = 0; i < MOST && decode(&f); i++, f.at.code += f.i.length) {
-        const bool of_sp = f.i.operand_count_visible == 2 && is_register(&f.o[0], ZYDIS_REGISTER_RSP);
-        if (f.i.mnemonic == ZYDIS_MNEMONIC_PUSH) bytes += 8;
-        else if (f.i.mnemonic == ZYDIS_MNEMONIC_RET || f.i.mnemonic == ZYDIS_MNEMONIC_POP ||
-                 f.i.mnemonic == ZYDIS_MNEMONIC_LEAVE || f.i.mnemonic == ZYDIS_MNEMONIC_JMP)
-            return 0;
-        else if (f.i.mnemonic == ZYDIS_MNEMONIC_CALL) return bytes;
-        else if (of_sp && f.i.mnemonic == ZYDIS_MNEMONIC_SUB && f.o[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
-            bytes += f.o[1].imm.value.s;
-        else if (of_sp && f.i.mnemonic == ZYDIS_MNEMONIC_ADD && f.o[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
-            bytes -= f.o[1].imm.value.s;
-        else if (of_sp && f.i.mnemonic == ZYDIS_MNEMONIC_AND) return 0;
-        else if (of_sp && f.i.mnemonic != ZYDIS_MNEMONIC_CMP && f.i.mnemonic != ZYDIS_MNEMONIC_TEST) return bytes;
-    }
-    return 0;
-}
 #else
-int64_t ompp_follow_fixed_frame(const ompp_elf_t *elf, uint64_t entry)
-{
-    (void)elf, (void)entry;
-    return 0;
-}
-
 void ompp_follow_result(const ompp_elf_t *elf, uint64_t code, int64_t place, ompp_follow_frame_t *frame,
                         ompp_follow_visit_t *visit, void *data)
 {

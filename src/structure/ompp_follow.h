@@ -42,11 +42,4 @@ typedef int64_t ompp_follow_frame_t(uint64_t code, unsigned *reg, void *data);
 void ompp_follow_result(const ompp_elf_t *elf, uint64_t code, int64_t place, ompp_follow_frame_t *frame,
                         ompp_follow_visit_t *visit, void *data);
 
-/**
- * \brief Where the fixed part of a procedure's frame ends: below lies what it gets as it runs, arrays of variable
- *        length. \param[in] entry  its first instruction.
- * \return bytes below the canonical frame address; 0 = not known.
- */
-int64_t ompp_follow_fixed_frame(const ompp_elf_t *elf, uint64_t entry);
-
 #endif

@@ -172,12 +172,9 @@ static void read_locations(ompp_dwarf_t *dwarf, reader_t *r, Dwarf_Die die, Dwar
     Dwarf_Loc_Head_c head = NULL;
     Dwarf_Unsigned n = 0;
 
-    if (!ompp_die_ok(dwarf, dwarf_dieoffset(die, &location.die, &dwarf->error))) return;
-    if (!ompp_die_ok(dwarf, dwarf_attr(die, name, &attribute, &dwarf->error))) {
-        if (name == DW_AT_location) add_location(r->procedure, &location); /* nowhere, but it is one */
-        return;
-    }
-    if (!ompp_die_has_locations(dwarf, attribute, r->unit) ||
+    if (!ompp_die_ok(dwarf, dwarf_attr(die, name, &attribute, &dwarf->error))) return;
+    if (!ompp_die_ok(dwarf, dwarf_dieoffset(die, &location.die, &dwarf->error)) ||
+        !ompp_die_has_locations(dwarf, attribute, r->unit) ||
         !ompp_die_ok(dwarf, dwarf_get_loclist_c(attribute, &head, &n, &dwarf->error)))
         n = 0;
     for (Dwarf_Unsigned i = 0; i < n; i++) {
@@ -263,16 +260,6 @@ static uint64_t bytes_of(const search_t *s, uint64_t type)
 /* OPARI2's own variables share places with those of the program, and are nobody's data. */
 static bool is_oparis(const char *name) { return strncasecmp(name, "pomp2_", strlen("pomp2_")) == 0; }
 
-/* \return false: there is no room. */
-static bool add_found(search_t *s, ompp_local_t local)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (strcmp(s->found[i].name, local.name) == 0 && strcmp(s->found[i].function, local.function) == 0) return true;
-    if (s->n == s->max) return false;
-    s->found[s->n++] = local;
-    return true;
-}
-
 static bool take(search_t *s, const location_t *at)
 {
     ompp_dwarf_t *dwarf = ompp_unit_dwarf(&s->structure->dwarf, s->unit);
@@ -292,7 +279,9 @@ static bool take(search_t *s, const location_t *at)
     const int64_t bytes = local.is_address || e->piece ? 8 : (int64_t)bytes_of(s, local.type);
     if (!p->in_register && local.low + bytes <= p->low) return false;
     local.low -= e->offset;
-    add_found(s, local);
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->found[i].name, local.name) == 0 && strcmp(s->found[i].function, local.function) == 0) return true;
+    if (s->n < s->max) s->found[s->n++] = local;
     return true;
 }
 
@@ -426,9 +415,8 @@ unsigned ompp_local_pointers_to(ompp_structure_t *structure, uint64_t code, uint
     unsigned n = 0;
 
     for (size_t i = 0; p && i < p->n; i++) {
-        Dwarf_Die die = !p->locations[i].expression.n || (i && p->locations[i].die == p->locations[i - 1].die)
-                            ? NULL
-                            : ompp_die_at(dwarf, p->locations[i].die);
+        Dwarf_Die die =
+            i && p->locations[i].die == p->locations[i - 1].die ? NULL : ompp_die_at(dwarf, p->locations[i].die);
         uint64_t type = 0, points_to = 0, offset = 0;
         char text[8];
         if (!die) continue;
@@ -450,27 +438,6 @@ static bool is_in_block(const procedure_t *p, const location_t *at, uint64_t cod
     return is;
 }
 
-/*
- * Below the fixed part of a frame lie the arrays whose length is known as the program runs. Which of several it is
- * depends on these: all are found, or none. What the compiler makes for itself has a dot in its name.
- */
-static void find_varying(search_t *s, const procedure_t *p, ompp_dwarf_t *dwarf)
-{
-    bool all = true;
-
-    for (size_t i = 0; s->place->fixed && s->place->low < -s->place->fixed && i < p->n; i++) {
-        Dwarf_Die die =
-            i && p->locations[i].die == p->locations[i - 1].die ? NULL : ompp_die_at(dwarf, p->locations[i].die);
-        ompp_local_t local = {.function = p->locations[i].function, .fortran = s->fortran};
-        if (!die) continue;
-        local.name = tag_of(dwarf, die) == DW_TAG_variable ? name_of(dwarf, die, &local.type, 0) : NULL;
-        if (local.name && !strchr(local.name, '.') && ompp_type_is_varying(dwarf, local.type, s->fortran))
-            all &= add_found(s, local);
-        dwarf_dealloc_die(die);
-    }
-    if (!all) s->n = 0;
-}
-
 size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *place, ompp_local_t *found, size_t max)
 {
     const ompp_unit_t *unit;
@@ -487,9 +454,6 @@ size_t ompp_local_find(ompp_structure_t *structure, const ompp_local_place_t *pl
                   .unit = unit,
                   .frame = (int64_t)place->frame};
     if (p->base.n) take_base(&s, &p->base);
-    if (f->nranges && unit->ranges.items[f->first_range].low == place->code)
-        find_varying(&s, p, ompp_unit_dwarf(&structure->dwarf, unit));
-    if (s.n) s.frame = 0; /* it is another one in each call */
     for (size_t i = 0, taken = p->n; i < p->n; i++) {
         const location_t *at = &p->locations[i];
         const bool same = taken < p->n && p->locations[taken].die == at->die; /* a variable is found once */

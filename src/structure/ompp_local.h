@@ -18,7 +18,6 @@ typedef struct {
     bool begins; /* it is said to be there from code on: only with now */
     bool in_register; /* not the place, but a register is asked for */
     unsigned reg;     /* DWARF's number */
-    int64_t fixed;    /* bytes of the frame that are the same in each call, or 0; code is where the procedure begins */
 } ompp_local_place_t;
 
 /** Strings are borrowed from the structure or its debug information. */

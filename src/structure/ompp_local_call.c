@@ -179,11 +179,6 @@ bool ompp_local_returned(ompp_structure_t *structure, uint64_t code, int64_t pla
     return r.returned;
 }
 
-int64_t ompp_local_fixed(ompp_structure_t *structure, uint64_t entry)
-{
-    return ompp_follow_fixed_frame(&structure->elf, entry);
-}
-
 /* ---- Registers that are kept ------------------------------------------------------------------------------------- */
 
 static const unsigned callee_saved[] = {3, OMPP_LOCAL_RBP, 12, 13, 14, 15};

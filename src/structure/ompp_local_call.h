@@ -23,9 +23,6 @@ uint64_t ompp_local_stored(ompp_structure_t *structure, uint64_t code, int64_t p
 /** \brief Whether the function around a call returns the call's result, as far as the code behind the call tells. */
 bool ompp_local_returned(ompp_structure_t *structure, uint64_t code, int64_t place, double deadline);
 
-/** \return the bytes of a procedure's frame that are the same in each call, as its code tells; 0 = not known. */
-int64_t ompp_local_fixed(ompp_structure_t *structure, uint64_t entry);
-
 /** \return the register of its callers that a function has kept so many bytes below its canonical frame address at an
  *         address of the code, in DWARF's numbers; negative = none. */
 int ompp_local_kept(ompp_structure_t *structure, uint64_t code, int64_t below);

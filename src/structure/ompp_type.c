@@ -319,12 +319,6 @@ bool ompp_type_is_pointer(ompp_dwarf_t *dwarf, uint64_t type)
     return is_address(kind_of(dwarf, without_aliases(dwarf, type)));
 }
 
-bool ompp_type_is_varying(ompp_dwarf_t *dwarf, uint64_t type, bool fortran)
-{
-    return kind_of(ompp_type_dwarf(dwarf, type), without_aliases(dwarf, type)) == DW_TAG_array_type &&
-           !ompp_type_is_descriptor(dwarf, type) && !ompp_type_size(dwarf, type, fortran);
-}
-
 bool ompp_type_is_descriptor(ompp_dwarf_t *dwarf, uint64_t type)
 {
     Dwarf_Bool has = 0;

@@ -32,9 +32,6 @@ const char *ompp_type_select(ompp_dwarf_t *dwarf, uint64_t type, const char *par
 /** \brief Pointers and references, by whatever name. */
 bool ompp_type_is_pointer(ompp_dwarf_t *dwarf, uint64_t type);
 
-/** \brief An array whose size is known as the program runs, and that is no descriptor. */
-bool ompp_type_is_varying(ompp_dwarf_t *dwarf, uint64_t type, bool fortran);
-
 /** \brief Arrays whose data lie elsewhere: allocatable ones and pointers of Fortran. */
 bool ompp_type_is_descriptor(ompp_dwarf_t *dwarf, uint64_t type);
 

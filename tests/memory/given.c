@@ -120,9 +120,8 @@ __attribute__((noinline)) static cell_t *zeros(int n)
 __attribute__((noinline)) static double stored(part_t *part)
 {
     cell_t *mine, *other, *wrapped = aligned(210), *within = inlined(220), *typed = zeros(280);
-    char *text = strdup("a copy of this text");
 
-    if (posix_memalign((void **)&mine, 64, 230 * sizeof *mine) != 0 || !wrapped || !within || !text) abort();
+    if (posix_memalign((void **)&mine, 64, 230 * sizeof *mine) != 0 || !wrapped || !within) abort();
     fill(&other, 240);
     fill(&part->cells, 250);
     fill(&kept.cells, 260);
@@ -130,13 +129,11 @@ __attribute__((noinline)) static double stored(part_t *part)
     for (int i = 0; i < 210; i++) wrapped[i] = i;
     for (int i = 0; i < 220; i++) within[i] = i;
     for (int i = 0; i < 230; i++) mine[i] = i;
-    for (int i = 0; i < 20; i++) *(char volatile *)text = (char)i;
-    const double sum = mine[3] + typed[2] + other[4] + wrapped[5] + within[6] + text[0];
+    const double sum = mine[3] + typed[2] + other[4] + wrapped[5] + within[6];
     free((void *)mine);
     free((void *)other);
     free((void *)wrapped);
     free((void *)within);
-    free(text);
     return sum;
 }
 

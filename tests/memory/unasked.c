@@ -117,26 +117,6 @@ __attribute__((noinline)) static double pair_of(int n)
     return pair.x;
 }
 
-/* An array of variable length, in frames of several sizes; and two of them, which nobody can tell apart. */
-__attribute__((noinline)) static double varying(int n)
-{
-    cell_t area[n];
-    double sum = 0;
-
-    for (int i = 0; i < n; i++) area[i] = i;
-    for (int i = 0; i < n; i++) sum += area[i];
-    return sum;
-}
-
-__attribute__((noinline)) static double both_of(int n, int m)
-{
-    cell_t rows[n], columns[m];
-
-    for (int i = 0; i < n; i++) rows[i] = i;
-    for (int i = 0; i < m; i++) columns[i] = i;
-    return rows[1] + columns[2];
-}
-
 static void heap(void)
 {
     pointer = get(300 * sizeof *pointer);
@@ -187,7 +167,6 @@ int main(void)
     for (int i = 0; i < 5; i++) sum += stack(60);
     for (int i = 1; i <= 20; i++) sum += copy(i) > 0;
     sum += deep(9) + grow() + callers() + inside(500) + pair_of(45) * 0;
-    for (int i = 0; i < 5; i++) sum += 0 * (varying(20 + 100 * i) + both_of(30 + i, 4 + 2 * i));
     printf("%g\n", sum + (double)mine[3]);
     free((void *)mesh->density);
     free((void *)mesh->energy);

@@ -17,8 +17,7 @@ import memory  # noqa: E402
 
 # Stores by name, which each compiler makes: those of fill() and of the loops.
 STORES = {"unasked.c": {"grid": 1000, "pointer [heap": 300, "mesh->density [heap": 200, "mesh->energy [heap": 100, "stack::local [stack]": 300,
-                        "deep::at_level [stack]": 40, "callers::first [stack]": 16, "callers::second [stack]": 12, "board": 2, "inside::own [stack]": 500, "pair_of::pair [stack]": 90,
-                        "varying::area [stack]": 1100, "both_of::rows|both_of::columns [stack]": 200, "counter": 30,
+                        "deep::at_level [stack]": 40, "callers::first [stack]": 16, "callers::second [stack]": 12, "board": 2, "inside::own [stack]": 500, "pair_of::pair [stack]": 90, "counter": 30,
                         "mine [of threads]": 8},
           "unasked.cc": {"mesh->nodes [heap": 400, "mesh->cells [heap": 800, "work::mine [heap": 500},
           # blocks that wrappers give on are those of who gets them; members of what another file defines
@@ -26,7 +25,7 @@ STORES = {"unasked.c": {"grid": 1000, "pointer [heap": 300, "mesh->density [heap
                       "owner.mesh->density [heap": 400, "owner.mesh->energy [heap": 200,
                       "smooth::scratch [heap": 130,
                       "stored::wrapped [heap": 210, "stored::within [heap": 220, "stored::mine [heap": 230, "stored::other [heap": 240,
-                      "main::own.cells [heap": 250, "kept.cells [heap": 260, "alone [heap": 270, "stored::text [heap": 20,
+                      "main::own.cells [heap": 250, "kept.cells [heap": 260, "alone [heap": 270,
                       "stored::typed [heap": 280},
           "unasked.f90": {"work::automatic [heap": 60, "state::pressure [heap": 400, "state::fixed": 300, "state::chunk%tiles%density [heap": 200,
                           "state::chunk%tiles%energy [heap": 100, "work::temporary [heap": 70}}

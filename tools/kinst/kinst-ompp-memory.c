@@ -67,8 +67,6 @@ static const char *const wrapped[] = {
     "aligned_alloc",
     "memalign",
     "posix_memalign",
-    "strdup",
-    "strndup",
     "_Znwm",
     "_Znam",
     "_ZnwmSt11align_val_t",
