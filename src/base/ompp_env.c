@@ -113,6 +113,15 @@ static bool is_alternative(const char *alternatives, const char *word, size_t n)
     return false;
 }
 
+/* The program may have a strdup() of its own, which calls us. */
+static char *copy_of(const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+    char *copy = malloc(bytes);
+
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
 static bool parse_words(const char *text, const char *alternatives, char **value)
 {
     for (const char *word = text;; word++) {
@@ -121,7 +130,7 @@ static bool parse_words(const char *text, const char *alternatives, char **value
         word += n;
         if (!*word) break;
     }
-    *value = strdup(text);
+    *value = copy_of(text);
     for (char *c = *value; c && *c; c++) *c = (char)tolower((unsigned char)*c);
     return *value != NULL;
 }
@@ -150,7 +159,7 @@ static bool read_value(const ompp_env_row_t *row, const char *text, void *field)
     case OMPP_ENV_SECONDS: return parse_seconds(text, field);
     case OMPP_ENV_WORD: return !strchr(text, ',') && parse_words(text, row->unit, field);
     case OMPP_ENV_WORDS: return parse_words(text, row->unit, field);
-    default: *(char **)field = strdup(text); return *(char **)field != NULL;
+    default: *(char **)field = copy_of(text); return *(char **)field != NULL;
     }
 }
 
@@ -251,7 +260,7 @@ static bool grow(ompp_env_list_t *list)
 static void insert(ompp_env_list_t *list, unsigned number, const char *value)
 {
     unsigned k = list->n;
-    char *text = grow(list) ? strdup(value) : NULL;
+    char *text = grow(list) ? copy_of(value) : NULL;
 
     if (!text) return;
     for (; k > 0 && list->number[k - 1] > number; k--) {
@@ -423,7 +432,7 @@ void ompp_env_read(void)
             continue;
         }
         const char *text = value_of(ompp_env_rows[i].name);
-        if (text && *text) texts[i] = strdup(text);
+        if (text && *text) texts[i] = copy_of(text);
         read_row(&ompp_env_rows[i], text);
     }
     warn_unknown();
@@ -472,7 +481,7 @@ static void keep_again(const char *name)
 
     if (!bigger) return;
     again.text = bigger;
-    again.text[again.n++] = strdup(*entry);
+    again.text[again.n++] = copy_of(*entry);
 }
 
 /* The libraries are chosen anew for another program. */
@@ -515,12 +524,12 @@ static void restore(const char *name)
 bool ompp_env_restore(void)
 {
     const char *noted = value_of(OMPP_ENV_RESTORE), *command = value_of(OMPP_ENV_COMMAND);
-    char *names = noted ? strdup(noted) : NULL, *rest = names, *name;
+    char *names = noted ? copy_of(noted) : NULL, *rest = names, *name;
 
     if (!names) return is_launched_process();
     ompp_env_read();
     if (command) keep_again(OMPP_ENV_COMMAND);
-    if (command) again.command = strdup(command);
+    if (command) again.command = copy_of(command);
     while ((name = strsep(&rest, ","))) restore(name);
     keep_names(value_of(OMPP_ENV_RESTORE));
     remove_entry(OMPP_ENV_RESTORE);

@@ -538,6 +538,9 @@ static void start(void)
 void ompp_counter_start(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    const bool first = ompp_counter_self == &unseen;
 
+    if (first) ompp_counter_self = &unread; /* the start may call functions of the program: a strdup() with hooks */
     pthread_once(&once, start);
+    if (first && ompp_counter_self == &unread) ompp_counter_self = &unseen;
 }

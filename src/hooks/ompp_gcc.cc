@@ -12,6 +12,7 @@
 /* The order matters: gcc's headers do not include what they need. */
 /* clang-format off */
 #include <string>
+#include <vector>
 
 #include "gcc-plugin.h"
 #include "plugin-version.h"
@@ -27,6 +28,7 @@
 #include "gimple-fold.h" /* of gcc 14: wants the one before */
 #include "gimplify-me.h"
 #include "stringpool.h"
+#include "attribs.h"
 #include "tree-cfg.h"
 #include "tree-into-ssa.h"
 #include "tree-ssa-loop.h"
@@ -791,6 +793,42 @@ static void show(function *in, tree variable)
     if (bitmap_set_bit(escaped->vars, DECL_PT_UID(variable))) shown.safe_push(DECL_PT_UID(variable));
 }
 
+/* ---- Functions without hooks ------------------------------------------------------------------------------------- */
+
+/* The dynamic linker calls what decides which function an ifunc is, before hooks have their addresses. */
+static std::vector<std::string> resolvers;
+
+static bool is_named(tree function, const std::string &name)
+{
+    return name == IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function));
+}
+
+static void leave_out(tree function)
+{
+    DECL_ATTRIBUTES(function) = tree_cons(
+        get_identifier("no_sanitize"), build_int_cst(unsigned_type_node, SANITIZE_THREAD), DECL_ATTRIBUTES(function));
+}
+
+static void meet_declaration(void *declaration, void *)
+{
+    tree decl = static_cast<tree>(declaration);
+    tree ifunc = TREE_CODE(decl) == FUNCTION_DECL ? lookup_attribute("ifunc", DECL_ATTRIBUTES(decl)) : NULL_TREE;
+    cgraph_node *node;
+
+    if (!ifunc) return;
+    resolvers.push_back(TREE_STRING_POINTER(TREE_VALUE(TREE_VALUE(ifunc))));
+    FOR_EACH_FUNCTION(node)
+    if (is_named(node->decl, resolvers.back())) leave_out(node->decl);
+}
+
+static void meet_function(void *function, void *)
+{
+    for (const std::string &name : resolvers)
+        if (is_named(static_cast<tree>(function), name)) leave_out(static_cast<tree>(function));
+}
+
+/* ---- Passes ------------------------------------------------------------------------------------------------------ */
+
 class show_pass : public gimple_opt_pass
 {
   public:
@@ -859,6 +897,8 @@ __attribute__((visibility("default"))) int plugin_init(plugin_name_args *plugin,
 
     if (!plugin_default_version_check(version, &gcc_version)) return 1;
     register_callback(plugin->base_name, PLUGIN_START_UNIT, prepare, NULL);
+    register_callback(plugin->base_name, PLUGIN_FINISH_DECL, meet_declaration, NULL);
+    register_callback(plugin->base_name, PLUGIN_PRE_GENERICIZE, meet_function, NULL);
     register_callback(plugin->base_name, PLUGIN_REGISTER_GGC_ROOTS, NULL, const_cast<ggc_root_tab *>(roots));
     register_callback(plugin->base_name, PLUGIN_PASS_MANAGER_SETUP, NULL, &before);
     register_callback(plugin->base_name, PLUGIN_PASS_MANAGER_SETUP, NULL, &where);
