@@ -94,8 +94,7 @@ static void ask_frames(ompp_structure_t *structure, double deadline, const uint6
                                           .frame = 96,
                                           .now = i % 2,
                                           .in_register = i % 4 == 3,
-                                          .reg = (unsigned)i % 17,
-                                          .fixed = ompp_local_fixed(structure, at[i] + 8)};
+                                          .reg = (unsigned)i % 17};
         const size_t m = ompp_local_find(structure, &place, found, 4);
         for (size_t k = 0; k < m; k++) {
             ompp_local_pointer(structure, found[k].type, 8, found[k].fortran, text, sizeof text, &target, deadline);
