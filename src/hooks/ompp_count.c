@@ -275,7 +275,8 @@ static void register_metrics(void)
         ompp_event_coverage(
             OMPP_COVERAGE_INVISIBLE, SOURCE " of gcc",
             "constant data, the read before a bit-field is written, writes of floating-point atomics and reductions, "
-            "blanks that fill a text of Fortran; at -O0, numbers and pointers in variables of functions, unless their "
+            "blanks that fill a text of Fortran, functions that decide for an ifunc; at -O0, numbers and pointers in "
+            "variables of functions, unless their "
             "address is taken; with -Os, memcpy and memset of more than 8 KiB right behind an "
             "assignment of the same bytes");
     if (clang)

@@ -774,8 +774,6 @@ static unsigned replace(function *in)
     return TODO_update_ssa | TODO_cleanup_cfg;
 }
 
-static const pass_data about = {GIMPLE_PASS, "ompp", OPTGROUP_NONE, TV_NONE, PROP_ssa | PROP_cfg, 0, 0, 0, 0};
-
 /*
  * The compiler puts no hook at variables in memory whose address stays in the function: other threads cannot reach
  * them. For its pass alone they seem to be known elsewhere. What is known of pointers is as before behind it, so that
@@ -791,6 +789,31 @@ static void show(function *in, tree variable)
     TREE_ADDRESSABLE(variable) = 1;
     if (!escaped->vars) escaped->vars = BITMAP_GGC_ALLOC();
     if (bitmap_set_bit(escaped->vars, DECL_PT_UID(variable))) shown.safe_push(DECL_PT_UID(variable));
+}
+
+static unsigned show_all(function *in)
+{
+    unsigned i;
+    tree variable;
+
+    shown.truncate(0);
+    FOR_EACH_LOCAL_DECL(in, i, variable)
+    if (VAR_P(variable)) show(in, variable);
+    for (tree p = DECL_ARGUMENTS(in->decl); p; p = DECL_CHAIN(p)) show(in, p);
+    return 0;
+}
+
+static unsigned hide(function *in)
+{
+    for (unsigned bit : shown) bitmap_clear_bit(in->gimple_df->escaped.vars, bit);
+    shown.truncate(0);
+    return 0;
+}
+
+static unsigned hide_and_replace(function *in)
+{
+    hide(in);
+    return replace(in);
 }
 
 /* ---- Functions without hooks ------------------------------------------------------------------------------------- */
@@ -827,55 +850,21 @@ static void meet_function(void *function, void *)
         if (is_named(static_cast<tree>(function), name)) leave_out(static_cast<tree>(function));
 }
 
-/* ---- Passes ------------------------------------------------------------------------------------------------------ */
+/* ---- The plugin -------------------------------------------------------------------------------------------------- */
 
-class show_pass : public gimple_opt_pass
+static const pass_data about = {GIMPLE_PASS, "ompp", OPTGROUP_NONE, TV_NONE, PROP_ssa | PROP_cfg, 0, 0, 0, 0};
+
+typedef unsigned work_t(function *in);
+
+class pass : public gimple_opt_pass
 {
   public:
-    show_pass(gcc::context *context) : gimple_opt_pass(about, context) {}
-    opt_pass *clone() final override { return new show_pass(m_ctxt); }
-    unsigned execute(function *in) final override
-    {
-        unsigned i;
-        tree variable;
+    pass(gcc::context *context, work_t *work) : gimple_opt_pass(about, context), work(work) {}
+    opt_pass *clone() final override { return new pass(m_ctxt, work); }
+    unsigned execute(function *in) final override { return work(in); }
 
-        shown.truncate(0);
-        FOR_EACH_LOCAL_DECL(in, i, variable)
-        if (VAR_P(variable)) show(in, variable);
-        for (tree p = DECL_ARGUMENTS(in->decl); p; p = DECL_CHAIN(p)) show(in, p);
-        return 0;
-    }
-};
-
-static void hide(function *in)
-{
-    for (unsigned bit : shown) bitmap_clear_bit(in->gimple_df->escaped.vars, bit);
-    shown.truncate(0);
-}
-
-class replace_pass : public gimple_opt_pass
-{
-  public:
-    replace_pass(gcc::context *context) : gimple_opt_pass(about, context) {}
-    opt_pass *clone() final override { return new replace_pass(m_ctxt); }
-    unsigned execute(function *in) final override
-    {
-        hide(in);
-        return replace(in);
-    }
-};
-
-/* Without optimization hooks stay calls. */
-class hide_pass : public gimple_opt_pass
-{
-  public:
-    hide_pass(gcc::context *context) : gimple_opt_pass(about, context) {}
-    opt_pass *clone() final override { return new hide_pass(m_ctxt); }
-    unsigned execute(function *in) final override
-    {
-        hide(in);
-        return 0;
-    }
+  private:
+    work_t *const work;
 };
 
 static void prepare(void *, void *)
@@ -890,10 +879,11 @@ __attribute__((visibility("default"))) int plugin_init(plugin_name_args *plugin,
                                          {&half_type, 1, sizeof half_type, &gt_ggc_mx_tree_node, NULL},
                                          {&variable, 1, sizeof variable, &gt_ggc_mx_tree_node, NULL},
                                          LAST_GGC_ROOT_TAB};
-    register_pass_info before = {new show_pass(g), "tsan", 0, PASS_POS_INSERT_BEFORE},
-                       where = {new replace_pass(g), "tsan", 0, PASS_POS_INSERT_AFTER},
-                       before_O0 = {new show_pass(g), "tsan0", 0, PASS_POS_INSERT_BEFORE},
-                       behind_O0 = {new hide_pass(g), "tsan0", 0, PASS_POS_INSERT_AFTER};
+    register_pass_info before = {new pass(g, show_all), "tsan", 0, PASS_POS_INSERT_BEFORE},
+                       where = {new pass(g, hide_and_replace), "tsan", 0, PASS_POS_INSERT_AFTER},
+                       /* without optimization hooks stay calls */
+        before_O0 = {new pass(g, show_all), "tsan0", 0, PASS_POS_INSERT_BEFORE},
+                       behind_O0 = {new pass(g, hide), "tsan0", 0, PASS_POS_INSERT_AFTER};
 
     if (!plugin_default_version_check(version, &gcc_version)) return 1;
     register_callback(plugin->base_name, PLUGIN_START_UNIT, prepare, NULL);

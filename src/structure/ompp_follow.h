@@ -37,7 +37,7 @@ typedef int64_t ompp_follow_frame_t(uint64_t code, unsigned *reg, void *data);
  * \brief Follows the result of a call: jumps that depend on something are not taken. Ends where nothing holds it any
  *        more, where a function returns, and after some hundred instructions.
  * \param[in] code  where the call returns to.
- * \param[in] place of the frame, where the call has stored its result; 0 = it is returned.
+ * \param[in] place  of the frame, where the call has stored its result; 0 = it is returned.
  */
 void ompp_follow_result(const ompp_elf_t *elf, uint64_t code, int64_t place, ompp_follow_frame_t *frame,
                         ompp_follow_visit_t *visit, void *data);
